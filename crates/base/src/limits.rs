@@ -1,0 +1,88 @@
+//! What a read may cost: untrusted numbers are held against these before memory is spent on them.
+
+use crate::{Error, Result};
+
+/// Limits on what a file may ask of its reader. All are far above what writers produce; a file that needs more can be
+/// read by raising the one that its error names.
+///
+/// ```
+/// use marquetry_base::Limits;
+/// let limits = Limits { page_bytes: 8 << 20, ..Limits::default() };
+/// assert!(limits.check_page(9 << 20, 1 << 20).is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Largest footer in bytes. Default 1 GiB: 10,000 columns x 1,000 row groups.
+    pub footer_bytes: usize,
+    /// Largest page in bytes, compressed or not. Default 2 GiB - 1, the format's own bound (an `i32`).
+    pub page_bytes: usize,
+    /// Largest page header in bytes. Default 16 MiB: headers carry statistics with whole values in them.
+    pub page_header_bytes: usize,
+    /// Pages larger than [`free_page_bytes`](Self::free_page_bytes) may decompress to at most this many times their
+    /// stored size. Default 5,000.
+    pub decompression_ratio: usize,
+    /// Pages up to this size may have any decompression ratio: a page of equal values legally shrinks to nothing.
+    /// Default 64 MiB.
+    pub free_page_bytes: usize,
+    /// Most nodes of a schema. Default 1,000,000.
+    pub schema_nodes: usize,
+    /// Deepest nesting of a schema. Default 200; levels are bytes, so no more than 250 can be asked for.
+    pub schema_depth: usize,
+    /// Deepest nesting of Thrift structs and lists. Default 64; `parquet.thrift` itself needs 8.
+    pub thrift_depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            footer_bytes: 1 << 30,
+            page_bytes: i32::MAX as usize,
+            page_header_bytes: 16 << 20,
+            decompression_ratio: 5_000,
+            free_page_bytes: 64 << 20,
+            schema_nodes: 1_000_000,
+            schema_depth: 200,
+            thrift_depth: 64,
+        }
+    }
+}
+
+impl Limits {
+    /// Fails if `actual` exceeds `limit`; `name` is the field of [`Limits`] to raise.
+    pub fn check(name: &str, actual: usize, limit: usize) -> Result<()> {
+        if actual <= limit {
+            return Ok(());
+        }
+        Err(Error::limit(format!(
+            "{actual} exceeds the limit of {limit}; raise Limits::{name} to read it"
+        )))
+    }
+
+    /// Holds a page's two sizes against the size and the ratio limits.
+    pub fn check_page(&self, uncompressed: usize, compressed: usize) -> Result<()> {
+        Self::check("page_bytes", uncompressed.max(compressed), self.page_bytes)?;
+        if uncompressed <= self.free_page_bytes || uncompressed / self.decompression_ratio <= compressed {
+            return Ok(());
+        }
+        Err(Error::limit(format!(
+            "a page of {compressed} bytes claims to decompress to {uncompressed}, over {} times its size; \
+             raise Limits::decompression_ratio to read it",
+            self.decompression_ratio
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_pages_must_earn_their_size() {
+        let limits = Limits::default();
+        assert!(limits.check_page(64 << 20, 1).is_ok());
+        assert!(limits.check_page(1 << 30, 1 << 20).is_ok());
+        let error = limits.check_page(1 << 30, 100).unwrap_err();
+        assert_eq!(error.kind(), crate::Kind::Limit);
+        assert!(error.message().contains("decompression_ratio"));
+    }
+}

@@ -1,0 +1,147 @@
+//! Page bytes with readable slack behind them, so that kernels may load whole words at the end.
+
+use bytes::Bytes;
+use std::ops::Range;
+
+/// How many bytes can be read past the logical end of [`PageBytes`].
+pub const SLACK: usize = 64;
+
+/// The bytes of a page (or a part of one), followed by at least [`SLACK`] readable bytes of unknown content.
+///
+/// Kernels load whole words and never ask per value whether the page ends; this type is why that is in bounds. Cloning
+/// and slicing share the memory.
+///
+/// INVARIANT: `padded.len() >= len + SLACK`.
+///
+/// ```
+/// use marquetry_base::{PageBytes, SLACK};
+/// let page = PageBytes::from(vec![1, 2, 3]);
+/// assert_eq!(page.as_slice(), [1, 2, 3]);
+/// assert!(page.padded().len() >= 3 + SLACK);
+/// assert_eq!(page.slice(1..3).as_slice(), [2, 3]);
+/// ```
+#[derive(Clone)]
+pub struct PageBytes {
+    padded: Bytes,
+    len: usize,
+}
+
+impl PageBytes {
+    /// The bytes `range` of `file`: shared where `file` itself has enough bytes behind the range, copied where not.
+    ///
+    /// # Panics
+    /// If the range is not inside `file`.
+    pub fn within(file: &Bytes, range: Range<usize>) -> Self {
+        let len = range.len();
+        let padded_end = range.end + SLACK;
+        if padded_end <= file.len() {
+            return PageBytes {
+                padded: file.slice(range.start..padded_end),
+                len,
+            };
+        }
+        PageBytes::copy_of(&file[range])
+    }
+
+    /// A copy of `bytes` with slack behind it.
+    pub fn copy_of(bytes: &[u8]) -> Self {
+        let mut padded = Vec::with_capacity(bytes.len() + SLACK);
+        padded.extend_from_slice(bytes);
+        PageBytes::from(padded)
+    }
+
+    /// The bytes, without the slack.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.padded[..self.len]
+    }
+
+    /// The bytes and the slack behind them: at least [`SLACK`] bytes longer than [`as_slice`](Self::as_slice). What
+    /// the slack holds is unspecified.
+    pub fn padded(&self) -> &[u8] {
+        &self.padded
+    }
+
+    /// How many bytes, without the slack.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A part that shares this memory; what follows it serves as its slack.
+    ///
+    /// # Panics
+    /// If the range is not inside the bytes.
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        assert!(
+            range.end <= self.len,
+            "slice {range:?} of {} page bytes",
+            self.len
+        );
+        PageBytes {
+            len: range.len(),
+            padded: self.padded.slice(range.start..),
+        }
+    }
+
+    /// The bytes as a shared buffer, without the slack.
+    pub fn to_bytes(&self) -> Bytes {
+        self.padded.slice(..self.len)
+    }
+
+    /// Whether both are the same bytes at the same address.
+    pub fn is_same(&self, other: &PageBytes) -> bool {
+        self.len == other.len && std::ptr::eq(self.padded.as_ptr(), other.padded.as_ptr())
+    }
+}
+
+impl From<Vec<u8>> for PageBytes {
+    /// Takes the vector; appends the slack, in place where its capacity allows.
+    fn from(mut bytes: Vec<u8>) -> Self {
+        let len = bytes.len();
+        bytes.resize(len + SLACK, 0);
+        PageBytes {
+            padded: Bytes::from(bytes),
+            len,
+        }
+    }
+}
+
+impl From<&[u8]> for PageBytes {
+    fn from(bytes: &[u8]) -> Self {
+        PageBytes::copy_of(bytes)
+    }
+}
+
+impl std::fmt::Debug for PageBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PageBytes({} bytes)", self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_with_enough_behind_it_is_shared() {
+        let file = Bytes::from(vec![7u8; 200]);
+        let shared = PageBytes::within(&file, 10..20);
+        assert_eq!(shared.as_slice().as_ptr(), file[10..].as_ptr());
+        let copied = PageBytes::within(&file, 190..200);
+        assert_eq!(copied.as_slice(), &file[190..200]);
+        assert!(copied.padded().len() >= 10 + SLACK);
+    }
+
+    #[test]
+    fn slices_keep_the_slack() {
+        let page = PageBytes::from((0..100).collect::<Vec<u8>>());
+        let part = page.slice(40..100);
+        assert_eq!(part.len(), 60);
+        assert!(part.padded().len() >= 60 + SLACK);
+        assert_eq!(part.slice(0..0).len(), 0);
+    }
+}
