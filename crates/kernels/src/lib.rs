@@ -1,1 +1,24 @@
-//! placeholder
+//! The inner loops: bit packing, bitmaps, null expansion, dictionary lookup, byte splitting, byte string views.
+//!
+//! Each file defines one operation in plain scalar code, written so that the compiler vectorises it; this is the
+//! definition that every later version for a CPU has to agree with. Functions check lengths once, at the door, and
+//! never per value. Input slices may be longer than what is asked for: the loops load whole words where the slice
+//! allows it, so callers hand over page bytes *with* their slack.
+//!
+//! This is the only crate of the project that may contain `unsafe`; UNSAFE.md lists each block with its reason.
+
+mod bits;
+mod expand;
+mod gather;
+mod pack;
+mod split;
+mod unpack;
+mod views;
+
+pub use bits::Bits;
+pub use expand::{expand, expand_bits, expand_fixed};
+pub use gather::{gather, gather_fixed, max_u32};
+pub use pack::{pack, pack_msb};
+pub use split::{join, split};
+pub use unpack::{get_packed, unpack_msb, unpack_u8, unpack_u32, unpack_u64};
+pub use views::{inline_view, long_view, plain_views, rebase_views, view_is_inline, view_len};

@@ -1,0 +1,289 @@
+//! A growing bitmap, least significant bit first, as Arrow's validity and boolean buffers and Parquet's PLAIN
+//! booleans have it: appending packed bits is a copy, appending a run is a fill.
+
+use std::ops::Range;
+
+/// Bits in the order of Arrow and Parquet: bit `i` is bit `i % 8` of byte `i / 8`.
+///
+/// INVARIANT: `bytes.len() == len.div_ceil(8)` and the unused bits of the last byte are 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bits {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Bits {
+    /// No bits.
+    pub fn new() -> Self {
+        Bits::default()
+    }
+
+    /// How many bits.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bits.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bit `i`.
+    ///
+    /// # Panics
+    /// If there is no bit `i`.
+    #[inline]
+    pub fn get(&self, i: usize) -> bool {
+        assert!(i < self.len, "bit {i} of {}", self.len);
+        self.bytes[i / 8] >> (i % 8) & 1 != 0
+    }
+
+    /// The bytes that hold the bits.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes that hold the bits, owned.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Forgets all bits, keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.len = 0;
+    }
+
+    /// Makes room for `n` more bits.
+    pub fn reserve(&mut self, n: usize) {
+        self.bytes.reserve(n / 8 + 9);
+    }
+
+    /// Appends one bit.
+    #[inline]
+    pub fn push(&mut self, bit: bool) {
+        if self.len.is_multiple_of(8) {
+            self.bytes.push(0);
+        }
+        let last = self.bytes.len() - 1;
+        self.bytes[last] |= u8::from(bit) << (self.len % 8);
+        self.len += 1;
+    }
+
+    /// Appends `n` times the same bit.
+    pub fn push_run(&mut self, bit: bool, n: usize) {
+        let fill = if bit { 0xff } else { 0 };
+        let end = self.len + n;
+        if let (Some(last), used @ 1..) = (self.bytes.last_mut(), self.len % 8) {
+            *last |= fill << used;
+        }
+        self.bytes.resize(end.div_ceil(8), fill);
+        self.len = end;
+        self.clear_tail();
+    }
+
+    /// Appends the `n` bits that begin at bit `first` of `source`.
+    ///
+    /// # Panics
+    /// If `source` has fewer bits.
+    pub fn push_packed(&mut self, source: &[u8], first: usize, n: usize) {
+        assert!(
+            source.len() * 8 >= first + n,
+            "{n} bits from bit {first} of {} bytes",
+            source.len()
+        );
+        let (mut first, mut n) = (first, n);
+        let head = (8 - self.len % 8) % 8;
+        if head > 0 {
+            // Fill the last byte, so that what follows is aligned on our side.
+            let take = head.min(n);
+            let bits = byte_at(source, first) & low_mask(take);
+            let last = self.bytes.len() - 1;
+            self.bytes[last] |= bits << (self.len % 8);
+            self.len += take;
+            first += take;
+            n -= take;
+        }
+        if n == 0 {
+            return;
+        }
+        let source = &source[first / 8..(first + n).div_ceil(8)];
+        let shift = first % 8;
+        let bytes = n.div_ceil(8);
+        if shift == 0 {
+            self.bytes.extend_from_slice(&source[..bytes]);
+        } else {
+            let whole = source
+                .windows(2)
+                .take(bytes)
+                .map(|pair| pair[0] >> shift | pair[1] << (8 - shift));
+            self.bytes.extend(whole);
+            if source.len() == bytes {
+                self.bytes.push(source[bytes - 1] >> shift);
+            }
+        }
+        self.len += n;
+        self.clear_tail();
+    }
+
+    /// Appends one bit for each byte: whether it is at least `threshold`. Levels become validity this way.
+    pub fn push_at_least(&mut self, levels: &[u8], threshold: u8) {
+        let mut levels = levels;
+        while !self.len.is_multiple_of(8) {
+            let Some((&level, rest)) = levels.split_first() else {
+                return;
+            };
+            self.push(level >= threshold);
+            levels = rest;
+        }
+        let (groups, tail) = levels.as_chunks::<8>();
+        self.bytes.extend(groups.iter().map(|group| {
+            group
+                .iter()
+                .enumerate()
+                .fold(0u8, |byte, (i, &level)| byte | u8::from(level >= threshold) << i)
+        }));
+        self.len += groups.len() * 8;
+        for &level in tail {
+            self.push(level >= threshold);
+        }
+    }
+
+    /// How many bits of `range` are 1.
+    ///
+    /// # Panics
+    /// If the range is not inside.
+    pub fn count_ones(&self, range: Range<usize>) -> usize {
+        assert!(range.end <= self.len, "bits {range:?} of {}", self.len);
+        let mut ones = 0;
+        let mut at = range.start;
+        while at < range.end {
+            let take = (range.end - at).min(64);
+            ones += (self.word(at) & low_mask64(take)).count_ones() as usize;
+            at += take;
+        }
+        ones
+    }
+
+    /// 64 bits from bit `first` on; bits past the end are 0.
+    #[inline]
+    pub fn word(&self, first: usize) -> u64 {
+        word_at(&self.bytes, first)
+    }
+
+    fn clear_tail(&mut self) {
+        if let (Some(last), used @ 1..) = (self.bytes.last_mut(), self.len % 8) {
+            *last &= low_mask(used);
+        }
+    }
+}
+
+impl FromIterator<bool> for Bits {
+    fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
+        let mut out = Bits::new();
+        bits.into_iter().for_each(|bit| out.push(bit));
+        out
+    }
+}
+
+/// 64 bits of `bytes` from bit `first` on; bits past the end are 0.
+#[inline]
+pub(crate) fn word_at(bytes: &[u8], first: usize) -> u64 {
+    let (byte, shift) = (first / 8, first % 8);
+    if let Some(nine) = bytes.get(byte..byte + 9) {
+        let low = u64::from_le_bytes(nine[..8].try_into().expect("8 of 9 bytes"));
+        // `<< 1 << (63 - shift)` because a shift by 64 is not defined when `shift` is 0.
+        return low >> shift | u64::from(nine[8]) << 1 << (63 - shift);
+    }
+    let mut padded = [0u8; 16];
+    let rest = bytes.get(byte..).unwrap_or_default();
+    padded[..rest.len()].copy_from_slice(rest);
+    (u128::from_le_bytes(padded) >> shift) as u64
+}
+
+fn byte_at(bytes: &[u8], first: usize) -> u8 {
+    let (byte, shift) = (first / 8, first % 8);
+    let next = bytes.get(byte + 1).copied().unwrap_or(0);
+    ((u16::from(bytes[byte]) | u16::from(next) << 8) >> shift) as u8
+}
+
+/// The lowest `n` bits, `n <= 8`.
+fn low_mask(n: usize) -> u8 {
+    if n >= 8 { 0xff } else { (1 << n) - 1 }
+}
+
+/// The lowest `n` bits, `n <= 64`.
+#[inline]
+pub(crate) fn low_mask64(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(i: usize) -> bool {
+        (i * i + i / 3) % 5 < 2
+    }
+
+    #[test]
+    fn packed_bits_append_at_every_alignment() {
+        let source: Bits = (0..300).map(sample).collect();
+        for before in 0..10 {
+            for first in 0..18 {
+                for n in [0, 1, 2, 7, 8, 9, 63, 64, 65, 128, 200] {
+                    let mut bits: Bits = (0..before).map(|i| i % 2 == 0).collect();
+                    bits.push_packed(source.as_bytes(), first, n);
+                    let expected: Bits = (0..before)
+                        .map(|i| i % 2 == 0)
+                        .chain((first..first + n).map(sample))
+                        .collect();
+                    assert_eq!(bits, expected, "{before} before, {n} from {first}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_append_at_every_alignment() {
+        for before in 0..10 {
+            for n in [0, 1, 6, 7, 8, 9, 64, 100] {
+                for bit in [false, true] {
+                    let mut bits: Bits = (0..before).map(sample).collect();
+                    bits.push_run(bit, n);
+                    let expected: Bits = (0..before).map(sample).chain((0..n).map(|_| bit)).collect();
+                    assert_eq!(bits, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn levels_become_bits() {
+        let levels: Vec<u8> = (0..100).map(|i| (i * 7 % 5) as u8).collect();
+        for before in 0..9 {
+            let mut bits: Bits = (0..before).map(sample).collect();
+            bits.push_at_least(&levels, 3);
+            let expected: Bits = (0..before)
+                .map(sample)
+                .chain(levels.iter().map(|&level| level >= 3))
+                .collect();
+            assert_eq!(bits, expected);
+        }
+    }
+
+    #[test]
+    fn ones_are_counted_in_any_range() {
+        let bits: Bits = (0..200).map(sample).collect();
+        for start in [0, 1, 63, 64, 65] {
+            for end in [start, 66, 130, 200] {
+                if start <= end {
+                    assert_eq!(
+                        bits.count_ones(start..end),
+                        (start..end).filter(|&i| sample(i)).count()
+                    );
+                }
+            }
+        }
+    }
+}

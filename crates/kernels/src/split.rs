@@ -1,0 +1,80 @@
+//! Byte streams: BYTE_STREAM_SPLIT stores first the first bytes of all values, then the second bytes, and so on.
+
+/// Appends `n` values of `width` bytes, beginning with value `first`, joined from `width` streams of `stride` bytes.
+///
+/// # Panics
+/// If `streams` is shorter than `width * stride` or `first + n > stride`.
+pub fn join(streams: &[u8], width: usize, stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {
+    assert!(
+        first + n <= stride && width * stride <= streams.len(),
+        "{n} values from {first} of {stride}"
+    );
+    match width {
+        2 => join_const::<2>(streams, stride, first, n, out),
+        4 => join_const::<4>(streams, stride, first, n, out),
+        8 => join_const::<8>(streams, stride, first, n, out),
+        16 => join_const::<16>(streams, stride, first, n, out),
+        _ => join_any(streams, width, stride, first, n, out),
+    }
+}
+
+/// Appends the streams of `values`, which are `width` bytes each: the mirror of [`join`].
+///
+/// # Panics
+/// If `values` is not a whole number of values.
+pub fn split(values: &[u8], width: usize, out: &mut Vec<u8>) {
+    if width == 0 {
+        return;
+    }
+    assert!(
+        values.len().is_multiple_of(width),
+        "{} bytes are no values of {width}",
+        values.len()
+    );
+    out.reserve(values.len());
+    for byte in 0..width {
+        out.extend(values.iter().skip(byte).step_by(width));
+    }
+}
+
+/// PERF: a constant width lets the compiler unroll over the streams and interleave with vector shuffles.
+fn join_const<const W: usize>(streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {
+    let sources: [&[u8]; W] = std::array::from_fn(|byte| &streams[byte * stride + first..][..n]);
+    let start = out.len();
+    out.resize(start + n * W, 0);
+    for (i, value) in out[start..].as_chunks_mut::<W>().0.iter_mut().enumerate() {
+        *value = std::array::from_fn(|byte| sources[byte][i]);
+    }
+}
+
+fn join_any(streams: &[u8], width: usize, stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + n * width, 0);
+    let byte_count = if n == 0 { 0 } else { width };
+    for byte in 0..byte_count {
+        let stream = &streams[byte * stride + first..][..n];
+        for (slot, &value) in out[start + byte..].iter_mut().step_by(width).zip(stream) {
+            *slot = value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_width_joins_what_was_split() {
+        for width in 1..=20 {
+            let values: Vec<u8> = (0..width * 37).map(|i| (i * 31 % 251) as u8).collect();
+            let mut streams = Vec::new();
+            split(&values, width, &mut streams);
+            assert_eq!(streams[1], values[width]);
+            for (first, n) in [(0, 37), (0, 0), (5, 1), (5, 20), (36, 1)] {
+                let mut out = vec![];
+                join(&streams, width, 37, first, n, &mut out);
+                assert_eq!(out, values[first * width..(first + n) * width]);
+            }
+        }
+    }
+}
