@@ -1,0 +1,73 @@
+//! BROTLI (4): one Brotli stream (RFC 7932).
+
+use crate::{Codec, Refusal};
+use brotli::enc::{BrotliEncoderParams, StandardAlloc};
+use brotli::{BrotliDecompressStream, BrotliResult, BrotliState, CompressorWriter};
+use marquetry_base::{Result, SLACK};
+use std::io::Write;
+
+/// What a page may take before it has produced anything. Brotli has no bound on its expansion: 10 bytes can be 16 MiB.
+const FIRST_STEP: usize = 64 << 10;
+
+/// Among the fast levels; 10 and 11 search for the smallest stream and take far longer.
+const DEFAULT_LEVEL: i32 = 4;
+
+/// The room grows as the stream fills it, fourfold each time. The state is made anew for each page: it holds the
+/// tables of its stream and has no reset.
+pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
+    // The strict state refuses windows over 16 MiB, which RFC 7932 does not have.
+    let mut state = BrotliState::new_strict(
+        StandardAlloc::default(),
+        StandardAlloc::default(),
+        StandardAlloc::default(),
+    );
+    let (mut stored, mut read, mut produced, mut total) = (input.len(), 0, 0, 0);
+    let mut room = size.min(FIRST_STEP.max(input.len().saturating_mul(4)));
+    loop {
+        output.reserve(room + SLACK - produced);
+        output.resize(room, 0);
+        let mut left = room - produced;
+        match BrotliDecompressStream(
+            &mut stored,
+            &mut read,
+            input,
+            &mut left,
+            &mut produced,
+            output,
+            &mut total,
+            &mut state,
+        ) {
+            BrotliResult::ResultSuccess => break,
+            BrotliResult::NeedsMoreOutput if room < size => room = size.min(room.saturating_mul(4)),
+            BrotliResult::NeedsMoreOutput => return Err(Codec::Brotli.overrun(size)),
+            BrotliResult::NeedsMoreInput => return Err(Codec::Brotli.refused("the stream ends early")),
+            BrotliResult::ResultFailure => return Err(Codec::Brotli.refused("the stream is not valid")),
+        }
+    }
+    Codec::Brotli.check_produced(produced, size)?;
+    output.truncate(produced);
+    Ok(())
+}
+
+/// Holds the level only: the library makes its tables anew for each stream.
+pub(crate) struct Compressor(i32);
+
+impl Compressor {
+    pub(crate) fn new(level: Option<i32>) -> Result<Self> {
+        Codec::Brotli.level_or(level, DEFAULT_LEVEL).map(Compressor)
+    }
+
+    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), Refusal> {
+        let params = BrotliEncoderParams {
+            quality: self.0,
+            // PERF: a window no larger than the page, so that neither end allocates one of 4 MiB for a small page.
+            lgwin: (usize::BITS - (input.len() + 16).leading_zeros()).clamp(10, 22) as i32,
+            size_hint: input.len(),
+            ..BrotliEncoderParams::default()
+        };
+        let mut writer = CompressorWriter::with_params(output, 1 << 14, &params);
+        writer.write_all(input)?;
+        writer.into_inner(); // ends the stream
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! ZSTD (6): one or more Zstandard frames, with or without their content size.
+
+use crate::{Codec, Refusal};
+use marquetry_base::Result;
+use std::io;
+use zstd::bulk;
+
+/// A run block makes 128 KiB of its 4 bytes, and no block makes more of fewer.
+const EXPANSION: usize = (128 << 10) / 4;
+
+/// The fastest of the levels that are not negative.
+const DEFAULT_LEVEL: i32 = 1;
+
+/// Keeps the context, about 100 KB, from the first ZSTD page on.
+#[derive(Default)]
+pub(crate) struct Decompressor(Option<bulk::Decompressor<'static>>);
+
+impl Decompressor {
+    /// PERF: one call into the library writes straight to the spare capacity: no zeros first, no window buffer.
+    pub(crate) fn decompress(&mut self, input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
+        Codec::Zstd.reserve(input.len(), EXPANSION, size, output)?;
+        let produced = self
+            .0
+            .get_or_insert_default()
+            .decompress_to_buffer(input, output)
+            .map_err(|cause| Codec::Zstd.refused(cause))?;
+        Codec::Zstd.check_produced(produced, size)
+    }
+}
+
+/// Keeps the context and its tables.
+pub(crate) struct Compressor(bulk::Compressor<'static>);
+
+impl Compressor {
+    pub(crate) fn new(level: Option<i32>) -> Result<Self> {
+        let level = Codec::Zstd.level_or(level, DEFAULT_LEVEL)?;
+        Ok(Compressor(bulk::Compressor::new(level)?))
+    }
+
+    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), Refusal> {
+        output.reserve(zstd::compress_bound(input.len()));
+        let mut end = io::Cursor::new(&mut *output);
+        end.set_position(end.get_ref().len() as u64);
+        self.0.compress_to_buffer(input, &mut end)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_follow_each_other_and_need_no_content_size() {
+        let mut pages = Vec::new();
+        Compressor::new(None)
+            .unwrap()
+            .compress(b"known, ", &mut pages)
+            .unwrap();
+        let mut stream = zstd::stream::write::Encoder::new(&mut pages, 1).unwrap();
+        io::Write::write_all(&mut stream, b"unknown").unwrap();
+        stream.finish().unwrap();
+        let mut output = Vec::new();
+        Decompressor::default()
+            .decompress(&pages, 14, &mut output)
+            .unwrap();
+        assert_eq!(output, b"known, unknown");
+    }
+}
