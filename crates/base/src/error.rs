@@ -176,6 +176,13 @@ impl Error {
         self
     }
 
+    /// Forgets the byte offset: one inside decompressed bytes is no place in the file.
+    #[must_use]
+    pub fn without_offset(mut self) -> Self {
+        self.0.place.offset = None;
+        self
+    }
+
     /// Moves a byte offset that was counted from the start of a part to the start of the file.
     #[must_use]
     pub fn shifted(mut self, base: u64) -> Self {

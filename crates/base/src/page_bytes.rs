@@ -92,6 +92,13 @@ impl PageBytes {
         self.padded.slice(..self.len)
     }
 
+    /// The memory itself, emptied, if nothing else refers to it and it is this value's own.
+    pub fn into_unshared(self) -> Option<Vec<u8>> {
+        let mut memory = Vec::from(self.padded.try_into_mut().ok()?);
+        memory.clear();
+        Some(memory)
+    }
+
     /// Whether both are the same bytes at the same address.
     pub fn is_same(&self, other: &PageBytes) -> bool {
         self.len == other.len && std::ptr::eq(self.padded.as_ptr(), other.padded.as_ptr())

@@ -1,1 +1,89 @@
-//! placeholder
+//! Every Parquet encoding, both directions, one file each.
+//!
+//! An encoding turns the non-null values of one page into bytes and back. It knows nothing of nulls, nesting, logical
+//! types or Arrow: those are dealt with outside, once, for all encodings. What it does know is a [`Shape`]: parquet's
+//! eight physical types are stored in five ways.
+//!
+//! | file | encoding | code |
+//! |---|---|--:|
+//! | [`plain`] | PLAIN | 0 |
+//! | [`dictionary`] | PLAIN_DICTIONARY, RLE_DICTIONARY | 2, 8 |
+//! | [`rle`] | RLE, the hybrid of runs and packed groups | 3 |
+//! | [`bit_packed`] | BIT_PACKED, deprecated | 4 |
+//! | [`delta_binary_packed`] | DELTA_BINARY_PACKED | 5 |
+//! | [`delta_length_byte_array`] | DELTA_LENGTH_BYTE_ARRAY | 6 |
+//! | [`delta_byte_array`] | DELTA_BYTE_ARRAY | 7 |
+//! | [`byte_stream_split`] | BYTE_STREAM_SPLIT | 9 |
+//! | [`alp`] | ALP | 10 |
+//!
+//! [`registry::TABLE`] lists them with the physical types they are legal for and finds a decoder or encoder by code.
+#![forbid(unsafe_code)]
+
+pub mod alp;
+pub mod bit_packed;
+pub mod byte_stream_split;
+pub mod delta_binary_packed;
+pub mod delta_byte_array;
+pub mod delta_length_byte_array;
+pub mod dictionary;
+pub mod levels;
+pub mod plain;
+pub mod registry;
+pub mod rle;
+mod shape;
+mod values;
+mod views;
+
+pub use marquetry_kernels::Bits;
+pub use shape::{Physical, Shape};
+pub use values::{Fixed, Values};
+pub use views::Views;
+
+use dictionary::Dictionary;
+use marquetry_base::{PageBytes, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a decoder is made from: the values section of one data page.
+#[derive(Debug, Clone)]
+pub struct EncodedPage {
+    /// The bytes after the levels, decompressed.
+    pub bytes: PageBytes,
+    /// At most so many values are in the page. Exact where the page says so; where nulls are not known yet, the nulls
+    /// are counted too.
+    pub max_values: usize,
+    /// The column's physical type.
+    pub physical: Physical,
+    /// The chunk's dictionary, if a dictionary page was read.
+    pub dictionary: Option<Arc<Dictionary>>,
+}
+
+/// Reads the non-null values of one page, front to back.
+///
+/// Any split of reads gives the same values, and `skip(n)` leaves the decoder where decoding `n` values would. After an
+/// error the decoder is of no further use, and what it appended is unspecified.
+pub trait Decode: Send {
+    /// Appends exactly the next `n` values to `out`, which must be of the page's [`Shape`].
+    fn decode(&mut self, n: usize, out: &mut Values) -> Result<()>;
+
+    /// Passes over the next `n` values.
+    fn skip(&mut self, n: usize) -> Result<()>;
+}
+
+/// Collects non-null values and writes them as the values section of a page, then of the next page, and so on.
+pub trait Encode: Send {
+    /// Takes the values in `range`.
+    fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()>;
+
+    /// How many bytes [`finish`](Encode::finish) would append now; an estimate where the exact number costs as much as
+    /// the encoding itself.
+    fn size(&self) -> usize;
+
+    /// Appends the page's bytes and starts a new page.
+    fn finish(&mut self, page: &mut Vec<u8>) -> Result<()>;
+
+    /// The values that were collected for the chunk's dictionary page; `None` for all but the dictionary encoding.
+    fn dictionary(&self) -> Option<&Dictionary> {
+        None
+    }
+}

@@ -92,6 +92,9 @@ impl Bits {
             "{n} bits from bit {first} of {} bytes",
             source.len()
         );
+        if n == 0 {
+            return;
+        }
         let (mut first, mut n) = (first, n);
         let head = (8 - self.len % 8) % 8;
         if head > 0 {
@@ -242,6 +245,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn no_bits_can_be_taken_from_the_end() {
+        let mut bits: Bits = (0..3).map(sample).collect();
+        bits.push_packed(&[0xff], 8, 0);
+        bits.push_packed(&[], 0, 0);
+        assert_eq!(bits, (0..3).map(sample).collect());
     }
 
     #[test]

@@ -7,6 +7,9 @@
 //!
 //! This is the only crate of the project that may contain `unsafe`; UNSAFE.md lists each block with its reason.
 
+#[cfg(not(target_endian = "little"))]
+compile_error!("views and packed values are read in place: only little-endian targets are supported");
+
 mod bits;
 mod expand;
 mod gather;
@@ -19,6 +22,6 @@ pub use bits::Bits;
 pub use expand::{expand, expand_bits, expand_fixed};
 pub use gather::{gather, gather_fixed, max_u32};
 pub use pack::{pack, pack_msb};
-pub use split::{join, split};
-pub use unpack::{get_packed, unpack_msb, unpack_u8, unpack_u32, unpack_u64};
-pub use views::{inline_view, long_view, plain_views, rebase_views, view_is_inline, view_len};
+pub use split::{join, join_u32, join_u64, split, split_u32, split_u64};
+pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u32, unpack_u64};
+pub use views::{inline_view, long_view, plain_views, rebase_views, view_bytes, view_is_inline, view_len};

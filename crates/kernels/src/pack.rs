@@ -25,23 +25,26 @@ pub fn pack(values: &[u64], width: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&(buffer as u64).to_le_bytes()[..used.div_ceil(8) as usize]);
 }
 
-/// Packs the lowest `width` bits (1 to 8) of each value, most significant bit first, and appends the bytes; the
+/// Packs the lowest `width` bits (1 to 32) of each value, most significant bit first, and appends the bytes; the
 /// unused bits of the last byte are 0.
 ///
 /// # Panics
-/// If `width` is 0 or over 8.
-pub fn pack_msb(values: &[u8], width: u32, out: &mut Vec<u8>) {
-    assert!((1..=8).contains(&width));
-    let start = out.len();
-    out.resize(start + (values.len() * width as usize).div_ceil(8), 0);
-    let packed = &mut out[start..];
-    for (i, &value) in values.iter().enumerate() {
-        let bit = i * width as usize;
-        let pair = u16::from(value) << (16 - width) >> (bit % 8);
-        packed[bit / 8] |= (pair >> 8) as u8;
-        if let Some(next) = packed.get_mut(bit / 8 + 1) {
-            *next |= pair as u8;
+/// If `width` is 0 or over 32.
+pub fn pack_msb(values: &[u32], width: u32, out: &mut Vec<u8>) {
+    assert!((1..=32).contains(&width));
+    out.reserve((values.len() * width as usize).div_ceil(8));
+    let mask = u64::MAX >> (64 - width);
+    let (mut buffer, mut used) = (0u64, 0);
+    for &value in values {
+        buffer = buffer << width | u64::from(value) & mask;
+        used += width;
+        while used >= 8 {
+            used -= 8;
+            out.push((buffer >> used) as u8);
         }
+    }
+    if used > 0 {
+        out.push((buffer << (8 - used)) as u8);
     }
 }
 
@@ -59,13 +62,20 @@ mod tests {
 
     #[test]
     fn most_significant_bit_first() {
-        for width in 1..=8 {
-            let mask = (0xffu16 >> (8 - width)) as u8;
-            let values: Vec<u8> = (0..37u8).map(|i| i.wrapping_mul(101) & mask).collect();
+        for width in 1..=32 {
+            let values: Vec<u32> = (0..37u32)
+                .map(|i| i.wrapping_mul(0x9e37_79b9) >> (32 - width))
+                .collect();
             let (mut packed, mut out) = (Vec::new(), Vec::new());
             pack_msb(&values, width, &mut packed);
-            crate::unpack_msb(&packed, width, 0, values.len(), &mut out);
+            crate::unpack_msb_u32(&packed, width, 0, 5, &mut out);
+            crate::unpack_msb_u32(&packed, width, 5, 32, &mut out);
             assert_eq!(out, values);
+            if width <= 8 {
+                let mut bytes = Vec::new();
+                crate::unpack_msb_u8(&packed, width, 0, 37, &mut bytes);
+                assert!(bytes.iter().map(|&byte| u32::from(byte)).eq(values));
+            }
         }
     }
 }

@@ -37,9 +37,56 @@ pub fn split(values: &[u8], width: usize, out: &mut Vec<u8>) {
     }
 }
 
+/// [`join`] for values of 4 bytes, as little-endian words.
+///
+/// # Panics
+/// As [`join`].
+pub fn join_u32(streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u32>) {
+    let [a, b, c, d] = streams_of(streams, stride, first, n);
+    let words = a.iter().zip(b).zip(c.iter().zip(d));
+    out.extend(words.map(|((a, b), (c, d))| u32::from_le_bytes([*a, *b, *c, *d])));
+}
+
+/// [`join`] for values of 8 bytes, as little-endian words.
+///
+/// # Panics
+/// As [`join`].
+pub fn join_u64(streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u64>) {
+    let [a, b, c, d, e, f, g, h] = streams_of(streams, stride, first, n);
+    let low = a.iter().zip(b).zip(c.iter().zip(d));
+    let high = e.iter().zip(f).zip(g.iter().zip(h));
+    out.extend(
+        low.zip(high)
+            .map(|(((a, b), (c, d)), ((e, f), (g, h)))| u64::from_le_bytes([*a, *b, *c, *d, *e, *f, *g, *h])),
+    );
+}
+
+/// Appends the streams of 4-byte words: the mirror of [`join_u32`].
+pub fn split_u32(values: &[u32], out: &mut Vec<u8>) {
+    for shift in (0..u32::BITS).step_by(8) {
+        out.extend(values.iter().map(|value| (value >> shift) as u8));
+    }
+}
+
+/// Appends the streams of 8-byte words: the mirror of [`join_u64`].
+pub fn split_u64(values: &[u64], out: &mut Vec<u8>) {
+    for shift in (0..u64::BITS).step_by(8) {
+        out.extend(values.iter().map(|value| (value >> shift) as u8));
+    }
+}
+
+/// `n` bytes of each of `W` streams, from byte `first` of each.
+fn streams_of<const W: usize>(streams: &[u8], stride: usize, first: usize, n: usize) -> [&[u8]; W] {
+    assert!(
+        first + n <= stride && W * stride <= streams.len(),
+        "{n} values from {first} of {stride}"
+    );
+    std::array::from_fn(|byte| &streams[byte * stride + first..][..n])
+}
+
 /// PERF: a constant width lets the compiler unroll over the streams and interleave with vector shuffles.
 fn join_const<const W: usize>(streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {
-    let sources: [&[u8]; W] = std::array::from_fn(|byte| &streams[byte * stride + first..][..n]);
+    let sources: [&[u8]; W] = streams_of(streams, stride, first, n);
     let start = out.len();
     out.resize(start + n * W, 0);
     for (i, value) in out[start..].as_chunks_mut::<W>().0.iter_mut().enumerate() {
@@ -75,6 +122,25 @@ mod tests {
                 join(&streams, width, 37, first, n, &mut out);
                 assert_eq!(out, values[first * width..(first + n) * width]);
             }
+        }
+    }
+    #[test]
+    fn words_join_what_was_split() {
+        let values: Vec<u64> = (0..37)
+            .map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .collect();
+        let halves: Vec<u32> = values.iter().map(|&value| (value >> 32) as u32).collect();
+        let (mut streams, mut half_streams) = (vec![], vec![]);
+        split_u64(&values, &mut streams);
+        split_u32(&halves, &mut half_streams);
+        assert_eq!(streams[0], values[0] as u8);
+        assert_eq!(streams[37], (values[0] >> 8) as u8);
+        for (first, n) in [(0, 37), (0, 0), (5, 1), (5, 20), (36, 1)] {
+            let (mut out, mut half_out) = (vec![7], vec![7]);
+            join_u64(&streams, 37, first, n, &mut out);
+            join_u32(&half_streams, 37, first, n, &mut half_out);
+            assert_eq!(out[1..], values[first..first + n]);
+            assert_eq!(half_out[1..], halves[first..first + n]);
         }
     }
 }

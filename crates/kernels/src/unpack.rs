@@ -56,23 +56,46 @@ pub fn get_packed(source: &[u8], width: u32, i: usize) -> u64 {
     (u128::from_le_bytes(word) >> (bit % 8)) as u64 & (u64::MAX >> (64 - width))
 }
 
-/// Unpacks `n` values of `width <= 8` bits that are packed with the most significant bit first, and appends them.
+/// Unpacks into bytes `n` values of `width <= 8` bits that are packed with the most significant bit first, and appends
+/// them.
 ///
 /// # Panics
 /// If `width` is 0 or over 8, or `source` ends before the last value.
-pub fn unpack_msb(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u8>) {
-    assert!((1..=8).contains(&width));
-    let width = width as usize;
+pub fn unpack_msb_u8(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u8>) {
+    assert!(width <= 8);
+    unpack_msb(source, width, first, n, out);
+}
+
+/// Unpacks into 32-bit integers `n` values of `width <= 32` bits that are packed with the most significant bit first,
+/// and appends them.
+///
+/// # Panics
+/// If `width` is 0 or over 32, or `source` ends before the last value.
+pub fn unpack_msb_u32(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u32>) {
+    assert!(width <= 32);
+    unpack_msb(source, width, first, n, out);
+}
+
+fn unpack_msb<T: Packed>(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<T>) {
+    assert!(width > 0);
+    let bytes_end = (first + n)
+        .checked_mul(width as usize)
+        .expect("packed size fits")
+        .div_ceil(8);
     assert!(
-        source.len() * 8 >= (first + n) * width,
+        source.len() >= bytes_end,
         "{n} values of {width} bits in {} bytes",
         source.len()
     );
     out.extend((first..first + n).map(|i| {
-        let bit = i * width;
-        let next = source.get(bit / 8 + 1).copied().unwrap_or(0);
-        let pair = u16::from(source[bit / 8]) << 8 | u16::from(next);
-        (pair << (bit % 8) >> (16 - width)) as u8
+        let bit = i * width as usize;
+        let mut word = [0u8; 8];
+        match source.get(bit / 8..bit / 8 + 8) {
+            Some(whole) => word.copy_from_slice(whole),
+            None => word[..source.len() - bit / 8].copy_from_slice(&source[bit / 8..]),
+        }
+        // Up to 7 + 32 bits are needed: they are in the word.
+        T::from_u64(u64::from_be_bytes(word) << (bit % 8) >> (64 - width))
     }));
 }
 
@@ -375,7 +398,7 @@ mod tests {
     fn most_significant_bit_first() {
         // The example of the specification: 0 to 7 in three bits each.
         let mut out = Vec::new();
-        unpack_msb(&[0b0000_0101, 0b0011_1001, 0b0111_0111], 3, 0, 8, &mut out);
+        unpack_msb_u8(&[0b0000_0101, 0b0011_1001, 0b0111_0111], 3, 0, 8, &mut out);
         assert_eq!(out, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 }

@@ -22,6 +22,13 @@ pub fn view_is_inline(view: u128) -> bool {
     view_len(view) <= INLINE
 }
 
+/// The 16 bytes of a view: the length, then the string if it is inline.
+#[inline(always)]
+pub fn view_bytes(view: &u128) -> &[u8; 16] {
+    // SAFETY: both are 16 bytes without padding, any bits are valid for either, and `[u8; 16]` needs no alignment.
+    unsafe { &*std::ptr::from_ref(view).cast::<[u8; 16]>() }
+}
+
 /// The view of a string of at most 12 bytes.
 ///
 /// # Panics

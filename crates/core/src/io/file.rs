@@ -1,0 +1,73 @@
+//! A local file as a source of bytes.
+
+use crate::source::{Source, outside};
+use bytes::Bytes;
+use marquetry_base::{Error, Kind, Result};
+use std::fs::File;
+use std::path::Path;
+
+/// An open local file, read with positioned reads.
+#[derive(Debug)]
+pub struct LocalFile {
+    file: File,
+    len: u64,
+}
+
+impl LocalFile {
+    /// Opens the file at `path`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| {
+            Error::caused_by(Kind::Io, "cannot open the file", error).in_file(name.as_str())
+        })?;
+        LocalFile::new(file).map_err(|error| error.in_file(name))
+    }
+
+    /// Takes a file that is open.
+    pub fn new(file: File) -> Result<Self> {
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(Error::new(Kind::Io, "is a directory, not a file"));
+        }
+        Ok(LocalFile {
+            len: metadata.len(),
+            file,
+        })
+    }
+}
+
+impl Source for LocalFile {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        // The length is held against the file's before memory is spent on it.
+        if offset.checked_add(len as u64).is_none_or(|end| end > self.len) {
+            return Err(outside(offset, len, self.len));
+        }
+        let mut bytes = vec![0; len];
+        read_exact_at(&self.file, &mut bytes, offset)
+            .map_err(|error| Error::caused_by(Kind::Io, "cannot read the file", error).at(offset))?;
+        Ok(Bytes::from(bytes))
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
+    use std::os::windows::fs::FileExt;
+    let mut done = 0;
+    while done < bytes.len() {
+        match file.seek_read(&mut bytes[done..], offset + done as u64)? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            n => done += n,
+        }
+    }
+    Ok(())
+}

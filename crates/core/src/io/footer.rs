@@ -1,0 +1,83 @@
+//! Finding and reading the footer.
+//!
+//! ```text
+//! PAR1 | pages ... | footer | footer length: 4 bytes little-endian | PAR1
+//! ```
+
+use crate::meta::ParquetMetaData;
+use crate::source::Source;
+use marquetry_base::{Error, Limits, Result};
+use marquetry_format::{Tail, read_tail};
+
+/// A footer, and what reading it took.
+#[derive(Debug)]
+pub struct FooterRead {
+    /// What the footer says.
+    pub metadata: ParquetMetaData,
+    /// Its length in bytes.
+    pub footer_len: usize,
+}
+
+/// Reads the footer: one read from the end of the file, and a second only if the footer is longer than that.
+///
+/// Fails if the file is no Parquet file, or its footer is encrypted (PARE), or damaged.
+pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
+    let file_len = source.len();
+    if file_len < SHORTEST {
+        return Err(Error::truncated(format!(
+            "not a Parquet file: {file_len} bytes, the shortest one has {SHORTEST}"
+        )));
+    }
+    let guess = file_len.min(TAIL_READ) as usize;
+    let tail = source.read_at(file_len - guess as u64, guess)?;
+    let (rest, Some(last_eight)) = (&tail[..guess - TAIL_LEN], tail.last_chunk::<TAIL_LEN>()) else {
+        return Err(Error::truncated("not a Parquet file"));
+    };
+    let footer_len = match read_tail(last_eight).map_err(|error| error.at(file_len - 4))? {
+        Tail::Plain { metadata_len } => metadata_len as usize,
+        Tail::Encrypted { .. } => {
+            return Err(Error::key("the footer is encrypted (PARE), and no key was given").at(file_len - 4));
+        }
+    };
+    let end = file_len - TAIL_LEN as u64;
+    if footer_len as u64 > end - MAGIC_LEN {
+        return Err(Error::corrupt(format!(
+            "the footer is said to have {footer_len} bytes, the file has {end} before its end: it may be cut off \
+             or have been appended to"
+        ))
+        .at(end));
+    }
+    Limits::check("footer_bytes", footer_len, limits.footer_bytes)?;
+    let start = end - footer_len as u64;
+    let longer;
+    let footer = match rest.len().checked_sub(footer_len) {
+        Some(from) => &rest[from..],
+        None => {
+            longer = source.read_at(start, footer_len)?;
+            &longer[..]
+        }
+    };
+    let metadata =
+        ParquetMetaData::parse(footer, limits).map_err(|error| in_footer(error).shifted(start).at(start))?;
+    Ok(FooterRead { metadata, footer_len })
+}
+
+fn in_footer(error: Error) -> Error {
+    let offset = error.place().offset;
+    let mut framed = Error::new(error.kind(), format!("footer: {}", error.message()));
+    if let Some(offset) = offset {
+        framed = framed.at(offset);
+    }
+    match &error.place().column {
+        Some(column) => framed.in_column(column.clone()),
+        None => framed,
+    }
+}
+
+/// Opening magic, an empty footer's length, closing magic.
+const SHORTEST: u64 = 12;
+const MAGIC_LEN: u64 = 4;
+/// The footer's length and the closing magic.
+const TAIL_LEN: usize = 8;
+/// The first read: most footers are shorter, and reading so much more than needed costs nothing noticeable.
+const TAIL_READ: u64 = 64 << 10;

@@ -1,0 +1,14 @@
+//! Parquet without Arrow: schema, metadata, pages, nesting, and reading columns.
+//!
+//! The modules are layers, bottom to top; a module uses only those before it:
+//! [`source`], [`logical`], [`schema`], [`meta`], [`page`], [`nesting`], [`read`], [`io`].
+#![forbid(unsafe_code)]
+
+pub mod io;
+pub mod logical;
+pub mod meta;
+pub mod nesting;
+pub mod page;
+pub mod read;
+pub mod schema;
+pub mod source;

@@ -1,0 +1,334 @@
+//! The footer's contents, through accessors: file, row groups, column chunks.
+
+use crate::schema::{Leaf, Schema};
+use marquetry_base::{Error, Limits, Result};
+use marquetry_codec::Codec;
+use marquetry_encoding::Physical;
+use marquetry_format as format;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a footer says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParquetMetaData {
+    thrift: format::FileMetaData,
+    schema: Arc<Schema>,
+}
+
+/// What a footer says of one row group.
+#[derive(Debug, Clone, Copy)]
+pub struct RowGroup<'a> {
+    metadata: &'a ParquetMetaData,
+    index: usize,
+}
+
+/// What a footer says of one column chunk.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnChunk<'a> {
+    thrift: &'a format::ColumnChunk,
+    meta: &'a format::ColumnMetaData,
+    leaf: &'a Leaf,
+}
+
+impl ParquetMetaData {
+    /// Decodes a footer: the bytes between the last page and the length before the closing magic.
+    pub fn parse(footer: &[u8], limits: &Limits) -> Result<Self> {
+        Self::from_thrift(format::parse_metadata(footer, limits)?, limits)
+    }
+
+    /// Builds the schema of a decoded footer.
+    pub fn from_thrift(thrift: format::FileMetaData, limits: &Limits) -> Result<Self> {
+        let schema = Arc::new(Schema::from_thrift(&thrift.schema, limits)?);
+        Ok(ParquetMetaData { thrift, schema })
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// How many rows all row groups have. QUIRK: a few writers leave the footer's own total wrong; row groups are what
+    /// is read, so they are what is counted.
+    pub fn num_rows(&self) -> u64 {
+        self.row_groups().map(|row_group| row_group.num_rows()).sum()
+    }
+
+    /// The total that the footer itself has, right or wrong.
+    pub fn declared_rows(&self) -> i64 {
+        self.thrift.num_rows
+    }
+
+    /// How many row groups.
+    pub fn num_row_groups(&self) -> usize {
+        self.thrift.row_groups.len()
+    }
+
+    /// Row group `index`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn row_group(&self, index: usize) -> RowGroup<'_> {
+        assert!(
+            index < self.num_row_groups(),
+            "row group {index} of {}",
+            self.num_row_groups()
+        );
+        RowGroup {
+            metadata: self,
+            index,
+        }
+    }
+
+    /// All row groups.
+    pub fn row_groups(&self) -> impl ExactSizeIterator<Item = RowGroup<'_>> {
+        (0..self.num_row_groups()).map(|index| RowGroup {
+            metadata: self,
+            index,
+        })
+    }
+
+    /// The writer, as it names itself.
+    pub fn created_by(&self) -> Option<&str> {
+        self.thrift.created_by.as_deref()
+    }
+
+    /// The format version that the writer claims: 1 or 2; it decides nothing.
+    pub fn version(&self) -> i32 {
+        self.thrift.version
+    }
+
+    /// The file's key-value metadata.
+    pub fn key_value_metadata(&self) -> &[format::KeyValue] {
+        self.thrift.key_value_metadata.as_deref().unwrap_or_default()
+    }
+
+    /// The value of a key in the file's metadata.
+    pub fn value_of(&self, key: &str) -> Option<&str> {
+        self.key_value_metadata()
+            .iter()
+            .find(|pair| pair.key == key)
+            .and_then(|pair| pair.value.as_deref())
+    }
+
+    /// How the bounds of each column are ordered, if the file says.
+    pub fn column_orders(&self) -> Option<&[format::ColumnOrder]> {
+        self.thrift.column_orders.as_deref()
+    }
+
+    /// The footer as it is in the file.
+    pub fn thrift(&self) -> &format::FileMetaData {
+        &self.thrift
+    }
+}
+
+impl<'a> RowGroup<'a> {
+    /// Its number.
+    pub fn index(self) -> usize {
+        self.index
+    }
+
+    /// How many rows; a negative number counts as none.
+    pub fn num_rows(self) -> u64 {
+        u64::try_from(self.thrift().num_rows).unwrap_or(0)
+    }
+
+    /// How many column chunks.
+    pub fn num_columns(self) -> usize {
+        self.thrift().columns.len()
+    }
+
+    /// The chunk of column `i`.
+    ///
+    /// Fails if there is none, if it has no metadata (it is encrypted then, or corrupt), or if its type is another than
+    /// the schema says.
+    pub fn column(self, i: usize) -> Result<ColumnChunk<'a>> {
+        let leaves = self.metadata.schema.columns();
+        if self.num_columns() != leaves.len() || i >= leaves.len() {
+            return Err(Error::corrupt(format!(
+                "{} column chunks, the schema has {} columns",
+                self.num_columns(),
+                leaves.len()
+            ))
+            .in_row_group(self.index));
+        }
+        let (thrift, leaf) = (&self.thrift().columns[i], &leaves[i]);
+        let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(self.index);
+        let encrypted = thrift.crypto_metadata.is_some() || thrift.encrypted_column_metadata.is_some();
+        match &thrift.meta_data {
+            Some(meta) if type_matches(meta.type_, leaf.physical()) => Ok(ColumnChunk { thrift, meta, leaf }),
+            Some(meta) => Err(place(Error::corrupt(format!(
+                "the column chunk is {}, the schema says {}",
+                meta.type_,
+                leaf.physical()
+            )))),
+            None if encrypted => Err(place(Error::key("the column is encrypted, and no key was given"))),
+            None => Err(place(Error::corrupt("the column chunk has no metadata"))),
+        }
+    }
+
+    /// All column chunks.
+    pub fn columns(self) -> impl Iterator<Item = Result<ColumnChunk<'a>>> {
+        (0..self.num_columns()).map(move |i| self.column(i))
+    }
+
+    /// Bytes of all pages before compression, as the footer says.
+    pub fn total_byte_size(self) -> i64 {
+        self.thrift().total_byte_size
+    }
+
+    /// How rows are sorted, if the writer says.
+    pub fn sorting_columns(self) -> &'a [format::SortingColumn] {
+        self.thrift().sorting_columns.as_deref().unwrap_or_default()
+    }
+
+    fn thrift(self) -> &'a format::RowGroup {
+        &self.metadata.thrift.row_groups[self.index]
+    }
+}
+
+impl<'a> ColumnChunk<'a> {
+    /// The column.
+    pub fn leaf(self) -> &'a Leaf {
+        self.leaf
+    }
+
+    /// The codec's code and name, known or not.
+    pub fn compression(self) -> format::CompressionCodec {
+        self.meta.codec
+    }
+
+    /// The codec; fails if it is unknown.
+    pub fn codec(self) -> Result<Codec> {
+        Codec::from_code(self.meta.codec.0)
+            .ok_or_else(|| Error::unsupported(format!("compression codec {}", self.meta.codec)))
+    }
+
+    /// The encodings that occur, as the footer says.
+    pub fn encodings(self) -> &'a [format::Encoding] {
+        &self.meta.encodings
+    }
+
+    /// How many values, nulls included.
+    pub fn num_values(self) -> i64 {
+        self.meta.num_values
+    }
+
+    /// Bytes of its pages as stored.
+    pub fn compressed_size(self) -> i64 {
+        self.meta.total_compressed_size
+    }
+
+    /// Bytes of its pages before compression.
+    pub fn uncompressed_size(self) -> i64 {
+        self.meta.total_uncompressed_size
+    }
+
+    /// Where its dictionary page is, if the footer says.
+    pub fn dictionary_page_offset(self) -> Option<i64> {
+        self.meta.dictionary_page_offset
+    }
+
+    /// Where its first data page is.
+    pub fn data_page_offset(self) -> i64 {
+        self.meta.data_page_offset
+    }
+
+    /// Minimum, maximum and counts.
+    pub fn statistics(self) -> Option<&'a format::Statistics> {
+        self.meta.statistics.as_ref()
+    }
+
+    /// Sizes and level histograms.
+    pub fn size_statistics(self) -> Option<&'a format::SizeStatistics> {
+        self.meta.size_statistics.as_ref()
+    }
+
+    /// How many pages there are of each kind and encoding, if the writer says.
+    pub fn encoding_stats(self) -> Option<&'a [format::PageEncodingStats]> {
+        self.meta.encoding_stats.as_deref()
+    }
+
+    /// Where the column index is.
+    pub fn column_index_range(self) -> Option<Range<u64>> {
+        range(
+            self.thrift.column_index_offset?,
+            i64::from(self.thrift.column_index_length?),
+        )
+    }
+
+    /// Where the offset index is.
+    pub fn offset_index_range(self) -> Option<Range<u64>> {
+        range(
+            self.thrift.offset_index_offset?,
+            i64::from(self.thrift.offset_index_length?),
+        )
+    }
+
+    /// Where the bloom filter begins.
+    pub fn bloom_filter_offset(self) -> Option<u64> {
+        u64::try_from(self.meta.bloom_filter_offset?).ok()
+    }
+
+    /// How many bytes the bloom filter takes, header included, if the writer says.
+    pub fn bloom_filter_length(self) -> Option<i32> {
+        self.meta.bloom_filter_length
+    }
+
+    /// Another file that the pages are in: summary files only.
+    pub fn file_path(self) -> Option<&'a str> {
+        self.thrift.file_path.as_deref()
+    }
+
+    /// Whether the pages are encrypted.
+    pub fn is_encrypted(self) -> bool {
+        self.thrift.crypto_metadata.is_some()
+    }
+
+    /// The chunk as it is in the footer.
+    pub fn thrift(self) -> &'a format::ColumnChunk {
+        self.thrift
+    }
+
+    /// Where its pages are: from the first page, dictionary or data, as many bytes as the footer says.
+    ///
+    /// QUIRK: `dictionary_page_offset` may be absent or 0 although there is a dictionary page; it then stands at
+    /// `data_page_offset`. `file_offset` is unreliable and never used. QUIRK: old parquet-mr forgets the dictionary
+    /// page's header in the size, so the end is a hint: the number of values decides when the chunk is over.
+    pub fn byte_range(self) -> Result<Range<u64>> {
+        let data = self.meta.data_page_offset;
+        let first = match self.meta.dictionary_page_offset {
+            Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
+            _ => data,
+        };
+        range(first, self.meta.total_compressed_size)
+            .filter(|range| range.start >= MAGIC_LEN)
+            .ok_or_else(|| {
+                Error::corrupt(format!(
+                    "pages at byte {first}, {} bytes",
+                    self.meta.total_compressed_size
+                ))
+            })
+    }
+}
+
+/// No page can be where the opening magic is.
+const MAGIC_LEN: u64 = 4;
+
+fn range(offset: i64, len: i64) -> Option<Range<u64>> {
+    let start = u64::try_from(offset).ok()?;
+    Some(start..start.checked_add(u64::try_from(len).ok()?)?)
+}
+
+fn type_matches(stored: format::Type, physical: Physical) -> bool {
+    let expected = match physical {
+        Physical::Boolean => format::Type::BOOLEAN,
+        Physical::Int32 => format::Type::INT32,
+        Physical::Int64 => format::Type::INT64,
+        Physical::Int96 => format::Type::INT96,
+        Physical::Float => format::Type::FLOAT,
+        Physical::Double => format::Type::DOUBLE,
+        Physical::ByteArray => format::Type::BYTE_ARRAY,
+        Physical::FixedLenByteArray(_) => format::Type::FIXED_LEN_BYTE_ARRAY,
+    };
+    stored == expected
+}

@@ -1,0 +1,26 @@
+//! Nesting: from levels to lists, structs and nulls.
+//!
+//! [`Field`] is the schema as nested *values*: lists, maps and structs instead of groups. [`Slots`] finds, in the
+//! levels of any leaf below a field, that field's slots, which of them are null, and where lists begin.
+//!
+//! Spec: README.md, "Nested Encoding"; LogicalTypes.md, "Nested Types".
+//!
+//! ```text
+//! list<int>: [1, 2], null, [], [3]       (def: 0 null list, 1 empty list, 2 null element, 3 value)
+//!
+//! rep   0 1  0  0  0
+//! def   3 3  0  1  3
+//!       │ │  │  │  └─ a list starts (rep 0), with a slot for its element (def >= 2)
+//!       │ │  │  └──── a list starts, without an element: empty (def 1)
+//!       │ │  └─────── a list starts, null (def 0)
+//!       │ └────────── the list goes on (rep 1)
+//!       └──────────── a list starts
+//!
+//! list offsets 0 2 2 2 3, valid 1 0 1 1;  element slots 1 2 3
+//! ```
+
+mod assemble;
+mod field;
+
+pub use assemble::{ListSlots, Slots};
+pub use field::{Field, FieldKind};

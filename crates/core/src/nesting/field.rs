@@ -1,0 +1,233 @@
+//! The schema as nested values: which groups are lists, maps or structs.
+
+use crate::logical::Logical;
+use crate::schema::{Node, NodeKind, Repetition, Schema};
+
+/// A field of nested values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Its name; for the element of a list or the entries of a map, the name in the file.
+    pub name: String,
+    /// Whether it may be null.
+    pub nullable: bool,
+    /// The definition level from which on it is not null.
+    pub def: u8,
+    /// The definition level from which on there is a slot for it: 0 outside lists.
+    pub slot_def: u8,
+    /// How many lists it is in.
+    pub rep: u8,
+    /// What it means.
+    pub logical: Option<Logical>,
+    /// The id that the writer gave it.
+    pub field_id: Option<i32>,
+    /// What it holds.
+    pub kind: FieldKind,
+}
+
+/// What a [`Field`] holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FieldKind {
+    /// Values of the column of this number.
+    Leaf(usize),
+    /// Other fields, side by side.
+    Struct(Vec<Field>),
+    /// Any number of elements.
+    List(Box<Field>),
+    /// Any number of entries: a struct of key and value.
+    Map(Box<Field>),
+}
+
+impl Field {
+    /// The fields of a schema. Groups without any column are left out: nothing is stored for them.
+    pub fn from_schema(schema: &Schema) -> Vec<Field> {
+        schema
+            .fields()
+            .iter()
+            .filter_map(|node| from_node(node, Above::default()))
+            .collect()
+    }
+
+    /// This field with only the columns that `keep` wants, or `None` if none is left. Structs lose fields; a map that
+    /// loses its key or value becomes a list of what is left.
+    pub fn project(&self, keep: &impl Fn(usize) -> bool) -> Option<Field> {
+        let kind = match &self.kind {
+            FieldKind::Leaf(leaf) => FieldKind::Leaf(keep(*leaf).then_some(*leaf)?),
+            FieldKind::List(element) => FieldKind::List(Box::new(element.project(keep)?)),
+            FieldKind::Struct(fields) => {
+                let fields: Vec<_> = fields.iter().filter_map(|field| field.project(keep)).collect();
+                if fields.is_empty() {
+                    return None;
+                }
+                FieldKind::Struct(fields)
+            }
+            FieldKind::Map(entries) => {
+                let entries = Box::new(entries.project(keep)?);
+                match &entries.kind {
+                    FieldKind::Struct(fields) if fields.len() == 2 => FieldKind::Map(entries),
+                    _ => FieldKind::List(entries),
+                }
+            }
+        };
+        Some(Field {
+            kind,
+            ..self.clone_without_kind()
+        })
+    }
+
+    /// The first column below, the one whose levels stand for this field's.
+    pub fn first_leaf(&self) -> usize {
+        match &self.kind {
+            FieldKind::Leaf(leaf) => *leaf,
+            FieldKind::List(child) | FieldKind::Map(child) => child.first_leaf(),
+            FieldKind::Struct(fields) => fields.first().map_or(0, Field::first_leaf),
+        }
+    }
+
+    /// All columns below, in order.
+    pub fn leaves(&self, out: &mut Vec<usize>) {
+        match &self.kind {
+            FieldKind::Leaf(leaf) => out.push(*leaf),
+            FieldKind::List(child) | FieldKind::Map(child) => child.leaves(out),
+            FieldKind::Struct(fields) => fields.iter().for_each(|field| field.leaves(out)),
+        }
+    }
+
+    fn clone_without_kind(&self) -> Field {
+        Field {
+            name: self.name.clone(),
+            logical: self.logical.clone(),
+            kind: FieldKind::Struct(Vec::new()),
+            ..*self
+        }
+    }
+}
+
+/// What the nodes above have added up to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Above {
+    /// Definition level of the parent.
+    def: u8,
+    slot_def: u8,
+    rep: u8,
+}
+
+impl Above {
+    /// Inside the list whose repeated node this is about.
+    fn in_list(self) -> Above {
+        Above {
+            def: self.def + 1,
+            slot_def: self.def + 1,
+            rep: self.rep + 1,
+        }
+    }
+}
+
+fn from_node(node: &Node, above: Above) -> Option<Field> {
+    match node.repetition() {
+        Repetition::Required => from_present(node, above, false),
+        Repetition::Optional => from_present(
+            node,
+            Above {
+                def: above.def + 1,
+                ..above
+            },
+            true,
+        ),
+        // SPEC: a repeated field that is in no LIST or MAP is a required list of required elements.
+        Repetition::Repeated => {
+            let element = from_present(node, above.in_list(), false)?;
+            Some(field(node, above, false, FieldKind::List(Box::new(element))))
+        }
+    }
+}
+
+/// `node` as a value that is there, `above.def` being the level at which it is.
+fn from_present(node: &Node, above: Above, nullable: bool) -> Option<Field> {
+    let kind = match node.kind() {
+        NodeKind::Leaf(leaf) => FieldKind::Leaf(*leaf),
+        NodeKind::Group(fields) => match node.logical() {
+            Some(Logical::List) => list(node, fields, above)?,
+            Some(Logical::Map | Logical::MapKeyValue) => map(fields, above)?,
+            _ => structure(fields, above)?,
+        },
+    };
+    Some(field(node, above, nullable, kind))
+}
+
+fn field(node: &Node, above: Above, nullable: bool, kind: FieldKind) -> Field {
+    // LIST and MAP are what `kind` says; on a group that did not turn out as one they mean nothing.
+    let logical = node
+        .logical()
+        .filter(|logical| !matches!(logical, Logical::List | Logical::Map | Logical::MapKeyValue));
+    Field {
+        name: node.name().to_owned(),
+        nullable,
+        def: above.def,
+        slot_def: above.slot_def,
+        rep: above.rep,
+        logical: logical.cloned(),
+        field_id: node.field_id(),
+        kind,
+    }
+}
+
+fn structure(fields: &[Node], above: Above) -> Option<FieldKind> {
+    let fields: Vec<_> = fields
+        .iter()
+        .filter_map(|field| from_node(field, above))
+        .collect();
+    (!fields.is_empty()).then_some(FieldKind::Struct(fields))
+}
+
+fn list(node: &Node, fields: &[Node], above: Above) -> Option<FieldKind> {
+    let [repeated] = fields else {
+        return structure(fields, above);
+    };
+    if repeated.repetition() != Repetition::Repeated {
+        return structure(fields, above);
+    }
+    let element = match repeated.kind() {
+        NodeKind::Group(inner) if !is_element(node, repeated, inner) => from_node(&inner[0], above.in_list()),
+        _ => from_present(repeated, above.in_list(), false),
+    };
+    Some(FieldKind::List(Box::new(element?)))
+}
+
+/// Whether the repeated group of a LIST is itself the element, as in two-level lists of old writers.
+///
+/// SPEC: LogicalTypes.md, "Lists", backward-compatibility rules 1 to 4.
+fn is_element(list: &Node, repeated: &Node, inner: &[Node]) -> bool {
+    let [only] = inner else { return true };
+    only.repetition() == Repetition::Repeated
+        || repeated.name() == "array"
+        || repeated.name() == format!("{}_tuple", list.name())
+        // QUIRK: two-level lists of lists or maps annotate the repeated group.
+        || matches!(repeated.logical(), Some(Logical::List | Logical::Map))
+}
+
+fn map(fields: &[Node], above: Above) -> Option<FieldKind> {
+    let [repeated] = fields else {
+        return structure(fields, above);
+    };
+    let NodeKind::Group(inner) = repeated.kind() else {
+        return structure(fields, above);
+    };
+    if repeated.repetition() != Repetition::Repeated {
+        return structure(fields, above);
+    }
+    let inside = above.in_list();
+    match inner.as_slice() {
+        [key, _] if key.repetition() != Repetition::Repeated => {
+            let entries = field(repeated, inside, false, structure(inner, inside)?);
+            Some(FieldKind::Map(Box::new(entries)))
+        }
+        // QUIRK: maps without a value are sets: a list of their keys.
+        [key] => Some(FieldKind::List(Box::new(from_node(key, inside)?))),
+        _ => Some(FieldKind::List(Box::new(field(
+            repeated,
+            inside,
+            false,
+            structure(inner, inside)?,
+        )))),
+    }
+}

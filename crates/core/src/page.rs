@@ -1,0 +1,16 @@
+//! Pages: headers, checksums, decompression, and where levels and values are in a page.
+//!
+//! Spec: README.md, "Data Pages" and "Checksumming"; parquet.thrift, `PageHeader`.
+//!
+//! ```text
+//! column chunk := [header, dictionary page] (header, data page)*
+//!
+//! V1 page as stored:    compressed( [len, rep levels] [len, def levels] values )
+//! V2 page as stored:    rep levels, def levels, compressed( values )
+//! ```
+
+mod checksum;
+mod chunk_pages;
+
+pub use checksum::{Checksum, Trust};
+pub use chunk_pages::{ChunkPages, DataPage, PageOptions, PageStart};

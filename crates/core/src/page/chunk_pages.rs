@@ -1,0 +1,425 @@
+//! The pages of one column chunk, front to back.
+
+use super::checksum::{Checksum, Trust, check};
+use crate::meta::ColumnChunk;
+use crate::source::Source;
+use bytes::Bytes;
+use marquetry_base::{Error, Kind, Limits, PageBytes, Result, SLACK};
+use marquetry_codec::{Codec, Decompressor};
+use marquetry_encoding::Physical;
+use marquetry_encoding::dictionary::Dictionary;
+use marquetry_encoding::levels::Levels;
+use marquetry_format::{DataPageHeader, DataPageHeaderV2, PageHeader, PageType, Reader};
+use std::sync::Arc;
+
+/// How pages are read.
+#[derive(Debug, Clone)]
+pub struct PageOptions {
+    /// What a page may cost.
+    pub limits: Arc<Limits>,
+    /// Whether pages are held against their checksums.
+    pub verify_checksums: bool,
+    /// Whether the writer's checksums can be believed.
+    pub trust: Trust,
+}
+
+/// Walks over the pages of a column chunk. Reads ahead in windows, so that memory does not grow with the chunk.
+pub struct ChunkPages {
+    source: Arc<dyn Source>,
+    options: PageOptions,
+    codec: Codec,
+    physical: Physical,
+    /// Where the footer says that the chunk ends: a hint for reading ahead, see [`ColumnChunk::byte_range`].
+    end: u64,
+    /// Where the next page's header is.
+    position: u64,
+    /// Bytes that were read ahead, and where they begin.
+    window: Bytes,
+    window_start: u64,
+    /// How many values, nulls included, the chunk should have, and how many the pages passed so far had.
+    num_values: u64,
+    values_seen: u64,
+    index: usize,
+    decompressor: Decompressor,
+    /// Memory for the next decompressed page.
+    spare: Vec<u8>,
+}
+
+/// A page's header, and where the page is.
+#[derive(Debug, Clone)]
+pub struct PageStart {
+    /// The header, without statistics.
+    pub header: PageHeader,
+    /// The number of the page in its chunk; a dictionary page counts.
+    pub index: usize,
+    /// Where the header begins in the file.
+    pub offset: u64,
+    /// Where the page's bytes begin in the file.
+    pub body: u64,
+}
+
+/// A data page, opened: its levels and the bytes of its values.
+#[derive(Debug)]
+pub struct DataPage {
+    /// How many entries: values, nulls, and empty or absent lists.
+    pub num_values: usize,
+    /// At most so many of them are values.
+    pub max_values: usize,
+    /// The code of the values' encoding.
+    pub encoding: i32,
+    /// Repetition levels.
+    pub rep: Levels,
+    /// Definition levels.
+    pub def: Levels,
+    /// What follows the levels.
+    pub values: PageBytes,
+}
+
+impl ChunkPages {
+    /// The pages of `chunk`.
+    pub fn new(source: Arc<dyn Source>, chunk: ColumnChunk<'_>, options: PageOptions) -> Result<Self> {
+        if chunk.is_encrypted() {
+            return Err(Error::key("the column is encrypted, and no key was given"));
+        }
+        if let Some(path) = chunk.file_path().filter(|path| !path.is_empty()) {
+            return Err(Error::unsupported(format!(
+                "the pages are in another file, {path}"
+            )));
+        }
+        let num_values = u64::try_from(chunk.num_values())
+            .map_err(|_| Error::corrupt(format!("{} values in a column chunk", chunk.num_values())))?;
+        // QUIRK: a chunk without values may have no pages at all, and no sensible offset.
+        let range = if num_values == 0 {
+            chunk.byte_range().unwrap_or(0..0)
+        } else {
+            chunk.byte_range()?
+        };
+        Ok(ChunkPages {
+            end: range.end.min(source.len()),
+            source,
+            options,
+            codec: chunk.codec()?,
+            physical: chunk.leaf().physical(),
+            position: range.start,
+            window: Bytes::new(),
+            window_start: 0,
+            num_values,
+            values_seen: 0,
+            index: 0,
+            decompressor: Decompressor::new(),
+            spare: Vec::new(),
+        })
+    }
+
+    /// How many values, nulls included, the pages passed so far had.
+    pub fn values_seen(&self) -> u64 {
+        self.values_seen
+    }
+
+    /// The next page's header; `None` after the last page.
+    ///
+    /// The page is passed: its bytes can be asked for with the methods that take a [`PageStart`], or left unread.
+    pub fn next_start(&mut self) -> Result<Option<PageStart>> {
+        if self.values_seen >= self.num_values {
+            return Ok(None);
+        }
+        let (index, offset) = (self.index, self.position);
+        let start = self
+            .read_start()
+            .map_err(|error| error.in_page(index).at(offset))?;
+        self.index += 1;
+        Ok(Some(start))
+    }
+
+    fn read_start(&mut self) -> Result<PageStart> {
+        let offset = self.position;
+        let (header, len) = self.read_header(offset)?;
+        let stored = size(header.compressed_page_size, "compressed_page_size")?;
+        let uncompressed = size(header.uncompressed_page_size, "uncompressed_page_size")?;
+        self.options.limits.check_page(uncompressed, stored)?;
+        let body = offset + len as u64;
+        let next = body + stored as u64;
+        if next > self.source.len() {
+            return Err(Error::truncated(format!(
+                "the page has {stored} bytes, the file ends {} bytes after its header",
+                self.source.len() - body
+            )));
+        }
+        self.position = next;
+        let start = PageStart {
+            header,
+            index: self.index,
+            offset,
+            body,
+        };
+        self.values_seen += start.num_values()? as u64;
+        Ok(start)
+    }
+
+    /// Parses the header at `offset`; reads more where the window holds only a part of it.
+    fn read_header(&mut self, offset: u64) -> Result<(PageHeader, usize)> {
+        let mut wanted = FIRST_HEADER_READ;
+        loop {
+            let there = usize::try_from(self.source.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+            let available = wanted.min(there);
+            let bytes = self.window_at(offset, available)?;
+            let mut reader = Reader::with_limits(&bytes, &self.options.limits);
+            match PageHeader::read_without_statistics(&mut reader) {
+                Ok(header) => return Ok((header, reader.position())),
+                Err(error) if error.kind() == Kind::Truncated && available < there => {
+                    let more = bytes.len().max(wanted) * 4;
+                    Limits::check("page_header_bytes", wanted, self.options.limits.page_header_bytes)?;
+                    wanted = more;
+                }
+                Err(error) => return Err(error.shifted(offset)),
+            }
+        }
+    }
+
+    /// What a page's checksum says of its bytes.
+    pub fn checksum(&mut self, start: &PageStart) -> Result<Checksum> {
+        let stored = self.stored(start)?;
+        Ok(check(&start.header, stored.as_slice(), self.options.trust))
+    }
+
+    /// Reads a dictionary page.
+    pub fn dictionary(&mut self, start: &PageStart) -> Result<Dictionary> {
+        self.read_dictionary(start).map_err(|error| start.place(error))
+    }
+
+    /// Reads a data page of a column whose largest levels are given.
+    pub fn data(&mut self, start: &PageStart, max_rep: u8, max_def: u8) -> Result<DataPage> {
+        let page = match (&start.header.data_page_header, &start.header.data_page_header_v2) {
+            (Some(header), _) if start.header.type_ == PageType::DATA_PAGE => {
+                self.data_v1(start, header, max_rep, max_def)
+            }
+            (_, Some(header)) if start.header.type_ == PageType::DATA_PAGE_V2 => {
+                self.data_v2(start, header, max_rep, max_def)
+            }
+            _ => Err(Error::corrupt(format!("no header for a {}", start.header.type_))),
+        };
+        page.map_err(|error| start.place(error))
+    }
+
+    /// Takes back the memory of a page that nothing refers to any more, for the next one.
+    pub fn recycle(&mut self, page: PageBytes) {
+        if let Some(memory) = page.into_unshared() {
+            self.spare = memory;
+        }
+    }
+
+    fn read_dictionary(&mut self, start: &PageStart) -> Result<Dictionary> {
+        let Some(header) = &start.header.dictionary_page_header else {
+            return Err(Error::corrupt("a dictionary page without its header"));
+        };
+        let encoding = header.encoding.0;
+        if encoding != PLAIN && encoding != PLAIN_DICTIONARY {
+            return Err(Error::unsupported(format!(
+                "a dictionary in encoding {}",
+                header.encoding
+            )));
+        }
+        let stored = self.verified(start)?;
+        let bytes = self.decompressed(stored, start.uncompressed_len(), self.codec)?;
+        Dictionary::read(
+            bytes,
+            self.physical,
+            size(header.num_values, "DictionaryPageHeader.num_values")?,
+        )
+    }
+
+    fn data_v1(
+        &mut self,
+        start: &PageStart,
+        header: &DataPageHeader,
+        max_rep: u8,
+        max_def: u8,
+    ) -> Result<DataPage> {
+        let num_values = start.num_values()?;
+        let stored = self.verified(start)?;
+        let bytes = self.decompressed(stored, start.uncompressed_len(), self.codec)?;
+        let (rep, rep_len) = Levels::v1(header.repetition_level_encoding.0, &bytes, max_rep, num_values)
+            .map_err(|error| in_levels("repetition", error))?;
+        let rest = bytes.slice(rep_len..bytes.len());
+        let (def, def_len) = Levels::v1(header.definition_level_encoding.0, &rest, max_def, num_values)
+            .map_err(|error| in_levels("definition", error))?;
+        let values = rest.slice(def_len..rest.len());
+        Ok(DataPage {
+            num_values,
+            max_values: num_values,
+            encoding: header.encoding.0,
+            rep,
+            def,
+            values,
+        })
+    }
+
+    fn data_v2(
+        &mut self,
+        start: &PageStart,
+        header: &DataPageHeaderV2,
+        max_rep: u8,
+        max_def: u8,
+    ) -> Result<DataPage> {
+        let num_values = start.num_values()?;
+        let nulls = size(header.num_nulls, "DataPageHeaderV2.num_nulls")?;
+        let rep_len = size(
+            header.repetition_levels_byte_length,
+            "repetition_levels_byte_length",
+        )?;
+        let def_len = size(
+            header.definition_levels_byte_length,
+            "definition_levels_byte_length",
+        )?;
+        let stored = self.verified(start)?;
+        let levels = rep_len + def_len;
+        let (Some(stored_values), Some(values_len)) = (
+            stored.len().checked_sub(levels),
+            start.uncompressed_len().checked_sub(levels),
+        ) else {
+            return Err(Error::corrupt(format!(
+                "{levels} bytes of levels in a page of {}",
+                stored.len()
+            )));
+        };
+        let rep = Levels::rle(stored.slice(0..rep_len), max_rep)?;
+        let def = Levels::rle(stored.slice(rep_len..levels), max_def)?;
+        let values = stored.slice(levels..levels + stored_values);
+        let codec = if header.is_compressed {
+            self.codec
+        } else {
+            Codec::Uncompressed
+        };
+        // QUIRK: a page of nulls only may have no value bytes at all, not even what a codec makes of nothing.
+        let values = if stored_values == 0 {
+            values
+        } else {
+            self.decompressed(values, values_len, codec)?
+        };
+        let max_values = num_values.saturating_sub(nulls);
+        // QUIRK: `num_nulls` counts absent lists or not, by writer; it only bounds where it is plausible.
+        let max_values = if max_rep > 0 { num_values } else { max_values };
+        Ok(DataPage {
+            num_values,
+            max_values,
+            encoding: header.encoding.0,
+            rep,
+            def,
+            values,
+        })
+    }
+
+    /// A page's bytes as stored, held against its checksum.
+    fn verified(&mut self, start: &PageStart) -> Result<PageBytes> {
+        let stored = self.stored(start)?;
+        if self.options.verify_checksums
+            && let Checksum::Bad { stored, computed } =
+                check(&start.header, stored.as_slice(), self.options.trust)
+        {
+            return Err(Error::corrupt(format!(
+                "checksum mismatch: the page says {stored:08x}, its bytes give {computed:08x}; \
+                 turn checksum verification off to read it anyway"
+            )));
+        }
+        Ok(stored)
+    }
+
+    fn stored(&mut self, start: &PageStart) -> Result<PageBytes> {
+        let len = start.stored_len();
+        let bytes = self.window_at(start.body, len)?;
+        Ok(PageBytes::within(&bytes, 0..len))
+    }
+
+    fn decompressed(&mut self, stored: PageBytes, len: usize, codec: Codec) -> Result<PageBytes> {
+        if codec == Codec::Uncompressed {
+            if stored.len() != len {
+                let message = format!(
+                    "an uncompressed page of {} bytes, its header says {len}",
+                    stored.len()
+                );
+                return Err(Error::corrupt(message));
+            }
+            return Ok(stored);
+        }
+        let mut out = std::mem::take(&mut self.spare);
+        self.decompressor
+            .decompress(codec, stored.as_slice(), len, &mut out)?;
+        Ok(PageBytes::from(out))
+    }
+
+    /// Bytes of the file from `offset` on: at least `len`, and as many more as were read ahead.
+    fn window_at(&mut self, offset: u64, len: usize) -> Result<Bytes> {
+        let end = offset + len as u64;
+        let window_end = self.window_start + self.window.len() as u64;
+        if offset < self.window_start || end > window_end {
+            let ahead = self.end.saturating_sub(offset).min(READ_AHEAD);
+            let wanted = ahead.max(len as u64) + SLACK as u64;
+            let there = self.source.len().saturating_sub(offset);
+            let read = usize::try_from(wanted.min(there)).unwrap_or(usize::MAX).max(len);
+            self.window = self.source.read_at(offset, read)?;
+            self.window_start = offset;
+        }
+        Ok(self.window.slice((offset - self.window_start) as usize..))
+    }
+}
+
+impl PageStart {
+    /// How many entries the page has: values, nulls, and empty or absent lists. 0 for other than data pages.
+    pub fn num_values(&self) -> Result<usize> {
+        let header = &self.header;
+        let count = match header.type_ {
+            PageType::DATA_PAGE => header.data_page_header.as_ref().map(|header| header.num_values),
+            PageType::DATA_PAGE_V2 => header
+                .data_page_header_v2
+                .as_ref()
+                .map(|header| header.num_values),
+            _ => return Ok(0),
+        };
+        let count = count.ok_or_else(|| Error::corrupt(format!("a {} without its header", header.type_)))?;
+        size(count, "num_values")
+    }
+
+    /// How many rows begin in the page, if the header says.
+    pub fn num_rows(&self) -> Option<usize> {
+        usize::try_from(self.header.data_page_header_v2.as_ref()?.num_rows).ok()
+    }
+
+    /// Whether it is a data page.
+    pub fn is_data(&self) -> bool {
+        matches!(self.header.type_, PageType::DATA_PAGE | PageType::DATA_PAGE_V2)
+    }
+
+    /// Whether it is a dictionary page.
+    pub fn is_dictionary(&self) -> bool {
+        self.header.type_ == PageType::DICTIONARY_PAGE
+    }
+
+    /// Adds the page and its offset to an error's place.
+    pub fn place(&self, error: Error) -> Error {
+        error.without_offset().in_page(self.index).at(self.offset)
+    }
+
+    fn stored_len(&self) -> usize {
+        self.header.compressed_page_size as usize
+    }
+
+    fn uncompressed_len(&self) -> usize {
+        self.header.uncompressed_page_size as usize
+    }
+}
+
+/// Window for a header's first attempt; headers take 20 to 100 bytes without statistics.
+const FIRST_HEADER_READ: usize = 256;
+/// How far to read ahead: large enough that reads are few, small enough that a wide file does not fill the memory.
+const READ_AHEAD: u64 = 1 << 20;
+
+const PLAIN: i32 = 0;
+const PLAIN_DICTIONARY: i32 = 2;
+
+fn size(value: i32, name: &str) -> Result<usize> {
+    usize::try_from(value).map_err(|_| Error::corrupt(format!("{name} is {value}")))
+}
+
+fn in_levels(kind: &str, error: Error) -> Error {
+    Error::new(error.kind(), format!("{kind} levels: {}", error.message()))
+}

@@ -1,0 +1,16 @@
+//! Reading columns: pages become batches of values, one column and one batch of rows at a time.
+//!
+//! ```text
+//! ColumnReader   a column over several row groups: asks for rows, gets a LeafBatch
+//!   ChunkReader  a column chunk: dictionary, data pages one after the other
+//!     OpenPage   a data page: levels and a decoder, both partly consumed
+//! ```
+
+mod batch;
+mod chunk;
+mod column;
+mod open_page;
+
+pub use batch::LeafBatch;
+pub use chunk::{ChunkReader, Target};
+pub use column::ColumnReader;

@@ -1,0 +1,98 @@
+//! What was read of one column for one batch of rows.
+
+use super::Target;
+use crate::nesting::Slots;
+use marquetry_base::Result;
+use marquetry_encoding::dictionary::Dictionary;
+use marquetry_encoding::{Bits, Shape, Values};
+use std::sync::Arc;
+
+/// The values of one leaf, one for each of its slots, and the levels that say how they nest.
+#[derive(Debug, Clone)]
+pub struct LeafBatch {
+    /// One value a slot; a default where it is null. 32-bit indices where `dictionary` is set.
+    pub values: Values,
+    /// Which slots are not null; `None` if all are.
+    pub validity: Option<Bits>,
+    /// Definition levels, one an entry; empty unless something above the leaf is nullable or a list.
+    pub def: Vec<u8>,
+    /// Repetition levels, one an entry; empty unless something above the leaf is a list.
+    pub rep: Vec<u8>,
+    /// How many entries: slots, and absent ancestors.
+    pub entries: usize,
+    /// The dictionary that `values` are indices into, if keys were asked for and the pages have them.
+    pub dictionary: Option<Arc<Dictionary>>,
+}
+
+impl LeafBatch {
+    /// An empty batch of values of `shape`.
+    pub fn new(shape: Shape) -> Self {
+        LeafBatch {
+            values: shape.empty(),
+            validity: None,
+            def: Vec::new(),
+            rep: Vec::new(),
+            entries: 0,
+            dictionary: None,
+        }
+    }
+
+    /// Makes room for `rows` rows.
+    pub(super) fn reserve(&mut self, rows: usize, target: &Target) {
+        if !target.want_keys {
+            self.values.reserve(rows);
+        }
+        if target.max_def > 0 {
+            self.validity.get_or_insert_default().reserve(rows);
+        }
+    }
+
+    /// What was read is all: validity that says nothing is dropped.
+    pub(super) fn finish(&mut self) {
+        if self
+            .validity
+            .as_ref()
+            .is_some_and(|bits| bits.count_ones(0..bits.len()) == bits.len())
+        {
+            self.validity = None;
+        }
+    }
+
+    /// Indices into `dictionary` are to be appended: makes sure that what is there are such, if it can be.
+    pub(super) fn expect_keys_of(&mut self, dictionary: &Arc<Dictionary>) -> Result<()> {
+        match &self.dictionary {
+            Some(present) if Arc::ptr_eq(present, dictionary) => Ok(()),
+            Some(present) => {
+                let shape = present.values().shape();
+                self.expect_values(shape)
+            }
+            None if self.values.is_empty() => {
+                self.values = Values::W32(Vec::new());
+                self.dictionary = Some(dictionary.clone());
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Values are to be appended: looks up what are indices.
+    pub(super) fn expect_values(&mut self, shape: Shape) -> Result<()> {
+        let Some(dictionary) = self.dictionary.take() else {
+            return Ok(());
+        };
+        let keys = std::mem::replace(&mut self.values, shape.empty());
+        if let Values::W32(keys) = keys {
+            self.values = dictionary.values_at(&keys)?;
+        }
+        Ok(())
+    }
+
+    /// The levels, as the structure of the fields above.
+    pub fn slots(&self) -> Slots<'_> {
+        Slots {
+            def: &self.def,
+            rep: &self.rep,
+            len: self.entries,
+        }
+    }
+}

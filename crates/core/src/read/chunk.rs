@@ -1,0 +1,297 @@
+//! One column chunk: its dictionary, and its data pages one after the other.
+
+use super::LeafBatch;
+use super::open_page::{OpenPage, Scratch, not_utf8};
+use crate::meta::ColumnChunk;
+use crate::nesting::{Field, FieldKind};
+use crate::page::{ChunkPages, PageOptions, PageStart};
+use crate::schema::Leaf;
+use crate::source::Source;
+use marquetry_base::{Error, PageBytes, Result};
+use marquetry_encoding::dictionary::{Dictionary, Indices};
+use marquetry_encoding::{Decode, EncodedPage, Physical, Values, registry};
+use std::sync::Arc;
+
+/// What is to be read of a leaf, and how its levels are to be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Physical type.
+    pub physical: Physical,
+    /// The definition level of a value.
+    pub max_def: u8,
+    /// The largest repetition level.
+    pub max_rep: u8,
+    /// The definition level from which on there is a slot in the array.
+    pub slot_def: u8,
+    /// Whether definition levels are wanted: something above the leaf is nullable.
+    pub keep_levels: bool,
+    /// Whether byte strings must be UTF-8.
+    pub is_text: bool,
+    /// Whether indices and a dictionary are preferred to values.
+    pub want_keys: bool,
+}
+
+impl Target {
+    /// For a leaf that is somewhere below `field`, a field of the root.
+    pub fn new(leaf: &Leaf, field: &Field, index: usize, want_keys: bool) -> Self {
+        let (slot_def, keep_levels) = position(field, index, false).unwrap_or((0, false));
+        Target {
+            physical: leaf.physical(),
+            max_def: leaf.max_def(),
+            max_rep: leaf.max_rep(),
+            slot_def,
+            keep_levels,
+            is_text: leaf.logical().is_some_and(crate::logical::Logical::is_text),
+            want_keys,
+        }
+    }
+}
+
+/// The slot level of leaf `index` below `field`, and whether anything above it is nullable.
+fn position(field: &Field, index: usize, nullable_above: bool) -> Option<(u8, bool)> {
+    match &field.kind {
+        FieldKind::Leaf(leaf) => (*leaf == index).then_some((field.slot_def, nullable_above)),
+        FieldKind::List(child) | FieldKind::Map(child) => position(child, index, true),
+        FieldKind::Struct(fields) => {
+            let nullable = nullable_above || field.nullable;
+            fields.iter().find_map(|field| position(field, index, nullable))
+        }
+    }
+}
+
+/// Reads a column chunk front to back.
+pub struct ChunkReader {
+    pages: ChunkPages,
+    target: Arc<Target>,
+    dictionary: Option<Arc<Dictionary>>,
+    /// Byte strings of the dictionary were found to be UTF-8.
+    dictionary_is_text: bool,
+    page: Option<OpenPage>,
+    /// The open page's memory, to be used again after it.
+    memory: Option<PageBytes>,
+    scratch: Scratch,
+    /// Whether a row has begun: its first entry must say so.
+    begun: bool,
+}
+
+impl ChunkReader {
+    /// A reader at the first row of `chunk`.
+    pub fn new(
+        source: Arc<dyn Source>,
+        chunk: ColumnChunk<'_>,
+        target: Arc<Target>,
+        options: PageOptions,
+    ) -> Result<Self> {
+        Ok(ChunkReader {
+            pages: ChunkPages::new(source, chunk, options)?,
+            scratch: Scratch::new(&target),
+            target,
+            dictionary: None,
+            dictionary_is_text: false,
+            page: None,
+            memory: None,
+            begun: false,
+        })
+    }
+
+    /// Appends the next `rows` rows to `out`. Returns how many there were: fewer only at the end of the chunk.
+    pub fn read(&mut self, rows: usize, out: &mut LeafBatch) -> Result<usize> {
+        let mut done = 0;
+        while self.goes_on(rows - done)? {
+            let Self {
+                page: Some(page),
+                target,
+                scratch,
+                dictionary,
+                ..
+            } = self
+            else {
+                break;
+            };
+            match (&page.is_keys, dictionary) {
+                (true, Some(dictionary)) => out.expect_keys_of(dictionary)?,
+                _ => out.expect_values(target.physical.shape())?,
+            }
+            let is_keys = page.is_keys && out.dictionary.is_some();
+            if page.is_keys && !is_keys {
+                // The batch has values of another dictionary already: keys would not be understood.
+                self.reopen_as_values()?;
+                continue;
+            }
+            let result = match target.max_rep {
+                0 => page.read_flat(rows - done, target, scratch, out),
+                _ => page.read_nested(rows - done, target, scratch, out),
+            };
+            done += result.map_err(|error| page.start.place(error))?;
+        }
+        Ok(done)
+    }
+
+    /// Passes over the next `rows` rows. Returns how many there were: fewer only at the end of the chunk.
+    pub fn skip(&mut self, rows: usize) -> Result<usize> {
+        let mut done = 0;
+        loop {
+            done += self.skip_pages(rows - done)?;
+            if !self.goes_on(rows - done)? {
+                return Ok(done);
+            }
+            let Self {
+                page: Some(page),
+                target,
+                scratch,
+                ..
+            } = self
+            else {
+                return Ok(done);
+            };
+            let result = match target.max_rep {
+                0 => page.skip_flat(rows - done, scratch),
+                _ => page.skip_nested(rows - done),
+            };
+            done += result.map_err(|error| page.start.place(error))?;
+        }
+    }
+
+    /// Whether every entry of the chunk was read.
+    pub fn is_over(&mut self) -> Result<bool> {
+        Ok(!self.open_next()?)
+    }
+
+    /// Passes over whole pages without opening them, while what they hold is known and no more than `rows` rows.
+    fn skip_pages(&mut self, rows: usize) -> Result<usize> {
+        let mut done = 0;
+        while self.page.as_ref().is_none_or(OpenPage::is_over) && done < rows {
+            self.close();
+            let Some(start) = self.pages.next_start()? else {
+                break;
+            };
+            let page_rows = match self.target.max_rep {
+                0 => Some(start.num_values()?),
+                _ => start.num_rows(),
+            };
+            match page_rows {
+                Some(n) if start.is_data() && n <= rows - done => {
+                    self.begun |= n > 0;
+                    done += n;
+                }
+                _ => {
+                    self.open(start)?;
+                    if self.page.is_some() {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Opens the next page if need be. Whether there is something to read for `rows` more rows: with none left, that
+    /// is so while the last row goes on, as it may from one V1 page to the next.
+    fn goes_on(&mut self, rows: usize) -> Result<bool> {
+        if rows == 0 && self.target.max_rep == 0 {
+            return Ok(false);
+        }
+        if !self.open_next()? {
+            return Ok(false);
+        }
+        let Some(page) = &mut self.page else {
+            return Ok(false);
+        };
+        if self.target.max_rep > 0 {
+            let begins = page.begins_row().map_err(|error| page.start.place(error))?;
+            if !begins && !self.begun {
+                return Err(page
+                    .start
+                    .place(Error::corrupt("the first repetition level is not 0")));
+            }
+            self.begun = true;
+            return Ok(rows > 0 || !begins);
+        }
+        Ok(true)
+    }
+
+    /// Makes sure that the open page has entries left; whether there is one.
+    fn open_next(&mut self) -> Result<bool> {
+        while self.page.as_ref().is_none_or(OpenPage::is_over) {
+            self.close();
+            let Some(start) = self.pages.next_start()? else {
+                return Ok(false);
+            };
+            self.open(start)?;
+        }
+        Ok(true)
+    }
+
+    fn close(&mut self) {
+        self.page = None;
+        if let Some(memory) = self.memory.take() {
+            self.pages.recycle(memory);
+        }
+    }
+
+    /// Opens a data page, reads a dictionary page, passes over any other.
+    fn open(&mut self, start: PageStart) -> Result<()> {
+        if start.is_dictionary() {
+            return self.read_dictionary(&start);
+        }
+        if !start.is_data() || start.num_values()? == 0 {
+            // SPEC: index pages are not used, and unknown kinds must be skipped.
+            return Ok(());
+        }
+        let is_keys = self.target.want_keys;
+        self.open_data(start, is_keys)
+    }
+
+    fn open_data(&mut self, start: PageStart, want_keys: bool) -> Result<()> {
+        let target = &self.target;
+        let mut page = self.pages.data(&start, target.max_rep, target.max_def)?;
+        let bytes = std::mem::replace(&mut page.values, PageBytes::copy_of(&[]));
+        self.memory = Some(bytes.clone());
+        let is_dictionary_encoded = matches!(page.encoding, PLAIN_DICTIONARY | RLE_DICTIONARY);
+        let is_keys = want_keys && is_dictionary_encoded && self.dictionary.is_some();
+        let values: Box<dyn Decode> = match is_keys {
+            true => Box::new(Indices::new(&bytes).map_err(|error| start.place(error))?),
+            false => {
+                let encoded = EncodedPage {
+                    bytes,
+                    max_values: page.max_values,
+                    physical: target.physical,
+                    dictionary: self.dictionary.clone(),
+                };
+                registry::decoder(page.encoding, &encoded).map_err(|error| start.place(error))?
+            }
+        };
+        let mut page = OpenPage::new(start, page, values, is_keys);
+        page.is_validated = is_dictionary_encoded && self.dictionary_is_text;
+        self.page = Some(page);
+        Ok(())
+    }
+
+    /// Starts the open page, of which nothing was read yet, again: as values instead of keys.
+    fn reopen_as_values(&mut self) -> Result<()> {
+        let Some(page) = self.page.take() else {
+            return Ok(());
+        };
+        self.open_data(page.start, false)
+    }
+
+    fn read_dictionary(&mut self, start: &PageStart) -> Result<()> {
+        if self.dictionary.is_some() {
+            return Err(start.place(Error::corrupt("a second dictionary page in a column chunk")));
+        }
+        let dictionary = self.pages.dictionary(start)?;
+        if self.target.is_text
+            && let Values::Bytes(views) = dictionary.values()
+        {
+            if let Some(at) = views.first_not_utf8(0..views.len()) {
+                return Err(start.place(not_utf8(views.get(at))));
+            }
+            self.dictionary_is_text = true;
+        }
+        self.dictionary = Some(Arc::new(dictionary));
+        Ok(())
+    }
+}
+
+const PLAIN_DICTIONARY: i32 = 2;
+const RLE_DICTIONARY: i32 = 8;

@@ -1,0 +1,132 @@
+//! One column over several row groups.
+
+use super::{ChunkReader, LeafBatch, Target};
+use crate::meta::ParquetMetaData;
+use crate::page::PageOptions;
+use crate::source::Source;
+use marquetry_base::{Error, Result};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Reads a column of a file: the row groups that were asked for, in that order, as one run of rows.
+pub struct ColumnReader {
+    source: Arc<dyn Source>,
+    metadata: Arc<ParquetMetaData>,
+    options: PageOptions,
+    target: Arc<Target>,
+    leaf: usize,
+    row_groups: VecDeque<usize>,
+    chunk: Option<OpenChunk>,
+}
+
+struct OpenChunk {
+    reader: ChunkReader,
+    row_group: usize,
+    /// Rows that the row group has and that were not read yet.
+    left: usize,
+}
+
+impl ColumnReader {
+    /// A reader of column `leaf` at the first row of the first of `row_groups`, all of which must exist.
+    pub fn new(
+        source: Arc<dyn Source>,
+        metadata: Arc<ParquetMetaData>,
+        row_groups: &[usize],
+        leaf: usize,
+        target: Target,
+        options: PageOptions,
+    ) -> Self {
+        let row_groups = row_groups.iter().copied().collect();
+        ColumnReader {
+            source,
+            metadata,
+            options,
+            target: Arc::new(target),
+            leaf,
+            row_groups,
+            chunk: None,
+        }
+    }
+
+    /// The next `rows` rows, which must be there.
+    pub fn read(&mut self, rows: usize) -> Result<LeafBatch> {
+        let mut out = LeafBatch::new(self.target.physical.shape());
+        out.reserve(rows.min(RESERVED_ROWS), &self.target);
+        self.advance(rows, |chunk, rows| chunk.read(rows, &mut out))?;
+        out.finish();
+        Ok(out)
+    }
+
+    /// Passes over the next `rows` rows, which must be there.
+    pub fn skip(&mut self, rows: usize) -> Result<()> {
+        self.advance(rows, ChunkReader::skip)
+    }
+
+    fn advance(
+        &mut self,
+        rows: usize,
+        mut step: impl FnMut(&mut ChunkReader, usize) -> Result<usize>,
+    ) -> Result<()> {
+        let mut left = rows;
+        while left > 0 {
+            let column = self.metadata.schema().column(self.leaf).dotted().clone();
+            let Some(chunk) = self.chunk()? else {
+                return Err(
+                    Error::corrupt(format!("{left} more rows wanted than there are")).in_column(column)
+                );
+            };
+            let row_group = chunk.row_group;
+            let place = |error: Error| error.in_column(column.clone()).in_row_group(row_group);
+            let wanted = left.min(chunk.left);
+            let done = step(&mut chunk.reader, wanted).map_err(place)?;
+            chunk.left -= done;
+            left -= done;
+            if done < wanted {
+                let message = format!("the pages end {} rows before the row group does", chunk.left);
+                return Err(place(Error::corrupt(message)));
+            }
+            if chunk.left == 0 && !chunk.reader.is_over().map_err(place)? {
+                return Err(place(Error::corrupt(
+                    "the pages have more rows than the row group",
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The open chunk, or the next one that has rows.
+    fn chunk(&mut self) -> Result<Option<&mut OpenChunk>> {
+        while self.chunk.as_ref().is_none_or(|chunk| chunk.left == 0) {
+            self.chunk = None;
+            let Some(row_group) = self.row_groups.pop_front() else {
+                return Ok(None);
+            };
+            let meta = self.metadata.row_group(row_group);
+            let left = usize::try_from(meta.num_rows()).unwrap_or(usize::MAX);
+            if left == 0 {
+                continue;
+            }
+            let column = meta.column(self.leaf)?;
+            let reader = ChunkReader::new(
+                self.source.clone(),
+                column,
+                self.target.clone(),
+                self.options.clone(),
+            )
+            .map_err(|error| {
+                error
+                    .in_column(column.leaf().dotted().clone())
+                    .in_row_group(row_group)
+            })?;
+            self.chunk = Some(OpenChunk {
+                reader,
+                row_group,
+                left,
+            });
+        }
+        Ok(self.chunk.as_mut())
+    }
+}
+
+/// Rows that memory is reserved for before they are seen: a batch of usual size, and no more than it takes.
+const RESERVED_ROWS: usize = 1 << 16;

@@ -1,0 +1,284 @@
+//! A data page that is being read: its levels and values, in blocks.
+
+use super::{LeafBatch, Target};
+use crate::page::{DataPage, PageStart};
+use marquetry_base::{Error, Result};
+use marquetry_encoding::levels::Levels;
+use marquetry_encoding::{Bits, Decode, Values};
+
+/// What is left of a data page.
+pub(super) struct OpenPage {
+    pub(super) start: PageStart,
+    rep: Levels,
+    def: Levels,
+    values: Box<dyn Decode>,
+    /// Entries whose levels were not decoded yet.
+    left: usize,
+    /// Levels that were decoded and not consumed, from `consumed` on: of columns in lists only.
+    pending_rep: Vec<u8>,
+    pending_def: Vec<u8>,
+    consumed: usize,
+    /// Whether `values` gives indices into the chunk's dictionary.
+    pub(super) is_keys: bool,
+    /// Whether byte strings were validated with the dictionary already.
+    pub(super) is_validated: bool,
+}
+
+/// Memory that pages share: one set for a column.
+pub(super) struct Scratch {
+    /// Dense values of a block, before nulls are spread out.
+    dense: Values,
+    /// Dense indices of a block.
+    keys: Values,
+    levels: Vec<u8>,
+}
+
+impl Scratch {
+    pub(super) fn new(target: &Target) -> Self {
+        Scratch {
+            dense: target.physical.shape().empty(),
+            keys: Values::W32(Vec::new()),
+            levels: Vec::new(),
+        }
+    }
+}
+
+impl OpenPage {
+    pub(super) fn new(start: PageStart, page: DataPage, values: Box<dyn Decode>, is_keys: bool) -> Self {
+        OpenPage {
+            start,
+            rep: page.rep,
+            def: page.def,
+            values,
+            left: page.num_values,
+            pending_rep: Vec::new(),
+            pending_def: Vec::new(),
+            consumed: 0,
+            is_keys,
+            is_validated: false,
+        }
+    }
+
+    /// Whether every entry was consumed.
+    pub(super) fn is_over(&self) -> bool {
+        self.left == 0 && self.consumed == self.pending_rep.len()
+    }
+
+    /// Appends up to `rows` rows of a column that is in no list: an entry is a row. Returns how many.
+    pub(super) fn read_flat(
+        &mut self,
+        rows: usize,
+        target: &Target,
+        scratch: &mut Scratch,
+        out: &mut LeafBatch,
+    ) -> Result<usize> {
+        let rows = rows.min(self.left);
+        let mut done = 0;
+        while done < rows {
+            let block = (rows - done).min(BLOCK);
+            if target.max_def == 0 {
+                self.decode_values(block, target, &mut out.values)?;
+            } else {
+                let validity = out.validity.get_or_insert_default();
+                let first = validity.len();
+                if target.keep_levels {
+                    let first = out.def.len();
+                    self.def.decode(block, &mut out.def)?;
+                    validity.push_at_least(&out.def[first..], target.max_def);
+                } else {
+                    self.def.decode_is_max(block, &mut scratch.levels, validity)?;
+                }
+                self.decode_slots(first, block, target, scratch, out)?;
+            }
+            out.entries += block;
+            self.left -= block;
+            done += block;
+        }
+        Ok(rows)
+    }
+
+    /// Appends entries of a column in lists, until `rows` rows have begun and the next one would. Returns how many
+    /// rows began; the last of them may go on in the next page.
+    pub(super) fn read_nested(
+        &mut self,
+        rows: usize,
+        target: &Target,
+        scratch: &mut Scratch,
+        out: &mut LeafBatch,
+    ) -> Result<usize> {
+        let mut begun = 0;
+        while !self.is_over() {
+            if self.consumed == self.pending_rep.len() {
+                self.decode_levels()?;
+            }
+            let (take, starts) = self.entries_of_rows(rows - begun);
+            begun += starts;
+            if take > 0 {
+                self.consume(take, target, scratch, out)?;
+            }
+            if self.consumed < self.pending_rep.len() {
+                break;
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Passes over up to `rows` rows of a column that is in no list. Returns how many.
+    pub(super) fn skip_flat(&mut self, rows: usize, scratch: &mut Scratch) -> Result<usize> {
+        let rows = rows.min(self.left);
+        let values = if self.def.max() == 0 {
+            rows
+        } else {
+            self.def.skip(rows, &mut scratch.levels)?
+        };
+        self.values.skip(values)?;
+        self.left -= rows;
+        Ok(rows)
+    }
+
+    /// Passes over entries like [`read_nested`](Self::read_nested). Returns how many rows began.
+    pub(super) fn skip_nested(&mut self, rows: usize) -> Result<usize> {
+        let mut begun = 0;
+        while !self.is_over() {
+            if self.consumed == self.pending_rep.len() {
+                self.decode_levels()?;
+            }
+            let (take, starts) = self.entries_of_rows(rows - begun);
+            begun += starts;
+            let def = &self.pending_def[self.consumed..self.consumed + take];
+            let values = def.iter().filter(|&&def| def == self.def.max()).count();
+            self.values.skip(values)?;
+            self.consumed += take;
+            if self.consumed < self.pending_rep.len() {
+                break;
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Whether the next entry begins a row; the page must not be over.
+    pub(super) fn begins_row(&mut self) -> Result<bool> {
+        if self.consumed == self.pending_rep.len() {
+            self.decode_levels()?;
+        }
+        Ok(self.pending_rep[self.consumed] == 0)
+    }
+
+    /// Decodes the levels of the next block of entries.
+    fn decode_levels(&mut self) -> Result<()> {
+        let block = self.left.min(BLOCK);
+        self.pending_rep.clear();
+        self.pending_def.clear();
+        self.consumed = 0;
+        self.rep
+            .decode(block, &mut self.pending_rep)
+            .map_err(|error| of_levels("repetition", error))?;
+        self.def
+            .decode(block, &mut self.pending_def)
+            .map_err(|error| of_levels("definition", error))?;
+        self.left -= block;
+        Ok(())
+    }
+
+    /// How many pending entries belong to what is open of the current row and to the next `rows` rows, and how many
+    /// rows begin in them.
+    fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
+        let mut begun = 0;
+        for (i, &rep) in self.pending_rep[self.consumed..].iter().enumerate() {
+            if rep == 0 {
+                if begun == rows {
+                    return (i, begun);
+                }
+                begun += 1;
+            }
+        }
+        (self.pending_rep.len() - self.consumed, begun)
+    }
+
+    /// Appends `n` pending entries.
+    fn consume(
+        &mut self,
+        n: usize,
+        target: &Target,
+        scratch: &mut Scratch,
+        out: &mut LeafBatch,
+    ) -> Result<()> {
+        let range = self.consumed..self.consumed + n;
+        let def = &self.pending_def[range.clone()];
+        out.rep.extend_from_slice(&self.pending_rep[range]);
+        out.def.extend_from_slice(def);
+        out.entries += n;
+        let validity = out.validity.get_or_insert_default();
+        let first = validity.len();
+        // An entry below the level of the innermost list's elements is an empty or absent list: no slot.
+        if def.iter().all(|&def| def >= target.slot_def) {
+            validity.push_at_least(def, target.max_def);
+        } else {
+            def.iter()
+                .filter(|&&def| def >= target.slot_def)
+                .for_each(|&def| validity.push(def >= target.max_def));
+        }
+        let slots = validity.len() - first;
+        self.consumed += n;
+        self.decode_slots(first, slots, target, scratch, out)
+    }
+
+    /// Appends a value or a default for each of the `n` slots whose validity is in `out` from bit `first` on.
+    fn decode_slots(
+        &mut self,
+        first: usize,
+        n: usize,
+        target: &Target,
+        scratch: &mut Scratch,
+        out: &mut LeafBatch,
+    ) -> Result<()> {
+        let empty = Bits::new();
+        let validity = out.validity.as_ref().unwrap_or(&empty);
+        let ones = validity.count_ones(first..first + n);
+        if ones == n {
+            return self.decode_values(n, target, &mut out.values);
+        }
+        if ones == 0 {
+            out.values.push_defaults(n);
+            return Ok(());
+        }
+        let dense = if self.is_keys {
+            &mut scratch.keys
+        } else {
+            &mut scratch.dense
+        };
+        out.values
+            .lend(dense, |dense| self.decode_values(ones, target, dense))?;
+        out.values.push_expanded(dense, validity, first, n);
+        Ok(())
+    }
+
+    /// Appends the next `n` values, dense, and validates text.
+    fn decode_values(&mut self, n: usize, target: &Target, out: &mut Values) -> Result<()> {
+        let first = out.len();
+        self.values.decode(n, out)?;
+        if target.is_text
+            && !self.is_validated
+            && let Values::Bytes(views) = out
+            && let Some(at) = views.first_not_utf8(first..views.len())
+        {
+            return Err(not_utf8(views.get(at)));
+        }
+        Ok(())
+    }
+}
+
+/// The error for text that is none.
+#[cold]
+pub(super) fn not_utf8(bytes: &[u8]) -> Error {
+    let shown = &bytes[..bytes.len().min(32)];
+    Error::corrupt(format!("a string is not UTF-8: \"{}\"", shown.escape_ascii()))
+}
+
+#[cold]
+fn of_levels(kind: &str, error: Error) -> Error {
+    Error::new(error.kind(), format!("{kind} levels: {}", error.message()))
+}
+
+/// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
+const BLOCK: usize = 2048;

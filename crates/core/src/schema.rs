@@ -1,0 +1,344 @@
+//! The schema: a tree of named fields, whose leaves are the columns.
+//!
+//! The footer has the tree as a flat list in depth-first order. [`Schema::from_thrift`] builds the tree, counts the
+//! levels, and numbers the leaves: column chunks stand in leaf order in each row group.
+//!
+//! ```text
+//! message m {                       levels of the leaf below: definition, repetition
+//!   optional group tags (LIST) {    1  0
+//!     repeated group list {         2  1
+//!       optional binary element;    3  1      leaf 0, path tags.list.element
+//!     }
+//!   }
+//! }
+//! ```
+
+mod print;
+
+use crate::logical::Logical;
+use marquetry_base::{Error, Limits, Result};
+use marquetry_encoding::Physical;
+use marquetry_format::{Repetition as ThriftRepetition, SchemaElement, Type};
+use std::sync::Arc;
+
+/// How often a field occurs in its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Repetition {
+    /// Once.
+    Required,
+    /// At most once.
+    Optional,
+    /// Any number of times.
+    Repeated,
+}
+
+/// The schema of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    name: String,
+    fields: Vec<Node>,
+    leaves: Vec<Leaf>,
+}
+
+/// A field: a group of fields, or a leaf.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    name: String,
+    repetition: Repetition,
+    logical: Option<Logical>,
+    field_id: Option<i32>,
+    kind: NodeKind,
+}
+
+/// What a [`Node`] is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NodeKind {
+    /// A group and its fields.
+    Group(Vec<Node>),
+    /// The leaf of this number.
+    Leaf(usize),
+}
+
+/// A column: a leaf of the schema, with what its position in the tree means for its pages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leaf {
+    path: Vec<String>,
+    dotted: Arc<str>,
+    physical: Physical,
+    logical: Option<Logical>,
+    repetition: Repetition,
+    max_def: u8,
+    max_rep: u8,
+    root: usize,
+}
+
+impl Schema {
+    /// Builds the tree from the footer's list, whose first element is the root.
+    ///
+    /// Fails if the list is no tree, if a leaf's physical type is missing or unknown, or past the limits on nodes and
+    /// depth.
+    pub fn from_thrift(elements: &[SchemaElement], limits: &Limits) -> Result<Self> {
+        Limits::check("schema_nodes", elements.len(), limits.schema_nodes)?;
+        let Some((root, rest)) = elements.split_first() else {
+            return Err(Error::corrupt("the schema is empty"));
+        };
+        let mut builder = Builder {
+            rest,
+            limits,
+            leaves: Vec::new(),
+            path: Vec::new(),
+        };
+        let mut fields = Vec::new();
+        for index in 0..child_count(root)? {
+            fields.push(builder.node(index, Levels { def: 0, rep: 0 })?);
+        }
+        if !builder.rest.is_empty() {
+            return Err(Error::corrupt(format!(
+                "{} schema elements are in no group",
+                builder.rest.len()
+            )));
+        }
+        Ok(Schema {
+            name: root.name.clone(),
+            fields,
+            leaves: builder.leaves,
+        })
+    }
+
+    /// The root's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The fields of the root.
+    pub fn fields(&self) -> &[Node] {
+        &self.fields
+    }
+
+    /// All columns, in the order of their chunks.
+    pub fn columns(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// Column `i`.
+    ///
+    /// # Panics
+    /// If there is no column `i`.
+    pub fn column(&self, i: usize) -> &Leaf {
+        &self.leaves[i]
+    }
+
+    /// How many columns.
+    pub fn num_columns(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// The number of the column with this dotted path.
+    pub fn find(&self, dotted: &str) -> Option<usize> {
+        self.leaves.iter().position(|leaf| &*leaf.dotted == dotted)
+    }
+}
+
+impl Node {
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How often it occurs in its parent.
+    pub fn repetition(&self) -> Repetition {
+        self.repetition
+    }
+
+    /// What it means.
+    pub fn logical(&self) -> Option<&Logical> {
+        self.logical.as_ref()
+    }
+
+    /// The id that the writer gave it.
+    pub fn field_id(&self) -> Option<i32> {
+        self.field_id
+    }
+
+    /// A group or a leaf.
+    pub fn kind(&self) -> &NodeKind {
+        &self.kind
+    }
+}
+
+impl Leaf {
+    /// The names from the root's field down to the leaf.
+    pub fn path(&self) -> &[String] {
+        &self.path
+    }
+
+    /// The path with dots between the names.
+    pub fn dotted(&self) -> &Arc<str> {
+        &self.dotted
+    }
+
+    /// The leaf's own name.
+    pub fn name(&self) -> &str {
+        self.path.last().map_or("", String::as_str)
+    }
+
+    /// The physical type.
+    pub fn physical(&self) -> Physical {
+        self.physical
+    }
+
+    /// What it means.
+    pub fn logical(&self) -> Option<&Logical> {
+        self.logical.as_ref()
+    }
+
+    /// How often it occurs in its parent.
+    pub fn repetition(&self) -> Repetition {
+        self.repetition
+    }
+
+    /// The definition level of a value that is there.
+    pub fn max_def(&self) -> u8 {
+        self.max_def
+    }
+
+    /// How many fields on the path are repeated.
+    pub fn max_rep(&self) -> u8 {
+        self.max_rep
+    }
+
+    /// The number of the root's field that it is in.
+    pub fn root(&self) -> usize {
+        self.root
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Levels {
+    def: u8,
+    rep: u8,
+}
+
+struct Builder<'a> {
+    rest: &'a [SchemaElement],
+    limits: &'a Limits,
+    leaves: Vec<Leaf>,
+    path: Vec<String>,
+}
+
+impl Builder<'_> {
+    fn node(&mut self, root: usize, above: Levels) -> Result<Node> {
+        let Some((element, rest)) = self.rest.split_first() else {
+            return Err(Error::corrupt("the schema ends inside a group"));
+        };
+        self.rest = rest;
+        self.path.push(element.name.clone());
+        Limits::check(
+            "schema_depth",
+            self.path.len(),
+            self.limits.schema_depth.min(MAX_DEPTH),
+        )?;
+        let repetition = repetition(element).map_err(|error| error.in_column(self.path.join(".")))?;
+        let levels = Levels {
+            def: above.def + u8::from(repetition != Repetition::Required),
+            rep: above.rep + u8::from(repetition == Repetition::Repeated),
+        };
+        let node = match child_count(element)? {
+            0 if element.type_.is_some() => self.leaf(element, repetition, root, levels)?,
+            // QUIRK: an empty group has no columns, so nothing of it is stored; it is kept in the tree for printing.
+            children => {
+                let fields = (0..children)
+                    .map(|_| self.node(root, levels))
+                    .collect::<Result<_>>()?;
+                self.named(
+                    element,
+                    repetition,
+                    Logical::from_thrift(element, None),
+                    NodeKind::Group(fields),
+                )
+            }
+        };
+        self.path.pop();
+        Ok(node)
+    }
+
+    fn leaf(
+        &mut self,
+        element: &SchemaElement,
+        repetition: Repetition,
+        root: usize,
+        levels: Levels,
+    ) -> Result<Node> {
+        let dotted: Arc<str> = self.path.join(".").into();
+        let physical = physical(element).map_err(|error| error.in_column(dotted.clone()))?;
+        let logical = Logical::from_thrift(element, Some(physical));
+        let kind = NodeKind::Leaf(self.leaves.len());
+        self.leaves.push(Leaf {
+            path: self.path.clone(),
+            dotted,
+            physical,
+            logical: logical.clone(),
+            repetition,
+            max_def: levels.def,
+            max_rep: levels.rep,
+            root,
+        });
+        Ok(self.named(element, repetition, logical, kind))
+    }
+
+    fn named(
+        &self,
+        element: &SchemaElement,
+        repetition: Repetition,
+        logical: Option<Logical>,
+        kind: NodeKind,
+    ) -> Node {
+        Node {
+            name: element.name.clone(),
+            repetition,
+            logical,
+            field_id: element.field_id,
+            kind,
+        }
+    }
+}
+
+/// Levels are bytes, and each node on the path may add one.
+const MAX_DEPTH: usize = 250;
+
+fn child_count(element: &SchemaElement) -> Result<usize> {
+    // QUIRK: leaves with `num_children = 0` instead of none are common.
+    let count = element.num_children.unwrap_or(0);
+    usize::try_from(count).map_err(|_| Error::corrupt(format!("{count} children in group {}", element.name)))
+}
+
+fn repetition(element: &SchemaElement) -> Result<Repetition> {
+    match element.repetition_type {
+        // QUIRK: only the root may lack it; where others do, they are taken as required, as the format's default is.
+        None => Ok(Repetition::Required),
+        Some(ThriftRepetition::REQUIRED) => Ok(Repetition::Required),
+        Some(ThriftRepetition::OPTIONAL) => Ok(Repetition::Optional),
+        Some(ThriftRepetition::REPEATED) => Ok(Repetition::Repeated),
+        Some(other) => Err(Error::unsupported(format!("repetition type {other}"))),
+    }
+}
+
+fn physical(element: &SchemaElement) -> Result<Physical> {
+    Ok(match element.type_ {
+        Some(Type::BOOLEAN) => Physical::Boolean,
+        Some(Type::INT32) => Physical::Int32,
+        Some(Type::INT64) => Physical::Int64,
+        Some(Type::INT96) => Physical::Int96,
+        Some(Type::FLOAT) => Physical::Float,
+        Some(Type::DOUBLE) => Physical::Double,
+        Some(Type::BYTE_ARRAY) => Physical::ByteArray,
+        Some(Type::FIXED_LEN_BYTE_ARRAY) => {
+            let length = element.type_length.unwrap_or(-1);
+            let length = usize::try_from(length)
+                .map_err(|_| Error::corrupt(format!("FIXED_LEN_BYTE_ARRAY of length {length}")))?;
+            Physical::FixedLenByteArray(length)
+        }
+        Some(other) => return Err(Error::unsupported(format!("physical type {other}"))),
+        None => return Err(Error::corrupt("neither a type nor children")),
+    })
+}

@@ -1,0 +1,41 @@
+//! Where bytes come from: a length, and positioned reads.
+
+use bytes::Bytes;
+use marquetry_base::{Error, Result};
+
+/// A file, or anything else of known length that can be read at any position, by several threads at a time.
+pub trait Source: Send + Sync {
+    /// How many bytes there are.
+    fn len(&self) -> u64;
+
+    /// The `len` bytes from `offset` on. Fails if they are not all there.
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes>;
+
+    /// Whether there are no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Source for Bytes {
+    fn len(&self) -> u64 {
+        self.as_ref().len() as u64
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        match start.checked_add(len) {
+            Some(end) if end <= self.as_ref().len() => Ok(self.slice(start..end)),
+            _ => Err(outside(offset, len, self.as_ref().len() as u64)),
+        }
+    }
+}
+
+/// The error for a read past the end.
+#[cold]
+pub(crate) fn outside(offset: u64, len: usize, file_len: u64) -> Error {
+    Error::truncated(format!(
+        "{len} bytes wanted from byte {offset} on, the file has {file_len}"
+    ))
+    .at(offset)
+}

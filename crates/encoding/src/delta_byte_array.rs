@@ -1,0 +1,485 @@
+//! DELTA_BYTE_ARRAY (7): how much of the value before is repeated, and what follows it.
+//!
+//! Spec: Encodings.md, "Delta Strings". Legal for BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY, whose lengths are stored all the
+//! same.
+//!
+//! ```text
+//! page := <prefix lengths: DELTA_BINARY_PACKED of INT32> <suffixes: DELTA_LENGTH_BYTE_ARRAY>
+//! ```
+//!
+//! ```
+//! use marquetry_encoding::{delta_byte_array as delta, Physical::ByteArray, Values, Views};
+//! let mut bytes = vec![
+//!     0x80, 0x01, // values in a block: 128
+//!     4,          // miniblocks in a block
+//!     4,          // values
+//!     0,          // first prefix length
+//!     3,          // least delta: -2, zigzag
+//!     3, 0, 0, 0, // widths
+//!     0b0100_0100, 0b0000_0001, // 2 - -2, -2 - -2 and two bits of 3 - -2, its last bit
+//!     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // filling
+//!     0x80, 0x01, // values in a block: 128
+//!     4,          // miniblocks in a block
+//!     4,          // values
+//!     8,          // first suffix length: 4, zigzag
+//!     3,          // least delta: -2, zigzag
+//!     3, 0, 0, 0, // widths
+//!     0b0111_0000, 0b0000_0000, // -2 - -2, 4 - -2 and two bits of -1 - -2, its last bit
+//!     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // filling
+//! ];
+//! bytes.extend(b"axislebabbleyhood");
+//! let strings = Values::Bytes(Views::from_iter(["axis", "axle", "babble", "babyhood"]));
+//! assert_eq!(delta::decode(&bytes, ByteArray, 4)?, strings);
+//! assert_eq!(delta::encode(&strings)?, bytes);
+//! # Ok::<(), marquetry_base::Error>(())
+//! ```
+
+use crate::delta_binary_packed::{Deltas, DeltasEncoder};
+use crate::delta_length_byte_array::{self as delta_length, INLINE, LENGTHS, Strings, view_at};
+use crate::{Decode, Encode, EncodedPage, Fixed, Physical, Shape, Values, Views};
+use bytes::Bytes;
+use marquetry_base::{Error, PageBytes, Result};
+use marquetry_kernels as kernels;
+use std::ops::Range;
+
+/// Decodes `n` values of BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
+pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
+    let mut out = physical.shape().empty();
+    Decoder::new(&EncodedPage {
+        bytes: PageBytes::copy_of(bytes),
+        max_values: n,
+        physical,
+        dictionary: None,
+    })?
+    .decode(n, &mut out)?;
+    Ok(out)
+}
+
+/// Encodes all of `values`, which must be byte strings or of a fixed width.
+pub fn encode(values: &Values) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::of(values.shape());
+    encoder.encode(values, 0..values.len())?;
+    let mut out = Vec::new();
+    encoder.finish(&mut out)?;
+    Ok(out)
+}
+
+/// Puts values together: long byte strings in an arena for each call of `decode`.
+#[derive(Debug)]
+pub struct Decoder {
+    page: PageBytes,
+    shape: Shape,
+    prefixes: Deltas<u32>,
+    suffixes: Strings,
+    /// The value before the next, and at least [`WORD`] bytes of anything.
+    last: Vec<u8>,
+    last_len: u32,
+    prefix_lengths: Vec<u32>,
+}
+
+impl Decoder {
+    /// Finds where the prefix lengths end, where the suffix lengths end and the suffixes begin.
+    pub fn new(page: &EncodedPage) -> Result<Self> {
+        let prefixes = Deltas::new(&page.bytes, 0)?;
+        let suffixes = Strings::new(&page.bytes, prefixes.end()?)?;
+        if prefixes.left() != suffixes.left() {
+            return Err(Error::corrupt(format!(
+                "{} prefixes and {} suffixes",
+                prefixes.left(),
+                suffixes.left()
+            )));
+        }
+        Ok(Decoder {
+            page: page.bytes.clone(),
+            shape: page.physical.shape(),
+            prefixes,
+            suffixes,
+            last: Vec::new(),
+            last_len: 0,
+            prefix_lengths: Vec::new(),
+        })
+    }
+
+    /// Reads the lengths of the next `n` values and makes room in `last` for the longest. Returns where their suffixes
+    /// begin, and how many bytes those values have that do not just repeat the start of the one before.
+    ///
+    /// INVARIANT: each prefix is at most as long as the value before it, and each value is of the page's fixed width.
+    /// A value is never longer than all suffixes up to it, so never longer than the page.
+    fn next(&mut self, n: usize) -> Result<(usize, u64)> {
+        self.prefix_lengths.clear();
+        self.prefixes.decode(n, &mut self.prefix_lengths)?;
+        let start = self.suffixes.next(n)?.start;
+        let (mut before, mut longest, mut new) = (u64::from(self.last_len), 0, 0);
+        for (&prefix, &suffix) in self.prefix_lengths.iter().zip(self.suffixes.lengths()) {
+            if u64::from(prefix) > before {
+                // QUIRK: parquet-mr before 1.8 let the first prefix of a page count from the last value of the page
+                // before (PARQUET-246). Such pages end here; the right value is not in them.
+                return Err(Error::corrupt(format!(
+                    "a prefix of {prefix} bytes after a value of {before}"
+                )));
+            }
+            before = u64::from(prefix) + u64::from(suffix);
+            longest = longest.max(before);
+            new += if suffix > 0 { before } else { 0 };
+            if let Shape::Fixed(width) = self.shape
+                && before != width as u64
+            {
+                return Err(Error::corrupt(format!("a value of {before} bytes, not {width}")));
+            }
+        }
+        let room = (longest as usize + WORD).max(self.last.len());
+        self.last.resize(room, 0);
+        Ok((start, new))
+    }
+
+    /// Reads `n` values and hands each one to `take`; `reserve` gets the number of bytes to come, before they come.
+    fn for_each<O>(
+        &mut self,
+        n: usize,
+        out: &mut O,
+        reserve: impl Fn(&mut O, u64),
+        take: impl Fn(&mut O, Value<'_>),
+    ) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let now = left.min(LENGTHS);
+            left -= now;
+            let (mut position, new) = self.next(now)?;
+            reserve(out, new);
+            let padded = self.page.padded();
+            for (&prefix, &suffix) in self.prefix_lengths.iter().zip(self.suffixes.lengths()) {
+                // PERF: most suffixes are short; a copy of a known length is a load and a store, without a call.
+                let copied = WORD.max(suffix as usize);
+                let from = &padded[position..position + copied];
+                match (
+                    from.first_chunk::<WORD>(),
+                    self.last[prefix as usize..].first_chunk_mut(),
+                ) {
+                    (Some(from), Some(to)) if copied == WORD => *to = *from,
+                    _ => self.last[prefix as usize..][..copied].copy_from_slice(from),
+                }
+                position += suffix as usize;
+                self.last_len = prefix + suffix;
+                take(
+                    out,
+                    Value {
+                        padded: &self.last,
+                        len: self.last_len,
+                        is_start: suffix == 0,
+                    },
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value that was put together.
+struct Value<'a> {
+    /// The value, and at least [`WORD`] bytes of anything.
+    padded: &'a [u8],
+    len: u32,
+    /// Whether the value before it begins with all of it.
+    is_start: bool,
+}
+
+impl Value<'_> {
+    fn bytes(&self) -> &[u8] {
+        &self.padded[..self.len as usize]
+    }
+}
+
+impl Decode for Decoder {
+    fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
+        match self.shape {
+            Shape::Fixed(width) => {
+                let out = out.as_fixed(width)?;
+                self.for_each(n, out, |_, _| (), |out, value| out.push(value.bytes()))
+            }
+            _ => {
+                let mut arena = Arena::new(out.as_bytes()?);
+                self.for_each(n, &mut arena, Arena::reserve, Arena::push)?;
+                arena.seal();
+                Ok(())
+            }
+        }
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        self.for_each(n, &mut (), |_, _| (), |_, _| ())
+    }
+}
+
+/// Collects strings: short ones in their views, long ones in buffers of at most [`ARENA`] bytes or of a single string.
+struct Arena<'a> {
+    out: &'a mut Views,
+    views: Vec<u128>,
+    bytes: Vec<u8>,
+    /// Where in `bytes` the string before the next begins, if it is there.
+    last: Option<usize>,
+}
+
+impl<'a> Arena<'a> {
+    fn new(out: &'a mut Views) -> Self {
+        Arena {
+            out,
+            views: Vec::new(),
+            bytes: Vec::new(),
+            last: None,
+        }
+    }
+
+    fn reserve(&mut self, bytes: u64) {
+        let room = ARENA - self.bytes.len().min(ARENA);
+        self.bytes.reserve((bytes as usize).min(room));
+    }
+
+    #[inline]
+    fn push(&mut self, value: Value<'_>) {
+        if value.len <= INLINE {
+            // What the string before it left in the arena stays, but is not looked for any more.
+            self.last = None;
+            self.views.push(view_at(value.padded, 0, value.len, 0));
+            return;
+        }
+        let string = value.bytes();
+        // PERF: strings that are repeated, as in any sorted column, share their bytes. It also keeps a page of nothing
+        // but repetitions, which takes no bits for each, from growing without bounds.
+        let start = match self.last {
+            Some(last) if value.is_start => last,
+            _ => {
+                if self.bytes.len() + string.len() > ARENA && !self.bytes.is_empty() {
+                    self.seal();
+                }
+                self.bytes.extend_from_slice(string);
+                self.bytes.len() - string.len()
+            }
+        };
+        self.last = Some(start);
+        // The buffer's number is added when the arena is sealed. A start is at most `ARENA`.
+        self.views.push(kernels::long_view(string, 0, start as u32));
+    }
+
+    /// Hands over the views and their buffer.
+    fn seal(&mut self) {
+        let bytes = Bytes::from(std::mem::take(&mut self.bytes));
+        let buffer = std::slice::from_ref(&bytes);
+        let buffers = if bytes.is_empty() { &[] } else { buffer };
+        self.out.push_views(buffers, |views, base| {
+            let start = views.len();
+            views.append(&mut self.views);
+            kernels::rebase_views(&mut views[start..], base);
+        });
+        self.last = None;
+    }
+}
+
+/// Collects prefix lengths and suffixes.
+#[derive(Debug)]
+pub struct Encoder {
+    shape: Shape,
+    prefixes: DeltasEncoder<u32>,
+    suffixes: delta_length::Encoder,
+    last: Vec<u8>,
+    prefix_lengths: Vec<u32>,
+}
+
+impl Encoder {
+    /// An empty page of BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
+    pub fn new(physical: Physical) -> Self {
+        Self::of(physical.shape())
+    }
+
+    fn of(shape: Shape) -> Self {
+        Encoder {
+            shape,
+            prefixes: DeltasEncoder::new(),
+            suffixes: delta_length::Encoder::new(),
+            last: Vec::new(),
+            prefix_lengths: Vec::new(),
+        }
+    }
+
+    /// Takes values.
+    fn push<'a>(&mut self, range: Range<usize>, value: impl Fn(usize) -> &'a [u8]) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let end = range.end;
+        self.prefix_lengths.clear();
+        let (lengths, last) = (&mut self.prefix_lengths, &self.last);
+        let mut before = last.as_slice();
+        let mut longest = 0;
+        self.suffixes.push(range.map(|i| {
+            let value = value(i);
+            let prefix = common_prefix(before, value);
+            before = value;
+            longest = longest.max(value.len());
+            lengths.push(prefix as u32);
+            &value[prefix..]
+        }))?;
+        // SPEC: lengths are INT32.
+        if i32::try_from(longest).is_err() {
+            return Err(Error::argument("a byte string of over 2 GiB"));
+        }
+        self.prefixes.push(&self.prefix_lengths);
+        self.last.clear();
+        self.last.extend_from_slice(value(end - 1));
+        Ok(())
+    }
+}
+
+impl Encode for Encoder {
+    fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
+        match values {
+            Values::Bytes(views) if self.shape == Shape::Bytes => self.push(range, |i| views.get(i)),
+            Values::Fixed(fixed) if self.shape == Shape::Fixed(fixed.width()) => {
+                self.push(range, |i| Fixed::get(fixed, i))
+            }
+            other => Err(crate::values::wrong_shape(self.shape, other)),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.prefixes.size() + self.suffixes.size()
+    }
+
+    fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
+        self.prefixes.finish(page);
+        self.suffixes.finish(page)?;
+        // SPEC: pages stand alone, so the next one's first value repeats nothing.
+        self.last.clear();
+        Ok(())
+    }
+}
+
+/// How many bytes both begin with.
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    // PERF: by words as long as they are equal, so that at most 16 bytes are compared one by one.
+    let ((a_words, _), (b_words, _)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
+    let whole = 16 * a_words.iter().zip(b_words).take_while(|(a, b)| a == b).count();
+    whole
+        + a[whole..]
+            .iter()
+            .zip(&b[whole..])
+            .take_while(|(a, b)| a == b)
+            .count()
+}
+
+/// Bytes that are copied at once.
+const WORD: usize = 16;
+/// Most bytes of an arena of several strings: a view's offset is 32 bits, and as little as 31 for some readers.
+const ARENA: usize = 1 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings<T: AsRef<[u8]>>(strings: impl IntoIterator<Item = T>) -> Values {
+        Values::Bytes(Views::from_iter(strings))
+    }
+
+    /// Pages of prefixes and suffixes as given, right or wrong.
+    fn page(prefixes: &[u32], suffixes: &[&[u8]]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut deltas = DeltasEncoder::new();
+        deltas.push(prefixes);
+        deltas.finish(&mut out);
+        let mut strings = delta_length::Encoder::new();
+        strings.push(suffixes.iter().copied()).unwrap();
+        strings.finish(&mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn a_prefix_longer_than_the_value_before_is_refused() {
+        let bytes = page(&[0, 2, 5], &[b"axis", b"le", b"s"]);
+        assert_eq!(
+            decode(&bytes, Physical::ByteArray, 2).unwrap(),
+            strings(["axis", "axle"])
+        );
+        assert!(decode(&bytes, Physical::ByteArray, 3).is_err());
+    }
+
+    #[test]
+    fn the_first_value_of_a_page_has_no_prefix() {
+        let bytes = page(&[2, 2], &[b"is", b"le"]);
+        let error = decode(&bytes, Physical::ByteArray, 1).unwrap_err();
+        assert!(
+            error.to_string().contains("prefix of 2 bytes after a value of 0"),
+            "{error}"
+        );
+        let mut encoder = Encoder::of(Shape::Bytes);
+        for _ in 0..2 {
+            let mut bytes = Vec::new();
+            encoder.encode(&strings(["axis", "axle"]), 0..2).unwrap();
+            assert_eq!(encoder.size(), page(&[0, 2], &[b"axis", b"le"]).len());
+            encoder.finish(&mut bytes).unwrap();
+            assert_eq!(bytes, page(&[0, 2], &[b"axis", b"le"]));
+        }
+    }
+
+    #[test]
+    fn there_are_as_many_prefixes_as_suffixes() {
+        let error = decode(&page(&[0, 0], &[b"axis"]), Physical::ByteArray, 1).unwrap_err();
+        assert!(error.to_string().contains("2 prefixes and 1 suffixes"), "{error}");
+        assert_eq!(decode(&[], Physical::ByteArray, 0).unwrap(), strings([""; 0]));
+    }
+
+    #[test]
+    fn a_fixed_width_is_kept() {
+        let width = |n| Physical::FixedLenByteArray(n);
+        let values = Values::Fixed(Fixed::from_bytes(4, b"axisaxleaxle".to_vec()));
+        let bytes = page(&[0, 2, 4], &[b"axis", b"le", b""]);
+        assert_eq!(encode(&values).unwrap(), bytes);
+        assert_eq!(decode(&bytes, width(4), 3).unwrap(), values);
+        assert!(decode(&bytes, width(3), 3).is_err());
+        assert!(decode(&page(&[0, 2], &[b"axis", b"l"]), width(4), 2).is_err());
+        assert_eq!(
+            decode(&page(&[0; 5], &[b"".as_slice(); 5]), width(0), 5)
+                .unwrap()
+                .len(),
+            5
+        );
+    }
+
+    #[test]
+    fn repeated_strings_share_their_bytes() {
+        let long = "a string that is too long for a view";
+        let values = strings([long, long, &long[..20], &long[..3], &long[..20], long]);
+        let Values::Bytes(views) = decode(&encode(&values).unwrap(), Physical::ByteArray, 6).unwrap() else {
+            unreachable!()
+        };
+        assert_eq!(views.buffers().len(), 1);
+        assert_eq!(views.buffers()[0].len(), long.len() + 20 + long.len());
+        assert_eq!(Values::Bytes(views), values);
+    }
+
+    #[test]
+    fn any_split_of_reads_and_skips() {
+        let all: Vec<String> = (0..5000u64)
+            .map(|i| format!("{:x}", i * i * i).repeat(1 + i as usize % 5))
+            .collect();
+        let bytes = PageBytes::copy_of(&encode(&strings(&all)).unwrap());
+        let page = EncodedPage {
+            bytes,
+            max_values: all.len(),
+            physical: Physical::ByteArray,
+            dictionary: None,
+        };
+        let mut decoder = Decoder::new(&page).unwrap();
+        let (mut out, mut expected, mut from) = (Shape::Bytes.empty(), Vec::new(), 0);
+        for (i, n) in [1, 0, 100, 31, 1025, 1, 2000, 3, 1839].into_iter().enumerate() {
+            if i % 3 == 2 {
+                decoder.skip(n).unwrap();
+            } else {
+                decoder.decode(n, &mut out).unwrap();
+                expected.extend(&all[from..from + n]);
+            }
+            from += n;
+        }
+        assert_eq!(from, all.len());
+        assert_eq!(out, strings(expected));
+        assert!(decoder.skip(1).is_err());
+    }
+}

@@ -1,0 +1,292 @@
+//! DELTA_LENGTH_BYTE_ARRAY (6): all lengths first, as deltas, then all strings end to end.
+//!
+//! Spec: Encodings.md, "Delta-length byte array". Legal for BYTE_ARRAY.
+//!
+//! ```text
+//! page := <lengths: DELTA_BINARY_PACKED of INT32> <bytes of all strings>
+//! ```
+//!
+//! ```
+//! use marquetry_encoding::{delta_length_byte_array as delta_length, Values, Views};
+//! let mut bytes = vec![
+//!     0x80, 0x01, // values in a block: 128
+//!     4,          // miniblocks in a block
+//!     4,          // values
+//!     10,         // first length: 5, zigzag
+//!     0,          // least delta
+//!     1, 0, 0, 0, // widths
+//!     0b0000_0010, 0, 0, 0, // deltas 0 1 0 and filling
+//! ];
+//! bytes.extend(b"HelloWorldFoobarABCDEF");
+//! let strings = Values::Bytes(Views::from_iter(["Hello", "World", "Foobar", "ABCDEF"]));
+//! assert_eq!(delta_length::decode(&bytes, 4)?, strings);
+//! assert_eq!(delta_length::encode(&strings)?, bytes);
+//! # Ok::<(), marquetry_base::Error>(())
+//! ```
+
+use crate::delta_binary_packed::{Deltas, DeltasEncoder};
+use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values};
+use marquetry_base::{Error, PageBytes, Result};
+use std::hint::select_unpredictable;
+use std::ops::Range;
+
+/// Decodes `n` strings.
+pub fn decode(bytes: &[u8], n: usize) -> Result<Values> {
+    let mut out = Shape::Bytes.empty();
+    Decoder::new(&EncodedPage {
+        bytes: PageBytes::copy_of(bytes),
+        max_values: n,
+        physical: Physical::ByteArray,
+        dictionary: None,
+    })?
+    .decode(n, &mut out)?;
+    Ok(out)
+}
+
+/// Encodes all of `strings`, which must be byte strings.
+pub fn encode(strings: &Values) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::new();
+    encoder.encode(strings, 0..strings.len())?;
+    let mut out = Vec::new();
+    encoder.finish(&mut out)?;
+    Ok(out)
+}
+
+/// Makes views of the strings where they stand in the page.
+#[derive(Debug)]
+pub struct Decoder(Strings);
+
+impl Decoder {
+    /// Finds where the lengths end and the strings begin.
+    pub fn new(page: &EncodedPage) -> Result<Self> {
+        Ok(Decoder(Strings::new(&page.bytes, 0)?))
+    }
+}
+
+impl Decode for Decoder {
+    fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
+        let strings = &mut self.0;
+        let out = out.as_bytes()?;
+        let buffer = [strings.page.to_bytes()];
+        let mut left = n;
+        while left > 0 {
+            let take = left.min(LENGTHS);
+            left -= take;
+            let mut position = strings.next(take)?.start;
+            let (padded, lengths) = (strings.page.padded(), &strings.lengths);
+            out.push_views(&buffer, |views, buffer| {
+                views.extend(lengths.iter().map(|&len| {
+                    let view = view_at(padded, position, len, buffer);
+                    position += len as usize;
+                    view
+                }));
+            });
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let take = left.min(LENGTHS);
+            left -= take;
+            self.0.next(take)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads lengths, and knows where their strings are: all of this encoding, and the suffixes of DELTA_BYTE_ARRAY.
+#[derive(Debug)]
+pub(crate) struct Strings {
+    page: PageBytes,
+    deltas: Deltas<u32>,
+    /// Where the next string is.
+    position: usize,
+    lengths: Vec<u32>,
+}
+
+impl Strings {
+    /// Reads the lengths' header at `start` of the page and finds where the lengths end.
+    pub(crate) fn new(page: &PageBytes, start: usize) -> Result<Self> {
+        if u32::try_from(page.len()).is_err() {
+            return Err(Error::limit("a page of over 4 GiB of byte strings"));
+        }
+        let deltas = Deltas::new(page, start)?;
+        Ok(Strings {
+            page: page.clone(),
+            position: deltas.end()?,
+            deltas,
+            lengths: Vec::new(),
+        })
+    }
+
+    /// How many strings are still to come, by the header.
+    pub(crate) fn left(&self) -> usize {
+        self.deltas.left()
+    }
+
+    /// Reads the next `n` lengths, and returns where in the page these strings are.
+    ///
+    /// INVARIANT: the strings, end to end, are inside the page: their users need not check again.
+    pub(crate) fn next(&mut self, n: usize) -> Result<Range<usize>> {
+        self.lengths.clear();
+        self.deltas.decode(n, &mut self.lengths)?;
+        let total = total(&self.lengths)?;
+        let there = self.page.len() - self.position;
+        if total > there as u64 {
+            return Err(
+                Error::truncated(format!("{n} strings of {total} bytes, {there} left"))
+                    .at(self.position as u64),
+            );
+        }
+        let start = self.position;
+        self.position += total as usize;
+        Ok(start..self.position)
+    }
+
+    /// The lengths that were read last.
+    pub(crate) fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+}
+
+/// The sum of lengths, none of which may be negative.
+pub(crate) fn total(lengths: &[u32]) -> Result<u64> {
+    let (total, all) = lengths
+        .iter()
+        .fold((0, 0), |(total, all), &len| (total + u64::from(len), all | len));
+    match i32::try_from(all) {
+        Ok(_) => Ok(total),
+        Err(_) => Err(Error::corrupt("a negative length of a byte array")),
+    }
+}
+
+/// The view of the `len` bytes at `position` of `padded`, which is buffer number `buffer`; the bytes must be inside.
+///
+/// PERF: a short string is one load of 16 bytes and a mask, not a copy of a variable length; and which strings are short
+/// is hard to predict, so both views are made.
+///
+/// # Panics
+/// If `padded` ends within 16 bytes from `position`.
+#[inline(always)]
+pub(crate) fn view_at(padded: &[u8], position: usize, len: u32, buffer: u32) -> u128 {
+    let (word, _) = padded[position..].split_first_chunk().expect("16 bytes of slack");
+    let word = u128::from_le_bytes(*word);
+    let short = word & ((1 << (8 * len.min(INLINE))) - 1);
+    let long = u128::from(word as u32) | u128::from(buffer) << 32 | (position as u128) << 64;
+    u128::from(len) | select_unpredictable(len <= INLINE, short, long) << 32
+}
+
+/// Collects lengths and strings.
+#[derive(Debug)]
+pub struct Encoder {
+    deltas: DeltasEncoder<u32>,
+    bytes: Vec<u8>,
+    lengths: Vec<u32>,
+}
+
+impl Encoder {
+    /// An empty page.
+    #[expect(
+        clippy::new_without_default,
+        reason = "encoders are made by the registry, not by default"
+    )]
+    pub fn new() -> Self {
+        Encoder {
+            deltas: DeltasEncoder::new(),
+            bytes: Vec::new(),
+            lengths: Vec::new(),
+        }
+    }
+
+    /// Takes strings.
+    pub(crate) fn push<'a>(&mut self, strings: impl Iterator<Item = &'a [u8]>) -> Result<()> {
+        self.lengths.clear();
+        for string in strings {
+            // SPEC: lengths are INT32.
+            let len =
+                i32::try_from(string.len()).map_err(|_| Error::argument("a byte string of over 2 GiB"))?;
+            self.lengths.push(len as u32);
+            self.bytes.extend_from_slice(string);
+        }
+        self.deltas.push(&self.lengths);
+        Ok(())
+    }
+}
+
+impl Encode for Encoder {
+    fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
+        match values {
+            Values::Bytes(views) => self.push(range.map(|i| views.get(i))),
+            other => Err(crate::values::wrong_shape(Shape::Bytes, other)),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.deltas.size() + self.bytes.len()
+    }
+
+    fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
+        self.deltas.finish(page);
+        page.append(&mut self.bytes);
+        Ok(())
+    }
+}
+
+/// The longest string that a view holds itself.
+pub(crate) const INLINE: u32 = 12;
+/// Lengths that are read at a time: they stay in the first-level cache.
+pub(crate) const LENGTHS: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Views;
+
+    const HEAD: [u8; 3] = [
+        0x80, 0x01, // values in a block
+        0x04, // miniblocks in a block
+    ];
+
+    #[test]
+    fn strings_of_all_lengths_stay_where_they_are() {
+        let strings: Vec<Vec<u8>> = (0..40u8).map(|len| (0..len).collect()).collect();
+        let values = Values::Bytes(Views::from_iter(&strings));
+        let bytes = encode(&values).unwrap();
+        let Values::Bytes(views) = decode(&bytes, 40).unwrap() else {
+            unreachable!()
+        };
+        assert_eq!(views.buffers().len(), 1);
+        assert_eq!(views.buffers()[0], bytes);
+        assert_eq!(Values::Bytes(views), values);
+        assert!(decode(&bytes, 41).is_err());
+        // The last string is cut.
+        assert!(decode(&bytes[..bytes.len() - 1], 40).is_err());
+        assert!(decode(&bytes[..bytes.len() - 1], 39).is_ok());
+    }
+
+    #[test]
+    fn a_negative_length_is_refused() {
+        let bytes = [
+            &HEAD[..],
+            &[0x02],       // values
+            &[0x0a],       // first length 5
+            &[0x0f],       // least delta -8
+            &[0, 0, 0, 0], // widths
+            b"Hello",
+        ]
+        .concat();
+        assert!(decode(&bytes, 1).is_ok());
+        assert!(decode(&bytes, 2).unwrap_err().to_string().contains("negative"));
+    }
+
+    #[test]
+    fn no_strings_and_empty_strings() {
+        assert_eq!(decode(&[], 0).unwrap().len(), 0);
+        assert!(decode(&[], 1).is_err());
+        let empty = Values::Bytes(Views::from_iter([""; 3000]));
+        let bytes = encode(&empty).unwrap();
+        assert_eq!(decode(&bytes, 3000).unwrap(), empty);
+    }
+}

@@ -1,0 +1,195 @@
+//! Definition and repetition levels: small integers before the values of a page, as RLE or, in old files, BIT_PACKED.
+//!
+//! Spec: Encodings.md, "RLE" and "BIT_PACKED"; README.md, "Data Pages". A level takes as many bits as the column's
+//! largest level needs; where the largest is 0, nothing is stored. Levels are kept as bytes.
+
+use crate::rle::{Hybrid, Piece};
+use crate::{Bits, bit_packed};
+use marquetry_base::{Cursor, Error, PageBytes, Result};
+
+/// The levels of one kind of one page, front to back.
+#[derive(Debug)]
+pub struct Levels {
+    stored: Stored,
+    max: u8,
+}
+
+#[derive(Debug)]
+enum Stored {
+    /// The largest level is 0: all are.
+    Zero,
+    Rle(Hybrid),
+    BitPacked(bit_packed::Reader),
+}
+
+/// Bits that a level takes in a column whose largest level is `max`.
+pub fn width(max: u8) -> u32 {
+    u8::BITS - max.leading_zeros()
+}
+
+impl Levels {
+    /// No levels are stored: all are 0.
+    pub fn zero() -> Self {
+        Levels {
+            stored: Stored::Zero,
+            max: 0,
+        }
+    }
+
+    /// RLE levels that fill `bytes`, without a length prefix: data page V2.
+    pub fn rle(bytes: PageBytes, max: u8) -> Result<Self> {
+        if max == 0 {
+            return Ok(Levels::zero());
+        }
+        Ok(Levels {
+            stored: Stored::Rle(Hybrid::new(bytes, width(max))?),
+            max,
+        })
+    }
+
+    /// `n` levels at the front of `bytes`, as a V1 data page has them in `encoding`; also how many bytes they take.
+    pub fn v1(encoding: i32, bytes: &PageBytes, max: u8, n: usize) -> Result<(Self, usize)> {
+        if max == 0 {
+            return Ok((Levels::zero(), 0));
+        }
+        match encoding {
+            RLE => {
+                let len = Cursor::new(bytes.as_slice()).u32_le()? as usize;
+                let left = bytes.len() - 4;
+                if len > left {
+                    return Err(Error::truncated(format!("{len} bytes of levels, {left} left")));
+                }
+                Ok((Levels::rle(bytes.slice(4..4 + len), max)?, 4 + len))
+            }
+            BIT_PACKED => {
+                let len = n.saturating_mul(width(max) as usize).div_ceil(8);
+                if len > bytes.len() {
+                    return Err(Error::truncated(format!(
+                        "{len} bytes of levels, {} left",
+                        bytes.len()
+                    )));
+                }
+                let reader = bit_packed::Reader::new(bytes.slice(0..len), width(max))?;
+                Ok((
+                    Levels {
+                        stored: Stored::BitPacked(reader),
+                        max,
+                    },
+                    len,
+                ))
+            }
+            other => Err(Error::unsupported(format!("levels in encoding {other}"))),
+        }
+    }
+
+    /// The largest level of the column.
+    pub fn max(&self) -> u8 {
+        self.max
+    }
+
+    /// Appends the next `n` levels. A level over the column's largest is an error.
+    pub fn decode(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        match &mut self.stored {
+            Stored::Zero => out.resize(start + n, 0),
+            Stored::Rle(hybrid) => hybrid.decode_u8(n, out)?,
+            Stored::BitPacked(reader) => reader.decode(n, out)?,
+        }
+        let largest = out[start..].iter().copied().fold(0, u8::max);
+        if largest > self.max {
+            return Err(Error::corrupt(format!(
+                "level {largest} in a column of levels up to {}",
+                self.max
+            )));
+        }
+        Ok(())
+    }
+
+    /// Appends one bit for each of the next `n` levels: whether it is the largest. For a column whose largest level is
+    /// 1 these are the stored bits themselves.
+    pub fn decode_is_max(&mut self, n: usize, scratch: &mut Vec<u8>, out: &mut Bits) -> Result<()> {
+        match &mut self.stored {
+            Stored::Zero => out.push_run(true, n),
+            Stored::Rle(hybrid) if self.max == 1 => hybrid.decode_bits(n, out)?,
+            _ => {
+                scratch.clear();
+                self.decode(n, scratch)?;
+                out.push_at_least(scratch, self.max);
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes over the next `n` levels and returns how many of them are the largest: as many values belong to them.
+    pub fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
+        let max = self.max;
+        let Stored::Rle(hybrid) = &mut self.stored else {
+            scratch.clear();
+            self.decode(n, scratch)?;
+            return Ok(scratch.iter().filter(|&&level| level == max).count());
+        };
+        let (mut left, mut values) = (n, 0);
+        while left > 0 {
+            let width = hybrid.width();
+            match hybrid.next(left)? {
+                Piece::Repeated { value, n } => {
+                    left -= n;
+                    values += if value == u32::from(max) { n } else { 0 };
+                }
+                Piece::Packed { bytes, first, n } => {
+                    left -= n;
+                    scratch.clear();
+                    marquetry_kernels::unpack_u8(bytes, width, first, n, scratch);
+                    values += scratch.iter().filter(|&&level| level == max).count();
+                }
+            }
+        }
+        Ok(values)
+    }
+}
+
+const RLE: i32 = 3;
+const BIT_PACKED: i32 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rle;
+
+    #[test]
+    fn v1_levels_have_a_length_before_them() {
+        let bytes = [
+            0x02, 0x00, 0x00, 0x00, // 2 bytes
+            0x06, // a run of 3
+            0x02, // level 2
+            0xff, // not a level
+        ];
+        let (mut levels, taken) = Levels::v1(RLE, &PageBytes::copy_of(&bytes), 2, 3).unwrap();
+        assert_eq!(taken, 6);
+        let mut out = Vec::new();
+        levels.decode(3, &mut out).unwrap();
+        assert_eq!(out, [2, 2, 2]);
+        assert!(levels.decode(1, &mut out).is_err());
+        assert!(Levels::v1(RLE, &PageBytes::copy_of(&bytes[..5]), 2, 3).is_err());
+    }
+
+    #[test]
+    fn a_level_over_the_largest_is_refused() {
+        let bytes = PageBytes::from(rle::encode(&[0, 1, 3], 2));
+        assert!(Levels::rle(bytes, 2).unwrap().decode(3, &mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn skipping_counts_values() {
+        let all: Vec<u32> = (0..500).map(|i| if i < 100 { 2 } else { i * i % 3 }).collect();
+        let bytes = PageBytes::from(rle::encode(&all, 2));
+        for n in [0, 1, 50, 150, 500] {
+            let mut levels = Levels::rle(bytes.clone(), 2).unwrap();
+            let values = levels.skip(n, &mut Vec::new()).unwrap();
+            assert_eq!(values, all[..n].iter().filter(|&&level| level == 2).count());
+            let (mut rest, mut bits) = (Vec::new(), Bits::new());
+            levels.decode_is_max(500 - n, &mut rest, &mut bits).unwrap();
+            assert_eq!(bits, all[n..].iter().map(|&level| level == 2).collect());
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! PLAIN (0): the values themselves, one after the other.
+//!
+//! Spec: Encodings.md, "Plain". Legal for all physical types.
+//!
+//! ```text
+//! BOOLEAN                one bit each, least significant bit first
+//! INT32, FLOAT           4 bytes little-endian
+//! INT64, DOUBLE          8 bytes little-endian
+//! INT96                  12 bytes little-endian
+//! BYTE_ARRAY             length: 4 bytes little-endian | bytes
+//! FIXED_LEN_BYTE_ARRAY   bytes
+//! ```
+//!
+//! ```
+//! use marquetry_encoding::{plain, Physical, Values, Views};
+//! let bytes = [
+//!     5, 0, 0, 0,                         // length
+//!     b'h', b'e', b'l', b'l', b'o',       // bytes
+//!     0, 0, 0, 0,                         // length of the empty string
+//! ];
+//! let strings = Values::Bytes(Views::from_iter(["hello", ""]));
+//! assert_eq!(plain::decode(&bytes, Physical::ByteArray, 2)?, strings);
+//! assert_eq!(plain::encode(&strings)?, bytes);
+//! # Ok::<(), marquetry_base::Error>(())
+//! ```
+
+use crate::{Bits, Decode, Encode, EncodedPage, Physical, Shape, Values};
+use marquetry_base::{Error, PageBytes, Result};
+use marquetry_kernels as kernels;
+use std::ops::Range;
+
+/// Decodes `n` values.
+pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
+    let bytes = PageBytes::copy_of(bytes);
+    let mut out = physical.shape().empty();
+    Decoder::new(&EncodedPage {
+        bytes,
+        max_values: n,
+        physical,
+        dictionary: None,
+    })
+    .decode(n, &mut out)?;
+    Ok(out)
+}
+
+/// Encodes all of `values`.
+pub fn encode(values: &Values) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::new(values.shape());
+    encoder.encode(values, 0..values.len())?;
+    let mut out = Vec::new();
+    encoder.finish(&mut out)?;
+    Ok(out)
+}
+
+/// Reads values where they stand.
+#[derive(Debug)]
+pub struct Decoder {
+    page: PageBytes,
+    shape: Shape,
+    /// The next value: a byte, or for BOOLEAN a bit.
+    position: usize,
+}
+
+impl Decoder {
+    /// A decoder for the whole page.
+    pub fn new(page: &EncodedPage) -> Self {
+        Decoder {
+            page: page.bytes.clone(),
+            shape: page.physical.shape(),
+            position: 0,
+        }
+    }
+
+    /// The next `n` values of `width` bytes.
+    fn take(&mut self, n: usize, width: usize) -> Result<&[u8]> {
+        let left = self.page.len() - self.position;
+        let wanted = n.saturating_mul(width);
+        if wanted > left {
+            return Err(self.short(n));
+        }
+        let from = self.position;
+        self.position += wanted;
+        Ok(&self.page.as_slice()[from..from + wanted])
+    }
+
+    fn take_bits(&mut self, n: usize) -> Result<usize> {
+        let from = self.position;
+        if n > self.page.len() * 8 - from {
+            return Err(self.short(n));
+        }
+        self.position += n;
+        Ok(from)
+    }
+
+    #[cold]
+    fn short(&self, n: usize) -> Error {
+        Error::truncated(format!(
+            "{n} PLAIN values wanted from position {} of {} bytes",
+            self.position,
+            self.page.len()
+        ))
+    }
+}
+
+impl Decode for Decoder {
+    fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
+        match self.shape {
+            Shape::Bit => {
+                let from = self.take_bits(n)?;
+                out.as_bits()?.push_packed(self.page.as_slice(), from, n);
+            }
+            Shape::W32 => {
+                let (words, _) = self.take(n, 4)?.as_chunks();
+                out.as_w32()?
+                    .extend(words.iter().map(|word| u32::from_le_bytes(*word)));
+            }
+            Shape::W64 => {
+                let (words, _) = self.take(n, 8)?.as_chunks();
+                out.as_w64()?
+                    .extend(words.iter().map(|word| u64::from_le_bytes(*word)));
+            }
+            Shape::Fixed(width) => {
+                let bytes = self.take(n, width)?;
+                out.as_fixed(width)?
+                    .push_with(n, |out| out.extend_from_slice(bytes));
+            }
+            Shape::Bytes => {
+                let (page, position) = (&self.page, self.position);
+                let end = out.as_bytes()?.push_views(&[page.to_bytes()], |views, buffer| {
+                    kernels::plain_views(page.padded(), page.len(), position, n, buffer, views)
+                });
+                self.position = end.ok_or_else(|| self.short(n))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        match self.shape {
+            Shape::Bit => self.take_bits(n).map(|_| ()),
+            Shape::W32 => self.take(n, 4).map(|_| ()),
+            Shape::W64 => self.take(n, 8).map(|_| ()),
+            Shape::Fixed(width) => self.take(n, width).map(|_| ()),
+            Shape::Bytes => {
+                for _ in 0..n {
+                    let len = self.take(1, 4)?.try_into().map_or(0, u32::from_le_bytes);
+                    self.take(1, len as usize)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Appends values as they are.
+#[derive(Debug)]
+pub struct Encoder {
+    shape: Shape,
+    bytes: Vec<u8>,
+    bits: Bits,
+}
+
+impl Encoder {
+    /// An empty page of values of `shape`.
+    pub fn new(shape: Shape) -> Self {
+        Encoder {
+            shape,
+            bytes: Vec::new(),
+            bits: Bits::new(),
+        }
+    }
+}
+
+impl Encode for Encoder {
+    fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
+        if values.shape() != self.shape {
+            return Err(crate::values::wrong_shape(self.shape, values));
+        }
+        match values {
+            Values::Bit(bits) => self.bits.push_packed(bits.as_bytes(), range.start, range.len()),
+            Values::W32(values) => self
+                .bytes
+                .extend(values[range].iter().flat_map(|value| value.to_le_bytes())),
+            Values::W64(values) => self
+                .bytes
+                .extend(values[range].iter().flat_map(|value| value.to_le_bytes())),
+            Values::Fixed(values) => {
+                let width = values.width();
+                self.bytes
+                    .extend_from_slice(&values.as_bytes()[range.start * width..range.end * width]);
+            }
+            Values::Bytes(views) => {
+                for string in range.map(|i| views.get(i)) {
+                    // The length of a view is a u32.
+                    self.bytes.extend_from_slice(&(string.len() as u32).to_le_bytes());
+                    self.bytes.extend_from_slice(string);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.len() + self.bits.as_bytes().len()
+    }
+
+    fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
+        page.append(&mut self.bytes);
+        page.extend_from_slice(self.bits.as_bytes());
+        self.bits.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn booleans_have_the_least_significant_bit_first() {
+        let bits = Values::Bit(
+            [true, false, true, true, false, false, false, false, true]
+                .into_iter()
+                .collect(),
+        );
+        assert_eq!(encode(&bits).unwrap(), [0b0000_1101, 0b0000_0001]);
+        assert_eq!(
+            decode(&[0b0000_1101, 0b0000_0001], Physical::Boolean, 9).unwrap(),
+            bits
+        );
+    }
+
+    #[test]
+    fn a_fixed_width_may_be_zero() {
+        let none = decode(&[], Physical::FixedLenByteArray(0), 3).unwrap();
+        assert_eq!(none.len(), 3);
+        assert_eq!(encode(&none).unwrap(), []);
+    }
+}

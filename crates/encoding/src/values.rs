@@ -1,0 +1,281 @@
+//! Decoded values: one buffer for each shape, in the layout that Arrow arrays are made from without a copy.
+
+use crate::{Bits, Shape, Views};
+use marquetry_base::{Error, Result};
+use marquetry_kernels as kernels;
+use std::ops::Range;
+
+/// Values of one [`Shape`]. What a page decodes to, what an encoder takes, and what becomes an array.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// BOOLEAN.
+    Bit(Bits),
+    /// INT32, FLOAT: the bits of the value.
+    W32(Vec<u32>),
+    /// INT64, DOUBLE: the bits of the value.
+    W64(Vec<u64>),
+    /// INT96, FIXED_LEN_BYTE_ARRAY.
+    Fixed(Fixed),
+    /// BYTE_ARRAY.
+    Bytes(Views),
+}
+
+/// Values of the same number of bytes each, end to end. The number of values is kept apart, because the width may be 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fixed {
+    width: usize,
+    len: usize,
+    bytes: Vec<u8>,
+}
+
+impl Values {
+    /// The shape.
+    pub fn shape(&self) -> Shape {
+        match self {
+            Values::Bit(_) => Shape::Bit,
+            Values::W32(_) => Shape::W32,
+            Values::W64(_) => Shape::W64,
+            Values::Fixed(values) => Shape::Fixed(values.width),
+            Values::Bytes(_) => Shape::Bytes,
+        }
+    }
+
+    /// How many values.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Bit(bits) => bits.len(),
+            Values::W32(values) => values.len(),
+            Values::W64(values) => values.len(),
+            Values::Fixed(values) => values.len,
+            Values::Bytes(views) => views.len(),
+        }
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets all values, keeps the memory.
+    pub fn clear(&mut self) {
+        match self {
+            Values::Bit(bits) => bits.clear(),
+            Values::W32(values) => values.clear(),
+            Values::W64(values) => values.clear(),
+            Values::Fixed(values) => values.clear(),
+            Values::Bytes(views) => views.clear(),
+        }
+    }
+
+    /// Makes room for `n` more values. `n` must have been earned: never a number that a file merely claims.
+    pub fn reserve(&mut self, n: usize) {
+        match self {
+            Values::Bit(bits) => bits.reserve(n),
+            Values::W32(values) => values.reserve(n),
+            Values::W64(values) => values.reserve(n),
+            Values::Fixed(values) => values.bytes.reserve(n * values.width),
+            Values::Bytes(views) => views.reserve(n),
+        }
+    }
+
+    /// Appends `n` default values: what stands in the slot of a null.
+    pub fn push_defaults(&mut self, n: usize) {
+        match self {
+            Values::Bit(bits) => bits.push_run(false, n),
+            Values::W32(values) => values.resize(values.len() + n, 0),
+            Values::W64(values) => values.resize(values.len() + n, 0),
+            Values::Fixed(values) => values.push_defaults(n),
+            Values::Bytes(views) => views.push_defaults(n),
+        }
+    }
+
+    /// Runs `decode` with `scratch`, emptied, which must be of the same shape. For byte strings `scratch` has this
+    /// value's buffers meanwhile, so that what is decoded into it can be expanded into this value.
+    pub fn lend<R>(&mut self, scratch: &mut Values, decode: impl FnOnce(&mut Values) -> R) -> R {
+        scratch.clear();
+        if let (Values::Bytes(out), Values::Bytes(lent)) = (&mut *self, &mut *scratch) {
+            out.swap_buffers(lent);
+        }
+        let result = decode(scratch);
+        if let (Values::Bytes(out), Values::Bytes(lent)) = (self, scratch) {
+            out.swap_buffers(lent);
+        }
+        result
+    }
+
+    /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next of `dense` for a 1, the
+    /// default for a 0. `dense` must be of the same shape, have one value for each 1, and, for byte strings, share
+    /// this value's buffers (see [`lend`](Values::lend)).
+    pub fn push_expanded(&mut self, dense: &Values, validity: &Bits, first: usize, n: usize) {
+        match (self, dense) {
+            (Values::Bit(out), Values::Bit(dense)) => kernels::expand_bits(dense, validity, first, n, out),
+            (Values::W32(out), Values::W32(dense)) => kernels::expand(dense, validity, first, n, out),
+            (Values::W64(out), Values::W64(dense)) => kernels::expand(dense, validity, first, n, out),
+            (Values::Fixed(out), Values::Fixed(dense)) => {
+                kernels::expand_fixed(&dense.bytes, out.width, validity, first, n, &mut out.bytes);
+                out.len += n;
+            }
+            (Values::Bytes(out), Values::Bytes(dense)) => out.push_expanded(dense, validity, first, n),
+            (out, dense) => unreachable!("{:?} expanded into {:?}", dense.shape(), out.shape()),
+        }
+    }
+
+    /// Appends the values in `range` of `other`, which must be of the same shape.
+    ///
+    /// # Panics
+    /// If the shapes differ or the range is not inside `other`.
+    pub fn push_range(&mut self, other: &Values, range: Range<usize>) {
+        match (self, other) {
+            (Values::Bit(out), Values::Bit(bits)) => {
+                out.push_packed(bits.as_bytes(), range.start, range.len());
+            }
+            (Values::W32(out), Values::W32(values)) => out.extend_from_slice(&values[range]),
+            (Values::W64(out), Values::W64(values)) => out.extend_from_slice(&values[range]),
+            (Values::Fixed(out), Values::Fixed(values)) => out.push_range(values, range),
+            (Values::Bytes(out), Values::Bytes(views)) => range.for_each(|i| out.push(views.get(i))),
+            (out, other) => unreachable!("{:?} appended to {:?}", other.shape(), out.shape()),
+        }
+    }
+
+    /// The bits, for decoders of BOOLEAN; an error for any other shape.
+    pub fn as_bits(&mut self) -> Result<&mut Bits> {
+        match self {
+            Values::Bit(bits) => Ok(bits),
+            other => Err(wrong_shape(Shape::Bit, other)),
+        }
+    }
+
+    /// The 32-bit words; an error for any other shape.
+    pub fn as_w32(&mut self) -> Result<&mut Vec<u32>> {
+        match self {
+            Values::W32(values) => Ok(values),
+            other => Err(wrong_shape(Shape::W32, other)),
+        }
+    }
+
+    /// The 64-bit words; an error for any other shape.
+    pub fn as_w64(&mut self) -> Result<&mut Vec<u64>> {
+        match self {
+            Values::W64(values) => Ok(values),
+            other => Err(wrong_shape(Shape::W64, other)),
+        }
+    }
+
+    /// The fixed-width values; an error for any other shape or width.
+    pub fn as_fixed(&mut self, width: usize) -> Result<&mut Fixed> {
+        match self {
+            Values::Fixed(values) => match values.width == width {
+                true => Ok(values),
+                false => Err(Error::argument(format!(
+                    "values of {width} bytes wanted, of {} given",
+                    values.width
+                ))),
+            },
+            other => Err(wrong_shape(Shape::Fixed(width), other)),
+        }
+    }
+
+    /// The views; an error for any other shape.
+    pub fn as_bytes(&mut self) -> Result<&mut Views> {
+        match self {
+            Values::Bytes(views) => Ok(views),
+            other => Err(wrong_shape(Shape::Bytes, other)),
+        }
+    }
+}
+
+#[cold]
+pub(crate) fn wrong_shape(wanted: Shape, actual: &Values) -> Error {
+    Error::argument(format!("{wanted:?} values wanted, {:?} given", actual.shape()))
+}
+
+impl Fixed {
+    /// No values of `width` bytes.
+    pub fn new(width: usize) -> Self {
+        Fixed {
+            width,
+            len: 0,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The values in `bytes`, end to end.
+    ///
+    /// # Panics
+    /// If `bytes` is not a whole number of values, or `width` is 0.
+    pub fn from_bytes(width: usize, bytes: Vec<u8>) -> Self {
+        assert!(bytes.len().is_multiple_of(width));
+        Fixed {
+            width,
+            len: bytes.len() / width,
+            bytes,
+        }
+    }
+
+    /// Bytes in a value.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Value `i`.
+    pub fn get(&self, i: usize) -> &[u8] {
+        &self.bytes[i * self.width..][..self.width]
+    }
+
+    /// All values, end to end.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// All values, end to end, owned.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Forgets all values, keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.len = 0;
+    }
+
+    /// Appends `n` values that `fill` appends to the bytes.
+    ///
+    /// # Panics
+    /// If `fill` appends another number of bytes.
+    pub fn push_with(&mut self, n: usize, fill: impl FnOnce(&mut Vec<u8>)) {
+        let end = self.bytes.len() + n * self.width;
+        fill(&mut self.bytes);
+        assert_eq!(self.bytes.len(), end, "{n} values of {} bytes", self.width);
+        self.len += n;
+    }
+
+    /// Appends one value.
+    ///
+    /// # Panics
+    /// If it is not of the width.
+    pub fn push(&mut self, value: &[u8]) {
+        self.push_with(1, |bytes| bytes.extend_from_slice(value));
+    }
+
+    fn push_defaults(&mut self, n: usize) {
+        self.bytes.resize(self.bytes.len() + n * self.width, 0);
+        self.len += n;
+    }
+
+    fn push_range(&mut self, other: &Fixed, range: Range<usize>) {
+        assert_eq!(self.width, other.width);
+        self.bytes
+            .extend_from_slice(&other.bytes[range.start * self.width..range.end * self.width]);
+        self.len += range.len();
+    }
+}

@@ -1,0 +1,300 @@
+//! Laws that hold for every encoding: each is run over every row of the registry, every physical type that the row is
+//! legal for, and every set of values in `data.rs`. A new encoding is under these laws as soon as it has its row.
+//! What happens to damaged pages is in `tests/damage`.
+
+mod data;
+mod levels;
+mod pages;
+mod random;
+
+use data::{Case, PHYSICAL, cases, mix, sets};
+use marquetry_base::Kind;
+use marquetry_encoding::registry::{self, TABLE};
+use marquetry_encoding::{EncodedPage, Physical};
+use pages::{Page, part};
+
+/// Enough for two vectors, many blocks and miniblocks, and a rest.
+const N: usize = 2_100;
+
+/// Sizes of reads around those of words, blocks and vectors.
+const READS: [usize; 9] = [0, 1, 7, 31, 32, 33, 1_023, 1_024, 1_025];
+
+#[test]
+fn what_is_encoded_comes_back() {
+    for case in cases(N) {
+        let page = write(&case);
+        let n = case.values.len();
+        assert_eq!(page.decode(n).unwrap(), case.values, "{case}");
+        assert_eq!(
+            page.with_dictionary_page().decode(n).unwrap(),
+            case.values,
+            "{case}"
+        );
+    }
+}
+
+#[test]
+fn nulls_may_be_counted_with_the_values() {
+    for case in cases(100) {
+        let n = case.values.len();
+        let page = Page {
+            max_values: n + 1_000,
+            ..write(&case)
+        };
+        assert_eq!(page.decode(n).unwrap(), case.values, "{case}");
+    }
+}
+
+#[test]
+fn any_split_of_reads_gives_the_same() {
+    for case in cases(N) {
+        let (page, n) = (write(&case), case.values.len());
+        for size in READS.into_iter().filter(|&size| size > 0) {
+            let (mut decoder, mut out) = (page.open().unwrap(), case.values.shape().empty());
+            while out.len() < n {
+                decoder.decode(size.min(n - out.len()), &mut out).unwrap();
+            }
+            assert!(out == case.values, "{case} in reads of {size}");
+        }
+        let (mut decoder, mut out) = (page.open().unwrap(), case.values.shape().empty());
+        for step in 0.. {
+            let left = n - out.len();
+            let size = READS[mix(step) as usize % READS.len()].min(left);
+            decoder.decode(size, &mut out).unwrap();
+            if left == 0 {
+                break;
+            }
+        }
+        assert!(out == case.values, "{case} in mixed reads");
+    }
+}
+
+#[test]
+fn skipping_is_decoding_and_dropping() {
+    for case in cases(N) {
+        let (page, n) = (write(&case), case.values.len());
+        for before in READS {
+            for skipped in READS.into_iter().chain([n]) {
+                let before = before.min(n);
+                let skipped = skipped.min(n - before);
+                let after = n - before - skipped;
+                let mut decoder = page.open().unwrap();
+                let mut out = page.next(&mut *decoder, before).unwrap();
+                decoder.skip(skipped).unwrap();
+                decoder.decode(after.min(40), &mut out).unwrap();
+                decoder.skip(after - after.min(40)).unwrap();
+                let mut expected = part(&case.values, 0..before);
+                expected.push_range(&case.values, before + skipped..before + skipped + after.min(40));
+                assert!(out == expected, "{case}: {skipped} skipped after {before}");
+            }
+        }
+    }
+}
+
+#[test]
+fn more_than_there_are_is_an_error() {
+    for case in cases(N) {
+        if is_unbounded(&case) {
+            continue;
+        }
+        let (page, n) = (write(&case), case.values.len());
+        // The last byte, or packed group, may have room for up to 7 more.
+        let more = n + 8;
+        assert!(page.decode(more).is_err(), "{case}");
+        let mut decoder = page.open().unwrap();
+        assert!(decoder.skip(more).is_err(), "{case}: skip");
+        let mut decoder = page.open().unwrap();
+        decoder.skip(n).unwrap();
+        assert!(page.next(&mut *decoder, 8).is_err(), "{case}: decode after skip");
+        assert!(
+            page.decode(usize::MAX).is_err(),
+            "{case}: all there could ever be"
+        );
+        let mut decoder = page.open().unwrap();
+        let _ = decoder.skip(n.min(1));
+        assert!(
+            decoder.skip(usize::MAX).is_err(),
+            "{case}: skip all there could ever be"
+        );
+    }
+}
+
+#[test]
+fn what_was_there_stays() {
+    for case in cases(200) {
+        let (page, n) = (write(&case), case.values.len());
+        for there in [1, 3, n].map(|there| there.min(n)) {
+            let mut expected = part(&case.values, 0..there);
+            let mut out = expected.clone();
+            // Twice: the second time, byte strings find buffers of a page in `out`.
+            for _ in 0..2 {
+                let mut decoder = page.open().unwrap();
+                decoder.decode(n, &mut out).unwrap();
+                decoder.decode(0, &mut out).unwrap();
+                expected.push_range(&case.values, 0..n);
+            }
+            assert_eq!(out, expected, "{case} after {there}");
+        }
+    }
+}
+
+#[test]
+fn a_finished_page_is_followed_by_another() {
+    for case in cases(1_500) {
+        let n = case.values.len();
+        let mut encoder = (case.row.encoder)(case.physical).unwrap();
+        let ranges = [0..n, 0..0, n / 3..n, 0..n / 3];
+        let pages = ranges.clone().map(|range| {
+            let n = range.len();
+            encoder.encode(&case.values, range).unwrap();
+            Page::finish(case.row, case.physical, &mut *encoder, n)
+        });
+        let dictionary = pages[3].dictionary.clone();
+        for (page, range) in pages.into_iter().zip(ranges) {
+            let page = Page {
+                dictionary: dictionary.clone(),
+                ..page
+            };
+            let expected = part(&case.values, range.clone());
+            assert_eq!(page.decode(range.len()).unwrap(), expected, "{case}: {range:?}");
+        }
+    }
+}
+
+#[test]
+fn any_split_of_writes_gives_the_same() {
+    for case in cases(N) {
+        let (whole, n) = (write(&case), case.values.len());
+        let mut encoder = (case.row.encoder)(case.physical).unwrap();
+        let mut done = 0;
+        for step in 0.. {
+            let size = READS[mix(step) as usize % READS.len()].min(n - done);
+            encoder.encode(&case.values, done..done + size).unwrap();
+            done += size;
+            if done == n {
+                break;
+            }
+        }
+        let page = Page::finish(case.row, case.physical, &mut *encoder, n);
+        assert!(page.bytes == whole.bytes, "{case}");
+    }
+}
+
+#[test]
+fn a_page_is_appended_to_what_was_there() {
+    for case in cases(50) {
+        let mut encoder = (case.row.encoder)(case.physical).unwrap();
+        encoder.encode(&case.values, 0..case.values.len()).unwrap();
+        let mut bytes = b"levels".to_vec();
+        encoder.finish(&mut bytes).unwrap();
+        assert_eq!(bytes[..6], *b"levels", "{case}");
+        assert_eq!(bytes[6..], write(&case).bytes, "{case}");
+    }
+}
+
+#[test]
+fn the_size_is_about_that_of_the_page() {
+    for case in cases(N) {
+        let mut encoder = (case.row.encoder)(case.physical).unwrap();
+        let empty = encoder.size();
+        encoder.encode(&case.values, 0..case.values.len()).unwrap();
+        let size = encoder.size();
+        let mut page = Vec::new();
+        encoder.finish(&mut page).unwrap();
+        // Pages are cut by this number: it may be too large, but a page must not be much larger.
+        assert!(
+            page.len() <= size + size / 2 + 64,
+            "{case}: {size} said, {} written",
+            page.len()
+        );
+        assert_eq!(encoder.size(), empty, "{case}: size of an empty page");
+    }
+}
+
+#[test]
+fn values_of_another_shape_are_refused() {
+    for row in &TABLE {
+        for physical in PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)) {
+            let values = data::values(physical, &[1, 2, 3]);
+            let page = Page::write(row, physical, &values);
+            for other in PHYSICAL
+                .into_iter()
+                .filter(|other| other.shape() != physical.shape())
+            {
+                let name = row.name;
+                let mut out = other.shape().empty();
+                let error = page.open().unwrap().decode(1, &mut out).unwrap_err();
+                assert_eq!(
+                    error.kind(),
+                    Kind::Argument,
+                    "{name} of {physical} decoded as {other}: {error}"
+                );
+                let mut encoder = (row.encoder)(physical).unwrap();
+                let error = encoder.encode(&data::values(other, &[1]), 0..1).unwrap_err();
+                assert_eq!(
+                    error.kind(),
+                    Kind::Argument,
+                    "{other} encoded as {name} of {physical}: {error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_of_no_bytes_has_no_values() {
+    // Values of no bytes need no page.
+    for case in cases(0).filter(|case| case.physical != Physical::FixedLenByteArray(0)) {
+        let page = Page {
+            bytes: vec![],
+            max_values: 10,
+            ..write(&case)
+        };
+        assert!(page.decode(1).is_err(), "{case}");
+    }
+}
+
+#[test]
+fn codes_are_unique_and_illegal_types_are_refused() {
+    for row in &TABLE {
+        assert_eq!(
+            TABLE.iter().filter(|other| other.code == row.code).count(),
+            1,
+            "{}",
+            row.name
+        );
+        for physical in PHYSICAL {
+            let page = EncodedPage {
+                bytes: vec![].into(),
+                max_values: 0,
+                physical,
+                dictionary: None,
+            };
+            let refused = registry::decoder(row.code, &page).is_err();
+            assert!(refused || (row.legal)(physical), "{} of {physical}", row.name);
+        }
+    }
+}
+
+#[test]
+fn every_set_has_a_name_of_its_own() {
+    for physical in PHYSICAL {
+        let sets = sets(physical, 50);
+        for (name, _) in &sets {
+            assert_eq!(
+                sets.iter().filter(|(other, _)| other == name).count(),
+                1,
+                "{name}"
+            );
+        }
+    }
+}
+
+fn write(case: &Case) -> Page {
+    Page::write(case.row, case.physical, &case.values)
+}
+
+/// Values of no bytes: PLAIN cannot know how many there are.
+fn is_unbounded(case: &Case) -> bool {
+    case.physical == Physical::FixedLenByteArray(0) && case.row.name == "PLAIN"
+}

@@ -1,0 +1,84 @@
+//! Writing a page, and opening it again.
+
+use bytes::Bytes;
+use marquetry_base::{PageBytes, Result, SLACK};
+use marquetry_encoding::dictionary::Dictionary;
+use marquetry_encoding::registry::Row;
+use marquetry_encoding::{Decode, Encode, EncodedPage, Physical, Values, plain};
+use std::sync::Arc;
+
+/// The values section of a page, and what is needed to read it.
+#[derive(Clone)]
+pub(crate) struct Page {
+    pub(crate) row: &'static Row,
+    pub(crate) physical: Physical,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) max_values: usize,
+    pub(crate) dictionary: Option<Arc<Dictionary>>,
+}
+
+impl Page {
+    /// All of `values` in one page.
+    pub(crate) fn write(row: &'static Row, physical: Physical, values: &Values) -> Page {
+        let mut encoder = (row.encoder)(physical).unwrap();
+        encoder.encode(values, 0..values.len()).unwrap();
+        Page::finish(row, physical, &mut *encoder, values.len())
+    }
+
+    /// The page of the `n` values that the encoder has. Its dictionary is that of now.
+    pub(crate) fn finish(row: &'static Row, physical: Physical, encoder: &mut dyn Encode, n: usize) -> Page {
+        let mut bytes = Vec::new();
+        encoder.finish(&mut bytes).unwrap();
+        Page {
+            row,
+            physical,
+            bytes,
+            max_values: n,
+            dictionary: encoder.dictionary().cloned().map(Arc::new),
+        }
+    }
+
+    /// A decoder of these bytes; what follows them is neither zeros nor more of the page.
+    pub(crate) fn open(&self) -> Result<Box<dyn Decode>> {
+        let mut file = self.bytes.clone();
+        file.resize(self.bytes.len() + SLACK, 0xa5);
+        (self.row.decoder)(&EncodedPage {
+            bytes: PageBytes::within(&Bytes::from(file), 0..self.bytes.len()),
+            max_values: self.max_values,
+            physical: self.physical,
+            dictionary: self.dictionary.clone(),
+        })
+    }
+
+    /// The next `n` values of a decoder.
+    pub(crate) fn next(&self, decoder: &mut dyn Decode, n: usize) -> Result<Values> {
+        let mut out = self.physical.shape().empty();
+        decoder.decode(n, &mut out)?;
+        Ok(out)
+    }
+
+    /// The first `n` values of the page.
+    pub(crate) fn decode(&self, n: usize) -> Result<Values> {
+        self.next(&mut *self.open()?, n)
+    }
+
+    /// This page with its dictionary read from a dictionary page, if it has one.
+    pub(crate) fn with_dictionary_page(&self) -> Page {
+        let mut page = self.clone();
+        if let Some(dictionary) = &self.dictionary {
+            let values = dictionary.values();
+            let bytes = PageBytes::from(plain::encode(values).unwrap());
+            page.dictionary = Some(Arc::new(
+                Dictionary::read(bytes, self.physical, values.len()).unwrap(),
+            ));
+        }
+        page
+    }
+}
+
+/// The values of `range`.
+pub(crate) fn part(values: &Values, range: std::ops::Range<usize>) -> Values {
+    let mut out = values.shape().empty();
+    out.push_range(values, range);
+    out
+}

@@ -1,0 +1,353 @@
+//! Column chunks, and what the footer keeps of them.
+use crate::thrift::expect;
+use crate::thrift::{Reader, Wire, Writer};
+use crate::{
+    ColumnCryptoMetaData, CompressionCodec, Encoding, GeospatialStatistics, PageType, SizeStatistics,
+    Statistics, Type,
+};
+use marquetry_base::Result;
+
+/// A key and a value that a writer left.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KeyValue {
+    /// The key.
+    pub key: String,
+    /// The value.
+    pub value: Option<String>,
+}
+
+impl KeyValue {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::Binary) => out.key = r.string()?,
+                (2, Wire::Binary) => out.value = Some(r.string()?),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.binary_field(1, self.key.as_bytes());
+            if let Some(value) = &self.value {
+                w.binary_field(2, value.as_bytes());
+            }
+        });
+    }
+}
+
+/// A column that rows are sorted by.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SortingColumn {
+    /// Its number in the row group.
+    pub column_idx: i32,
+    /// Whether descending.
+    pub descending: bool,
+    /// Whether nulls stand first.
+    pub nulls_first: bool,
+}
+
+impl SortingColumn {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::I32) => out.column_idx = r.i32()?,
+                (2, Wire::True | Wire::False) => out.descending = r.bool(field.wire),
+                (3, Wire::True | Wire::False) => out.nulls_first = r.bool(field.wire),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.i32_field(1, self.column_idx);
+            w.bool_field(2, self.descending);
+            w.bool_field(3, self.nulls_first);
+        });
+    }
+}
+
+/// How many pages of a kind have an encoding.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageEncodingStats {
+    /// The kind.
+    pub page_type: PageType,
+    /// The encoding.
+    pub encoding: Encoding,
+    /// How many.
+    pub count: i32,
+}
+
+impl PageEncodingStats {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::I32) => out.page_type = PageType(r.i32()?),
+                (2, Wire::I32) => out.encoding = Encoding(r.i32()?),
+                (3, Wire::I32) => out.count = r.i32()?,
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.i32_field(1, self.page_type.0);
+            w.i32_field(2, self.encoding.0);
+            w.i32_field(3, self.count);
+        });
+    }
+}
+
+/// Where the pages of a column chunk are, and what is in them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ColumnMetaData {
+    /// Physical type.
+    pub type_: Type,
+    /// Encodings that occur, levels included.
+    pub encodings: Vec<Encoding>,
+    /// Names from the root down. Empty where the writer left it out.
+    pub path_in_schema: Vec<String>,
+    /// Compression.
+    pub codec: CompressionCodec,
+    /// Values, nulls included.
+    pub num_values: i64,
+    /// Bytes of all pages and headers before compression.
+    pub total_uncompressed_size: i64,
+    /// Bytes of all pages and headers as stored.
+    pub total_compressed_size: i64,
+    /// What the writer left.
+    pub key_value_metadata: Option<Vec<KeyValue>>,
+    /// Where the first data page is; 0 if the writer left it out.
+    pub data_page_offset: i64,
+    /// Where the index page is.
+    pub index_page_offset: Option<i64>,
+    /// Where the dictionary page is.
+    pub dictionary_page_offset: Option<i64>,
+    /// Of the chunk.
+    pub statistics: Option<Statistics>,
+    /// How many pages have which encoding.
+    pub encoding_stats: Option<Vec<PageEncodingStats>>,
+    /// Where the bloom filter is.
+    pub bloom_filter_offset: Option<i64>,
+    /// Its bytes, header included.
+    pub bloom_filter_length: Option<i32>,
+    /// Sizes and level histograms.
+    pub size_statistics: Option<SizeStatistics>,
+    /// Extent of geometries.
+    pub geospatial_statistics: Option<GeospatialStatistics>,
+}
+
+impl ColumnMetaData {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut type_ = None;
+        let mut codec = None;
+        let mut encodings = Default::default();
+        let mut path_in_schema = Default::default();
+        let mut num_values = Default::default();
+        let mut total_uncompressed_size = Default::default();
+        let mut total_compressed_size = Default::default();
+        let mut key_value_metadata = None;
+        let mut data_page_offset = Default::default();
+        let mut index_page_offset = None;
+        let mut dictionary_page_offset = None;
+        let mut statistics = None;
+        let mut encoding_stats = None;
+        let mut bloom_filter_offset = None;
+        let mut bloom_filter_length = None;
+        let mut size_statistics = None;
+        let mut geospatial_statistics = None;
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::I32) => type_ = Some(Type(r.i32()?)),
+                (2, Wire::List) => {
+                    encodings = r.list(|r, wire| expect(r, wire, Wire::I32, Reader::i32).map(Encoding))?
+                }
+                (3, Wire::List) => {
+                    path_in_schema = r.list(|r, wire| expect(r, wire, Wire::Binary, Reader::string))?
+                }
+                (4, Wire::I32) => codec = Some(CompressionCodec(r.i32()?)),
+                (5, Wire::I64) => num_values = r.i64()?,
+                (6, Wire::I64) => total_uncompressed_size = r.i64()?,
+                (7, Wire::I64) => total_compressed_size = r.i64()?,
+                (8, Wire::List) => {
+                    key_value_metadata =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, KeyValue::read))?)
+                }
+                (9, Wire::I64) => data_page_offset = r.i64()?,
+                (10, Wire::I64) => index_page_offset = Some(r.i64()?),
+                (11, Wire::I64) => dictionary_page_offset = Some(r.i64()?),
+                (12, Wire::Struct) => statistics = Some(Statistics::read(r)?),
+                (13, Wire::List) => {
+                    encoding_stats =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, PageEncodingStats::read))?)
+                }
+                (14, Wire::I64) => bloom_filter_offset = Some(r.i64()?),
+                (15, Wire::I32) => bloom_filter_length = Some(r.i32()?),
+                (16, Wire::Struct) => size_statistics = Some(SizeStatistics::read(r)?),
+                (17, Wire::Struct) => geospatial_statistics = Some(GeospatialStatistics::read(r)?),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(Self {
+            type_: type_.ok_or_else(|| r.missing("ColumnMetaData.type"))?,
+            encodings,
+            path_in_schema,
+            codec: codec.ok_or_else(|| r.missing("ColumnMetaData.codec"))?,
+            num_values,
+            total_uncompressed_size,
+            total_compressed_size,
+            key_value_metadata,
+            data_page_offset,
+            index_page_offset,
+            dictionary_page_offset,
+            statistics,
+            encoding_stats,
+            bloom_filter_offset,
+            bloom_filter_length,
+            size_statistics,
+            geospatial_statistics,
+        })
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.i32_field(1, self.type_.0);
+            w.list_field(2, Wire::I32, &self.encodings, |w, value| {
+                w.i64(i64::from(value.0))
+            });
+            w.list_field(3, Wire::Binary, &self.path_in_schema, |w, value| {
+                w.binary(value.as_bytes())
+            });
+            w.i32_field(4, self.codec.0);
+            w.i64_field(5, self.num_values);
+            w.i64_field(6, self.total_uncompressed_size);
+            w.i64_field(7, self.total_compressed_size);
+            if let Some(value) = &self.key_value_metadata {
+                w.list_field(8, Wire::Struct, value, |w, value| value.write(w));
+            }
+            w.i64_field(9, self.data_page_offset);
+            if let Some(value) = &self.index_page_offset {
+                w.i64_field(10, *value);
+            }
+            if let Some(value) = &self.dictionary_page_offset {
+                w.i64_field(11, *value);
+            }
+            if let Some(value) = &self.statistics {
+                w.nested_field(12, |w| value.write(w));
+            }
+            if let Some(value) = &self.encoding_stats {
+                w.list_field(13, Wire::Struct, value, |w, value| value.write(w));
+            }
+            if let Some(value) = &self.bloom_filter_offset {
+                w.i64_field(14, *value);
+            }
+            if let Some(value) = &self.bloom_filter_length {
+                w.i32_field(15, *value);
+            }
+            if let Some(value) = &self.size_statistics {
+                w.nested_field(16, |w| value.write(w));
+            }
+            if let Some(value) = &self.geospatial_statistics {
+                w.nested_field(17, |w| value.write(w));
+            }
+        });
+    }
+}
+
+/// A column of a row group.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ColumnChunk {
+    /// The file that the pages are in, where it is another one.
+    pub file_path: Option<String>,
+    /// Deprecated, and unreliable.
+    pub file_offset: i64,
+    /// Absent where it is encrypted.
+    pub meta_data: Option<ColumnMetaData>,
+    /// Where the offset index is.
+    pub offset_index_offset: Option<i64>,
+    /// Its bytes.
+    pub offset_index_length: Option<i32>,
+    /// Where the column index is.
+    pub column_index_offset: Option<i64>,
+    /// Its bytes.
+    pub column_index_length: Option<i32>,
+    /// How the column is encrypted.
+    pub crypto_metadata: Option<ColumnCryptoMetaData>,
+    /// The encrypted `meta_data`.
+    pub encrypted_column_metadata: Option<Vec<u8>>,
+}
+
+impl ColumnChunk {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::Binary) => out.file_path = Some(r.string()?),
+                (2, Wire::I64) => out.file_offset = r.i64()?,
+                (3, Wire::Struct) => out.meta_data = Some(ColumnMetaData::read(r)?),
+                (4, Wire::I64) => out.offset_index_offset = Some(r.i64()?),
+                (5, Wire::I32) => out.offset_index_length = Some(r.i32()?),
+                (6, Wire::I64) => out.column_index_offset = Some(r.i64()?),
+                (7, Wire::I32) => out.column_index_length = Some(r.i32()?),
+                (8, Wire::Struct) => out.crypto_metadata = Some(ColumnCryptoMetaData::read(r)?),
+                (9, Wire::Binary) => out.encrypted_column_metadata = Some(r.binary()?.to_vec()),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            if let Some(value) = &self.file_path {
+                w.binary_field(1, value.as_bytes());
+            }
+            w.i64_field(2, self.file_offset);
+            if let Some(value) = &self.meta_data {
+                w.nested_field(3, |w| value.write(w));
+            }
+            if let Some(value) = &self.offset_index_offset {
+                w.i64_field(4, *value);
+            }
+            if let Some(value) = &self.offset_index_length {
+                w.i32_field(5, *value);
+            }
+            if let Some(value) = &self.column_index_offset {
+                w.i64_field(6, *value);
+            }
+            if let Some(value) = &self.column_index_length {
+                w.i32_field(7, *value);
+            }
+            if let Some(value) = &self.crypto_metadata {
+                w.nested_field(8, |w| value.write(w));
+            }
+            if let Some(value) = &self.encrypted_column_metadata {
+                w.binary_field(9, value);
+            }
+        });
+    }
+}

@@ -1,0 +1,144 @@
+//! The footer.
+use crate::thrift::expect;
+use crate::thrift::{Reader, Wire, Writer};
+use crate::{EncryptionAlgorithm, KeyValue, RowGroup, SchemaElement};
+use marquetry_base::Result;
+
+/// What the footer holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FileMetaData {
+    /// 1 or 2; decides nothing.
+    pub version: i32,
+    /// The schema, depth first.
+    pub schema: Vec<SchemaElement>,
+    /// Rows of all row groups, as the writer counted.
+    pub num_rows: i64,
+    /// The row groups.
+    pub row_groups: Vec<RowGroup>,
+    /// What the writer left.
+    pub key_value_metadata: Option<Vec<KeyValue>>,
+    /// The writer.
+    pub created_by: Option<String>,
+    /// The order of each column's bounds.
+    pub column_orders: Option<Vec<ColumnOrder>>,
+    /// In files with encrypted columns and a plain footer.
+    pub encryption_algorithm: Option<EncryptionAlgorithm>,
+    /// Which key signs a plain footer.
+    pub footer_signing_key_metadata: Option<Vec<u8>>,
+}
+
+impl FileMetaData {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut schema = None;
+        let mut version = Default::default();
+        let mut num_rows = Default::default();
+        let mut row_groups = Default::default();
+        let mut key_value_metadata = None;
+        let mut created_by = None;
+        let mut column_orders = None;
+        let mut encryption_algorithm = None;
+        let mut footer_signing_key_metadata = None;
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::I32) => version = r.i32()?,
+                (2, Wire::List) => {
+                    schema = Some(r.list(|r, wire| expect(r, wire, Wire::Struct, SchemaElement::read))?)
+                }
+                (3, Wire::I64) => num_rows = r.i64()?,
+                (4, Wire::List) => {
+                    row_groups = r.list(|r, wire| expect(r, wire, Wire::Struct, RowGroup::read))?
+                }
+                (5, Wire::List) => {
+                    key_value_metadata =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, KeyValue::read))?)
+                }
+                (6, Wire::Binary) => created_by = Some(r.string()?),
+                (7, Wire::List) => {
+                    column_orders = Some(r.list(|r, wire| expect(r, wire, Wire::Struct, ColumnOrder::read))?)
+                }
+                (8, Wire::Struct) => encryption_algorithm = Some(EncryptionAlgorithm::read(r)?),
+                (9, Wire::Binary) => footer_signing_key_metadata = Some(r.binary()?.to_vec()),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(Self {
+            version,
+            schema: schema.ok_or_else(|| r.missing("FileMetaData.schema"))?,
+            num_rows,
+            row_groups,
+            key_value_metadata,
+            created_by,
+            column_orders,
+            encryption_algorithm,
+            footer_signing_key_metadata,
+        })
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.i32_field(1, self.version);
+            w.list_field(2, Wire::Struct, &self.schema, |w, value| value.write(w));
+            w.i64_field(3, self.num_rows);
+            w.list_field(4, Wire::Struct, &self.row_groups, |w, value| value.write(w));
+            if let Some(value) = &self.key_value_metadata {
+                w.list_field(5, Wire::Struct, value, |w, value| value.write(w));
+            }
+            if let Some(value) = &self.created_by {
+                w.binary_field(6, value.as_bytes());
+            }
+            if let Some(value) = &self.column_orders {
+                w.list_field(7, Wire::Struct, value, |w, value| value.write(w));
+            }
+            if let Some(value) = &self.encryption_algorithm {
+                w.nested_field(8, |w| value.write(w));
+            }
+            if let Some(value) = &self.footer_signing_key_metadata {
+                w.binary_field(9, value);
+            }
+        });
+    }
+}
+
+/// How the bounds of a column are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnOrder {
+    /// By the logical type, or else the physical type.
+    TypeOrder,
+    /// By the total order of IEEE 754.
+    Ieee754TotalOrder,
+    /// INT96 by point in time.
+    Int96TimestampOrder,
+    /// The member of this field id, which is not known; 0 if there was none.
+    Unknown(i16),
+}
+
+impl ColumnOrder {
+    /// Reads the union.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut member = Self::Unknown(0);
+        r.fields(|r, field| {
+            member = match field.id {
+                1 => Self::TypeOrder,
+                2 => Self::Ieee754TotalOrder,
+                3 => Self::Int96TimestampOrder,
+                other => Self::Unknown(other),
+            };
+            r.skip(field.wire)
+        })?;
+        Ok(member)
+    }
+
+    /// Writes the union.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| match *self {
+            Self::TypeOrder => w.empty_field(1),
+            Self::Ieee754TotalOrder => w.empty_field(2),
+            Self::Int96TimestampOrder => w.empty_field(3),
+            Self::Unknown(0) => {}
+            Self::Unknown(id) => w.empty_field(id),
+        });
+    }
+}

@@ -1,0 +1,164 @@
+//! The page index: where pages are, and what their values are bounded by.
+use crate::BoundaryOrder;
+use crate::thrift::expect;
+use crate::thrift::{Reader, Wire, Writer};
+use marquetry_base::Result;
+
+/// Where a data page is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageLocation {
+    /// Of its header in the file.
+    pub offset: i64,
+    /// Bytes, header included.
+    pub compressed_page_size: i32,
+    /// Its first row in the row group.
+    pub first_row_index: i64,
+}
+
+impl PageLocation {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::I64) => out.offset = r.i64()?,
+                (2, Wire::I32) => out.compressed_page_size = r.i32()?,
+                (3, Wire::I64) => out.first_row_index = r.i64()?,
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.i64_field(1, self.offset);
+            w.i32_field(2, self.compressed_page_size);
+            w.i64_field(3, self.first_row_index);
+        });
+    }
+}
+
+/// Where the data pages of a column chunk are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OffsetIndex {
+    /// In order.
+    pub page_locations: Vec<PageLocation>,
+    /// Bytes of byte strings of each page.
+    pub unencoded_byte_array_data_bytes: Option<Vec<i64>>,
+}
+
+impl OffsetIndex {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::List) => {
+                    out.page_locations =
+                        r.list(|r, wire| expect(r, wire, Wire::Struct, PageLocation::read))?
+                }
+                (2, Wire::List) => {
+                    out.unencoded_byte_array_data_bytes =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                }
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.list_field(1, Wire::Struct, &self.page_locations, |w, value| value.write(w));
+            if let Some(value) = &self.unencoded_byte_array_data_bytes {
+                w.list_field(2, Wire::I64, value, |w, value| w.i64(*value));
+            }
+        });
+    }
+}
+
+/// Bounds of each data page of a column chunk.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ColumnIndex {
+    /// Which pages hold only nulls.
+    pub null_pages: Vec<bool>,
+    /// Lower bounds.
+    pub min_values: Vec<Vec<u8>>,
+    /// Upper bounds.
+    pub max_values: Vec<Vec<u8>>,
+    /// Whether bounds are sorted.
+    pub boundary_order: BoundaryOrder,
+    /// Nulls of each page.
+    pub null_counts: Option<Vec<i64>>,
+    /// Level histograms of all pages, end to end.
+    pub repetition_level_histograms: Option<Vec<i64>>,
+    /// Level histograms of all pages, end to end.
+    pub definition_level_histograms: Option<Vec<i64>>,
+    /// NaNs of each page.
+    pub nan_counts: Option<Vec<i64>>,
+}
+
+impl ColumnIndex {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::List) => out.null_pages = r.list(|r, _| r.bool_element())?,
+                (2, Wire::List) => {
+                    out.min_values =
+                        r.list(|r, wire| expect(r, wire, Wire::Binary, |r| r.binary().map(<[u8]>::to_vec)))?
+                }
+                (3, Wire::List) => {
+                    out.max_values =
+                        r.list(|r, wire| expect(r, wire, Wire::Binary, |r| r.binary().map(<[u8]>::to_vec)))?
+                }
+                (4, Wire::I32) => out.boundary_order = BoundaryOrder(r.i32()?),
+                (5, Wire::List) => {
+                    out.null_counts = Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                }
+                (6, Wire::List) => {
+                    out.repetition_level_histograms =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                }
+                (7, Wire::List) => {
+                    out.definition_level_histograms =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                }
+                (8, Wire::List) => {
+                    out.nan_counts = Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                }
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.list_field(1, Wire::True, &self.null_pages, |w, value| w.bool_element(*value));
+            w.list_field(2, Wire::Binary, &self.min_values, |w, value| w.binary(value));
+            w.list_field(3, Wire::Binary, &self.max_values, |w, value| w.binary(value));
+            w.i32_field(4, self.boundary_order.0);
+            if let Some(value) = &self.null_counts {
+                w.list_field(5, Wire::I64, value, |w, value| w.i64(*value));
+            }
+            if let Some(value) = &self.repetition_level_histograms {
+                w.list_field(6, Wire::I64, value, |w, value| w.i64(*value));
+            }
+            if let Some(value) = &self.definition_level_histograms {
+                w.list_field(7, Wire::I64, value, |w, value| w.i64(*value));
+            }
+            if let Some(value) = &self.nan_counts {
+                w.list_field(8, Wire::I64, value, |w, value| w.i64(*value));
+            }
+        });
+    }
+}

@@ -1,0 +1,71 @@
+//! Row groups.
+use crate::thrift::expect;
+use crate::thrift::{Reader, Wire, Writer};
+use crate::{ColumnChunk, SortingColumn};
+use marquetry_base::Result;
+
+/// A horizontal slice of the table: a chunk of each column.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RowGroup {
+    /// The chunks, in the order of the leaves.
+    pub columns: Vec<ColumnChunk>,
+    /// Bytes of all pages before compression.
+    pub total_byte_size: i64,
+    /// Rows.
+    pub num_rows: i64,
+    /// How rows are sorted.
+    pub sorting_columns: Option<Vec<SortingColumn>>,
+    /// Where its first page is.
+    pub file_offset: Option<i64>,
+    /// Bytes of all pages as stored.
+    pub total_compressed_size: Option<i64>,
+    /// Its number, in encrypted files.
+    pub ordinal: Option<i16>,
+}
+
+impl RowGroup {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::List) => {
+                    out.columns = r.list(|r, wire| expect(r, wire, Wire::Struct, ColumnChunk::read))?
+                }
+                (2, Wire::I64) => out.total_byte_size = r.i64()?,
+                (3, Wire::I64) => out.num_rows = r.i64()?,
+                (4, Wire::List) => {
+                    out.sorting_columns =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, SortingColumn::read))?)
+                }
+                (5, Wire::I64) => out.file_offset = Some(r.i64()?),
+                (6, Wire::I64) => out.total_compressed_size = Some(r.i64()?),
+                (7, Wire::I16) => out.ordinal = Some(r.i16()?),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.list_field(1, Wire::Struct, &self.columns, |w, value| value.write(w));
+            w.i64_field(2, self.total_byte_size);
+            w.i64_field(3, self.num_rows);
+            if let Some(value) = &self.sorting_columns {
+                w.list_field(4, Wire::Struct, value, |w, value| value.write(w));
+            }
+            if let Some(value) = &self.file_offset {
+                w.i64_field(5, *value);
+            }
+            if let Some(value) = &self.total_compressed_size {
+                w.i64_field(6, *value);
+            }
+            if let Some(value) = &self.ordinal {
+                w.i16_field(7, *value);
+            }
+        });
+    }
+}

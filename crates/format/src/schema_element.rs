@@ -1,0 +1,107 @@
+//! A node of the schema.
+use crate::thrift::{Reader, Wire, Writer};
+use crate::{ConvertedType, LogicalType, Repetition, Type};
+use marquetry_base::Result;
+
+/// A node of the schema; the footer lists them depth first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SchemaElement {
+    /// Physical type; absent for groups.
+    pub type_: Option<Type>,
+    /// Bytes of a FIXED_LEN_BYTE_ARRAY.
+    pub type_length: Option<i32>,
+    /// How often it occurs; absent for the root.
+    pub repetition_type: Option<Repetition>,
+    /// Its name.
+    pub name: String,
+    /// How many nodes are in it.
+    pub num_children: Option<i32>,
+    /// The older annotation.
+    pub converted_type: Option<ConvertedType>,
+    /// Of an older DECIMAL.
+    pub scale: Option<i32>,
+    /// Of an older DECIMAL.
+    pub precision: Option<i32>,
+    /// The id that the writer gave it.
+    pub field_id: Option<i32>,
+    /// The annotation.
+    pub logical_type: Option<LogicalType>,
+}
+
+impl SchemaElement {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut name = None;
+        let mut type_ = None;
+        let mut type_length = None;
+        let mut repetition_type = None;
+        let mut num_children = None;
+        let mut converted_type = None;
+        let mut scale = None;
+        let mut precision = None;
+        let mut field_id = None;
+        let mut logical_type = None;
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::I32) => type_ = Some(Type(r.i32()?)),
+                (2, Wire::I32) => type_length = Some(r.i32()?),
+                (3, Wire::I32) => repetition_type = Some(Repetition(r.i32()?)),
+                (4, Wire::Binary) => name = Some(r.string()?),
+                (5, Wire::I32) => num_children = Some(r.i32()?),
+                (6, Wire::I32) => converted_type = Some(ConvertedType(r.i32()?)),
+                (7, Wire::I32) => scale = Some(r.i32()?),
+                (8, Wire::I32) => precision = Some(r.i32()?),
+                (9, Wire::I32) => field_id = Some(r.i32()?),
+                (10, Wire::Struct) => logical_type = Some(LogicalType::read(r)?),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(Self {
+            type_,
+            type_length,
+            repetition_type,
+            name: name.ok_or_else(|| r.missing("SchemaElement.name"))?,
+            num_children,
+            converted_type,
+            scale,
+            precision,
+            field_id,
+            logical_type,
+        })
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            if let Some(value) = &self.type_ {
+                w.i32_field(1, value.0);
+            }
+            if let Some(value) = &self.type_length {
+                w.i32_field(2, *value);
+            }
+            if let Some(value) = &self.repetition_type {
+                w.i32_field(3, value.0);
+            }
+            w.binary_field(4, self.name.as_bytes());
+            if let Some(value) = &self.num_children {
+                w.i32_field(5, *value);
+            }
+            if let Some(value) = &self.converted_type {
+                w.i32_field(6, value.0);
+            }
+            if let Some(value) = &self.scale {
+                w.i32_field(7, *value);
+            }
+            if let Some(value) = &self.precision {
+                w.i32_field(8, *value);
+            }
+            if let Some(value) = &self.field_id {
+                w.i32_field(9, *value);
+            }
+            if let Some(value) = &self.logical_type {
+                w.nested_field(10, |w| value.write(w));
+            }
+        });
+    }
+}

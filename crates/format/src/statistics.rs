@@ -1,0 +1,236 @@
+//! Statistics of a page or column chunk: bounds, counts, sizes, bounding boxes.
+use crate::thrift::expect;
+use crate::thrift::{Reader, Wire, Writer};
+use marquetry_base::Result;
+
+/// Bounds and counts of values. Bounds are PLAIN, without a length for byte strings.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Statistics {
+    /// Deprecated upper bound, of an order that was never defined but for signed values.
+    pub max: Option<Vec<u8>>,
+    /// Deprecated lower bound.
+    pub min: Option<Vec<u8>>,
+    /// How many nulls.
+    pub null_count: Option<i64>,
+    /// How many different values.
+    pub distinct_count: Option<i64>,
+    /// Upper bound in the order of the column.
+    pub max_value: Option<Vec<u8>>,
+    /// Lower bound in the order of the column.
+    pub min_value: Option<Vec<u8>>,
+    /// Whether the upper bound is a value that occurs.
+    pub is_max_value_exact: Option<bool>,
+    /// Whether the lower bound is a value that occurs.
+    pub is_min_value_exact: Option<bool>,
+    /// How many NaNs.
+    pub nan_count: Option<i64>,
+}
+
+impl Statistics {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::Binary) => out.max = Some(r.binary()?.to_vec()),
+                (2, Wire::Binary) => out.min = Some(r.binary()?.to_vec()),
+                (3, Wire::I64) => out.null_count = Some(r.i64()?),
+                (4, Wire::I64) => out.distinct_count = Some(r.i64()?),
+                (5, Wire::Binary) => out.max_value = Some(r.binary()?.to_vec()),
+                (6, Wire::Binary) => out.min_value = Some(r.binary()?.to_vec()),
+                (7, Wire::True | Wire::False) => out.is_max_value_exact = Some(r.bool(field.wire)),
+                (8, Wire::True | Wire::False) => out.is_min_value_exact = Some(r.bool(field.wire)),
+                (9, Wire::I64) => out.nan_count = Some(r.i64()?),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            if let Some(value) = &self.max {
+                w.binary_field(1, value);
+            }
+            if let Some(value) = &self.min {
+                w.binary_field(2, value);
+            }
+            if let Some(value) = &self.null_count {
+                w.i64_field(3, *value);
+            }
+            if let Some(value) = &self.distinct_count {
+                w.i64_field(4, *value);
+            }
+            if let Some(value) = &self.max_value {
+                w.binary_field(5, value);
+            }
+            if let Some(value) = &self.min_value {
+                w.binary_field(6, value);
+            }
+            if let Some(value) = &self.is_max_value_exact {
+                w.bool_field(7, *value);
+            }
+            if let Some(value) = &self.is_min_value_exact {
+                w.bool_field(8, *value);
+            }
+            if let Some(value) = &self.nan_count {
+                w.i64_field(9, *value);
+            }
+        });
+    }
+}
+
+/// Sizes before encoding, and how often each level occurs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SizeStatistics {
+    /// Bytes of all byte strings, without lengths.
+    pub unencoded_byte_array_data_bytes: Option<i64>,
+    /// How often each repetition level occurs.
+    pub repetition_level_histogram: Option<Vec<i64>>,
+    /// How often each definition level occurs.
+    pub definition_level_histogram: Option<Vec<i64>>,
+}
+
+impl SizeStatistics {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::I64) => out.unencoded_byte_array_data_bytes = Some(r.i64()?),
+                (2, Wire::List) => {
+                    out.repetition_level_histogram =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                }
+                (3, Wire::List) => {
+                    out.definition_level_histogram =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                }
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            if let Some(value) = &self.unencoded_byte_array_data_bytes {
+                w.i64_field(1, *value);
+            }
+            if let Some(value) = &self.repetition_level_histogram {
+                w.list_field(2, Wire::I64, value, |w, value| w.i64(*value));
+            }
+            if let Some(value) = &self.definition_level_histogram {
+                w.list_field(3, Wire::I64, value, |w, value| w.i64(*value));
+            }
+        });
+    }
+}
+
+/// The extent of geometries. `xmin > xmax` where it crosses the antimeridian.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BoundingBox {
+    /// Least x.
+    pub xmin: f64,
+    /// Greatest x.
+    pub xmax: f64,
+    /// Least y.
+    pub ymin: f64,
+    /// Greatest y.
+    pub ymax: f64,
+    /// Least z.
+    pub zmin: Option<f64>,
+    /// Greatest z.
+    pub zmax: Option<f64>,
+    /// Least m.
+    pub mmin: Option<f64>,
+    /// Greatest m.
+    pub mmax: Option<f64>,
+}
+
+impl BoundingBox {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::Double) => out.xmin = r.double()?,
+                (2, Wire::Double) => out.xmax = r.double()?,
+                (3, Wire::Double) => out.ymin = r.double()?,
+                (4, Wire::Double) => out.ymax = r.double()?,
+                (5, Wire::Double) => out.zmin = Some(r.double()?),
+                (6, Wire::Double) => out.zmax = Some(r.double()?),
+                (7, Wire::Double) => out.mmin = Some(r.double()?),
+                (8, Wire::Double) => out.mmax = Some(r.double()?),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            w.double_field(1, self.xmin);
+            w.double_field(2, self.xmax);
+            w.double_field(3, self.ymin);
+            w.double_field(4, self.ymax);
+            if let Some(value) = &self.zmin {
+                w.double_field(5, *value);
+            }
+            if let Some(value) = &self.zmax {
+                w.double_field(6, *value);
+            }
+            if let Some(value) = &self.mmin {
+                w.double_field(7, *value);
+            }
+            if let Some(value) = &self.mmax {
+                w.double_field(8, *value);
+            }
+        });
+    }
+}
+
+/// Extent and kinds of geometries.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GeospatialStatistics {
+    /// Where they are.
+    pub bbox: Option<BoundingBox>,
+    /// Their kinds, as well-known binary numbers them.
+    pub geospatial_types: Option<Vec<i32>>,
+}
+
+impl GeospatialStatistics {
+    /// Reads the struct.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::Struct) => out.bbox = Some(BoundingBox::read(r)?),
+                (2, Wire::List) => {
+                    out.geospatial_types = Some(r.list(|r, wire| expect(r, wire, Wire::I32, Reader::i32))?)
+                }
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Writes the struct.
+    pub fn write(&self, w: &mut Writer) {
+        w.fields(|w| {
+            if let Some(value) = &self.bbox {
+                w.nested_field(1, |w| value.write(w));
+            }
+            if let Some(value) = &self.geospatial_types {
+                w.list_field(2, Wire::I32, value, |w, value| w.i64(i64::from(*value)));
+            }
+        });
+    }
+}
