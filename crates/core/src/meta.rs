@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub struct ParquetMetaData {
     thrift: format::FileMetaData,
     schema: Arc<Schema>,
+    /// Where the footer begins in the file, if it was read from one: pages are before it.
+    data_end: Option<u64>,
 }
 
 /// What a footer says of one row group.
@@ -28,6 +30,7 @@ pub struct ColumnChunk<'a> {
     thrift: &'a format::ColumnChunk,
     meta: &'a format::ColumnMetaData,
     leaf: &'a Leaf,
+    data_end: Option<u64>,
 }
 
 impl ParquetMetaData {
@@ -39,7 +42,20 @@ impl ParquetMetaData {
     /// Builds the schema of a decoded footer.
     pub fn from_thrift(thrift: format::FileMetaData, limits: &Limits) -> Result<Self> {
         let schema = Arc::new(Schema::from_thrift(&thrift.schema, limits)?);
-        Ok(ParquetMetaData { thrift, schema })
+        Ok(ParquetMetaData {
+            thrift,
+            schema,
+            data_end: None,
+        })
+    }
+
+    /// Says where the footer begins in its file.
+    #[must_use]
+    pub fn with_data_end(self, data_end: u64) -> Self {
+        ParquetMetaData {
+            data_end: Some(data_end),
+            ..self
+        }
     }
 
     /// The schema.
@@ -155,7 +171,12 @@ impl<'a> RowGroup<'a> {
         let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(self.index);
         let encrypted = thrift.crypto_metadata.is_some() || thrift.encrypted_column_metadata.is_some();
         match &thrift.meta_data {
-            Some(meta) if type_matches(meta.type_, leaf.physical()) => Ok(ColumnChunk { thrift, meta, leaf }),
+            Some(meta) if type_matches(meta.type_, leaf.physical()) => Ok(ColumnChunk {
+                thrift,
+                meta,
+                leaf,
+                data_end: self.metadata.data_end,
+            }),
             Some(meta) => Err(place(Error::corrupt(format!(
                 "the column chunk is {}, the schema says {}",
                 meta.type_,
@@ -277,6 +298,11 @@ impl<'a> ColumnChunk<'a> {
     /// Another file that the pages are in: summary files only.
     pub fn file_path(self) -> Option<&'a str> {
         self.thrift.file_path.as_deref()
+    }
+
+    /// Where the footer begins in the file, if it was read from one.
+    pub fn data_end(self) -> Option<u64> {
+        self.data_end
     }
 
     /// Whether the pages are encrypted.

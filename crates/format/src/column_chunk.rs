@@ -56,17 +56,23 @@ pub struct SortingColumn {
 impl SortingColumn {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut out = Self::default();
+        let mut column_idx = None;
+        let mut descending = None;
+        let mut nulls_first = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => out.column_idx = r.i32()?,
-                (2, Wire::True | Wire::False) => out.descending = r.bool(field.wire),
-                (3, Wire::True | Wire::False) => out.nulls_first = r.bool(field.wire),
+                (1, Wire::I32) => column_idx = Some(r.i32()?),
+                (2, Wire::True | Wire::False) => descending = Some(r.bool(field.wire)),
+                (3, Wire::True | Wire::False) => nulls_first = Some(r.bool(field.wire)),
                 _ => r.skip(field.wire)?,
             }
             Ok(())
         })?;
-        Ok(out)
+        Ok(Self {
+            column_idx: column_idx.ok_or_else(|| r.missing("SortingColumn.column_idx"))?,
+            descending: descending.ok_or_else(|| r.missing("SortingColumn.descending"))?,
+            nulls_first: nulls_first.ok_or_else(|| r.missing("SortingColumn.nulls_first"))?,
+        })
     }
 
     /// Writes the struct.
@@ -179,10 +185,10 @@ impl ColumnMetaData {
             match (field.id, field.wire) {
                 (1, Wire::I32) => type_ = Some(Type(r.i32()?)),
                 (2, Wire::List) => {
-                    encodings = r.list(|r, wire| expect(r, wire, Wire::I32, Reader::i32).map(Encoding))?
+                    encodings = r.list(|r, wire| expect(r, wire, Wire::I32, Reader::i32).map(Encoding))?;
                 }
                 (3, Wire::List) => {
-                    path_in_schema = r.list(|r, wire| expect(r, wire, Wire::Binary, Reader::string))?
+                    path_in_schema = r.list(|r, wire| expect(r, wire, Wire::Binary, Reader::string))?;
                 }
                 (4, Wire::I32) => codec = Some(CompressionCodec(r.i32()?)),
                 (5, Wire::I64) => num_values = r.i64()?,
@@ -190,7 +196,7 @@ impl ColumnMetaData {
                 (7, Wire::I64) => total_compressed_size = r.i64()?,
                 (8, Wire::List) => {
                     key_value_metadata =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, KeyValue::read))?)
+                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, KeyValue::read))?);
                 }
                 (9, Wire::I64) => data_page_offset = r.i64()?,
                 (10, Wire::I64) => index_page_offset = Some(r.i64()?),
@@ -198,7 +204,7 @@ impl ColumnMetaData {
                 (12, Wire::Struct) => statistics = Some(Statistics::read(r)?),
                 (13, Wire::List) => {
                     encoding_stats =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, PageEncodingStats::read))?)
+                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, PageEncodingStats::read))?);
                 }
                 (14, Wire::I64) => bloom_filter_offset = Some(r.i64()?),
                 (15, Wire::I32) => bloom_filter_length = Some(r.i32()?),
@@ -234,10 +240,10 @@ impl ColumnMetaData {
         w.fields(|w| {
             w.i32_field(1, self.type_.0);
             w.list_field(2, Wire::I32, &self.encodings, |w, value| {
-                w.i64(i64::from(value.0))
+                w.i64(i64::from(value.0));
             });
             w.list_field(3, Wire::Binary, &self.path_in_schema, |w, value| {
-                w.binary(value.as_bytes())
+                w.binary(value.as_bytes());
             });
             w.i32_field(4, self.codec.0);
             w.i64_field(5, self.num_values);

@@ -62,7 +62,7 @@ impl EncryptionWithColumnKey {
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::List) => {
-                    out.path_in_schema = r.list(|r, wire| expect(r, wire, Wire::Binary, Reader::string))?
+                    out.path_in_schema = r.list(|r, wire| expect(r, wire, Wire::Binary, Reader::string))?;
                 }
                 (2, Wire::Binary) => out.key_metadata = Some(r.binary()?.to_vec()),
                 _ => r.skip(field.wire)?,
@@ -76,7 +76,7 @@ impl EncryptionWithColumnKey {
     pub fn write(&self, w: &mut Writer) {
         w.fields(|w| {
             w.list_field(1, Wire::Binary, &self.path_in_schema, |w, value| {
-                w.binary(value.as_bytes())
+                w.binary(value.as_bytes());
             });
             if let Some(value) = &self.key_metadata {
                 w.binary_field(2, value);

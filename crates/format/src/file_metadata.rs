@@ -43,19 +43,19 @@ impl FileMetaData {
             match (field.id, field.wire) {
                 (1, Wire::I32) => version = r.i32()?,
                 (2, Wire::List) => {
-                    schema = Some(r.list(|r, wire| expect(r, wire, Wire::Struct, SchemaElement::read))?)
+                    schema = Some(r.list(|r, wire| expect(r, wire, Wire::Struct, SchemaElement::read))?);
                 }
                 (3, Wire::I64) => num_rows = r.i64()?,
                 (4, Wire::List) => {
-                    row_groups = r.list(|r, wire| expect(r, wire, Wire::Struct, RowGroup::read))?
+                    row_groups = r.list(|r, wire| expect(r, wire, Wire::Struct, RowGroup::read))?;
                 }
                 (5, Wire::List) => {
                     key_value_metadata =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, KeyValue::read))?)
+                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, KeyValue::read))?);
                 }
                 (6, Wire::Binary) => created_by = Some(r.string()?),
                 (7, Wire::List) => {
-                    column_orders = Some(r.list(|r, wire| expect(r, wire, Wire::Struct, ColumnOrder::read))?)
+                    column_orders = Some(r.list(|r, wire| expect(r, wire, Wire::Struct, ColumnOrder::read))?);
                 }
                 (8, Wire::Struct) => encryption_algorithm = Some(EncryptionAlgorithm::read(r)?),
                 (9, Wire::Binary) => footer_signing_key_metadata = Some(r.binary()?.to_vec()),

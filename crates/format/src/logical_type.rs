@@ -103,7 +103,9 @@ impl LogicalType {
                 Wire::Struct => Parameters::read(r)?,
                 other => {
                     r.skip(other)?;
-                    member = LogicalType::Unknown(field.id);
+                    if member == LogicalType::Unknown(0) {
+                        member = LogicalType::Unknown(field.id);
+                    }
                     return Ok(());
                 }
             };

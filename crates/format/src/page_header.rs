@@ -254,12 +254,12 @@ impl PageHeader {
                 (1, Wire::I32) => type_ = Some(PageType(r.i32()?)),
                 (2, Wire::I32) => uncompressed_page_size = Some(r.i32()?),
                 (3, Wire::I32) => compressed_page_size = Some(r.i32()?),
-                (4, Wire::I32) => crc = Some(r.i32()?),
+                (4, Wire::I32) => crc = Some(r.crc()?),
                 (5, Wire::Struct) => data_page_header = Some(DataPageHeader::read_with(r, keep_statistics)?),
                 (6, Wire::Struct) => index_page_header = Some(IndexPageHeader::read(r)?),
                 (7, Wire::Struct) => dictionary_page_header = Some(DictionaryPageHeader::read(r)?),
                 (8, Wire::Struct) => {
-                    data_page_header_v2 = Some(DataPageHeaderV2::read_with(r, keep_statistics)?)
+                    data_page_header_v2 = Some(DataPageHeaderV2::read_with(r, keep_statistics)?);
                 }
                 _ => r.skip(field.wire)?,
             }

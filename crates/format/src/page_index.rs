@@ -18,17 +18,24 @@ pub struct PageLocation {
 impl PageLocation {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut out = Self::default();
+        let mut offset = None;
+        let mut compressed_page_size = None;
+        let mut first_row_index = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I64) => out.offset = r.i64()?,
-                (2, Wire::I32) => out.compressed_page_size = r.i32()?,
-                (3, Wire::I64) => out.first_row_index = r.i64()?,
+                (1, Wire::I64) => offset = Some(r.i64()?),
+                (2, Wire::I32) => compressed_page_size = Some(r.i32()?),
+                (3, Wire::I64) => first_row_index = Some(r.i64()?),
                 _ => r.skip(field.wire)?,
             }
             Ok(())
         })?;
-        Ok(out)
+        Ok(Self {
+            offset: offset.ok_or_else(|| r.missing("PageLocation.offset"))?,
+            compressed_page_size: compressed_page_size
+                .ok_or_else(|| r.missing("PageLocation.compressed_page_size"))?,
+            first_row_index: first_row_index.ok_or_else(|| r.missing("PageLocation.first_row_index"))?,
+        })
     }
 
     /// Writes the struct.
@@ -53,22 +60,26 @@ pub struct OffsetIndex {
 impl OffsetIndex {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut out = Self::default();
+        let mut page_locations = None;
+        let mut unencoded_byte_array_data_bytes = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::List) => {
-                    out.page_locations =
-                        r.list(|r, wire| expect(r, wire, Wire::Struct, PageLocation::read))?
+                    page_locations =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, PageLocation::read))?);
                 }
                 (2, Wire::List) => {
-                    out.unencoded_byte_array_data_bytes =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                    unencoded_byte_array_data_bytes =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
                 }
                 _ => r.skip(field.wire)?,
             }
             Ok(())
         })?;
-        Ok(out)
+        Ok(Self {
+            page_locations: page_locations.ok_or_else(|| r.missing("OffsetIndex.page_locations"))?,
+            unencoded_byte_array_data_bytes,
+        })
     }
 
     /// Writes the struct.
@@ -106,38 +117,58 @@ pub struct ColumnIndex {
 impl ColumnIndex {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut out = Self::default();
+        let mut null_pages = None;
+        let mut min_values = None;
+        let mut max_values = None;
+        let mut boundary_order = None;
+        let mut null_counts = None;
+        let mut repetition_level_histograms = None;
+        let mut definition_level_histograms = None;
+        let mut nan_counts = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::List) => out.null_pages = r.list(|r, _| r.bool_element())?,
+                (1, Wire::List) => null_pages = Some(r.list(Reader::bool_element)?),
                 (2, Wire::List) => {
-                    out.min_values =
-                        r.list(|r, wire| expect(r, wire, Wire::Binary, |r| r.binary().map(<[u8]>::to_vec)))?
+                    min_values =
+                        Some(r.list(|r, wire| {
+                            expect(r, wire, Wire::Binary, |r| r.binary().map(<[u8]>::to_vec))
+                        })?);
                 }
                 (3, Wire::List) => {
-                    out.max_values =
-                        r.list(|r, wire| expect(r, wire, Wire::Binary, |r| r.binary().map(<[u8]>::to_vec)))?
+                    max_values =
+                        Some(r.list(|r, wire| {
+                            expect(r, wire, Wire::Binary, |r| r.binary().map(<[u8]>::to_vec))
+                        })?);
                 }
-                (4, Wire::I32) => out.boundary_order = BoundaryOrder(r.i32()?),
+                (4, Wire::I32) => boundary_order = Some(BoundaryOrder(r.i32()?)),
                 (5, Wire::List) => {
-                    out.null_counts = Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                    null_counts = Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
                 }
                 (6, Wire::List) => {
-                    out.repetition_level_histograms =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                    repetition_level_histograms =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
                 }
                 (7, Wire::List) => {
-                    out.definition_level_histograms =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                    definition_level_histograms =
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
                 }
                 (8, Wire::List) => {
-                    out.nan_counts = Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                    nan_counts = Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
                 }
                 _ => r.skip(field.wire)?,
             }
             Ok(())
         })?;
-        Ok(out)
+        Ok(Self {
+            null_pages: null_pages.ok_or_else(|| r.missing("ColumnIndex.null_pages"))?,
+            min_values: min_values.ok_or_else(|| r.missing("ColumnIndex.min_values"))?,
+            max_values: max_values.ok_or_else(|| r.missing("ColumnIndex.max_values"))?,
+            boundary_order: boundary_order.ok_or_else(|| r.missing("ColumnIndex.boundary_order"))?,
+            null_counts,
+            repetition_level_histograms,
+            definition_level_histograms,
+            nan_counts,
+        })
     }
 
     /// Writes the struct.

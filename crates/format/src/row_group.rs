@@ -30,13 +30,13 @@ impl RowGroup {
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::List) => {
-                    out.columns = r.list(|r, wire| expect(r, wire, Wire::Struct, ColumnChunk::read))?
+                    out.columns = r.list(|r, wire| expect(r, wire, Wire::Struct, ColumnChunk::read))?;
                 }
                 (2, Wire::I64) => out.total_byte_size = r.i64()?,
                 (3, Wire::I64) => out.num_rows = r.i64()?,
                 (4, Wire::List) => {
                     out.sorting_columns =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, SortingColumn::read))?)
+                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, SortingColumn::read))?);
                 }
                 (5, Wire::I64) => out.file_offset = Some(r.i64()?),
                 (6, Wire::I64) => out.total_compressed_size = Some(r.i64()?),

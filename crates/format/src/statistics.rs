@@ -102,11 +102,11 @@ impl SizeStatistics {
                 (1, Wire::I64) => out.unencoded_byte_array_data_bytes = Some(r.i64()?),
                 (2, Wire::List) => {
                     out.repetition_level_histogram =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
                 }
                 (3, Wire::List) => {
                     out.definition_level_histogram =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?)
+                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
                 }
                 _ => r.skip(field.wire)?,
             }
@@ -155,7 +155,14 @@ pub struct BoundingBox {
 impl BoundingBox {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut out = Self::default();
+        // A bound that is missing says nothing: NaN, not 0.
+        let mut out = BoundingBox {
+            xmin: f64::NAN,
+            xmax: f64::NAN,
+            ymin: f64::NAN,
+            ymax: f64::NAN,
+            ..Self::default()
+        };
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::Double) => out.xmin = r.double()?,
@@ -213,7 +220,7 @@ impl GeospatialStatistics {
             match (field.id, field.wire) {
                 (1, Wire::Struct) => out.bbox = Some(BoundingBox::read(r)?),
                 (2, Wire::List) => {
-                    out.geospatial_types = Some(r.list(|r, wire| expect(r, wire, Wire::I32, Reader::i32))?)
+                    out.geospatial_types = Some(r.list(|r, wire| expect(r, wire, Wire::I32, Reader::i32))?);
                 }
                 _ => r.skip(field.wire)?,
             }

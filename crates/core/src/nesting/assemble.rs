@@ -33,9 +33,10 @@ impl Slots<'_> {
         (0..self.len).filter(|&i| self.is_slot(field, i)).count()
     }
 
-    /// Which slots of `field` are not null; `None` if all are.
+    /// Which slots of `field` are not null; `None` if all are. A field that is never null itself has no value where
+    /// the struct that it is in is null.
     pub fn validity(&self, field: &Field) -> Option<Bits> {
-        if !field.nullable {
+        if self.def.is_empty() {
             return None;
         }
         let mut bits = Bits::new();

@@ -94,6 +94,15 @@ impl ChunkPages {
         } else {
             chunk.byte_range()?
         };
+        if let Some(path) = chunk.file_path().filter(|path| !path.is_empty()) {
+            // QUIRK: some files name themselves. Only where the pages cannot be here are they in another file: a
+            // summary file has nothing before its footer.
+            if chunk.data_end().is_none_or(|data_end| range.start >= data_end) {
+                return Err(Error::unsupported(format!(
+                    "the pages are in another file, {path}"
+                )));
+            }
+        }
         Ok(ChunkPages {
             end: range.end.min(source.len()),
             source,

@@ -108,12 +108,11 @@ impl ChunkReader {
             else {
                 break;
             };
-            match (&page.is_keys, dictionary) {
+            match (page.is_keys(), dictionary) {
                 (true, Some(dictionary)) => out.expect_keys_of(dictionary)?,
                 _ => out.expect_values(target.physical.shape())?,
             }
-            let is_keys = page.is_keys && out.dictionary.is_some();
-            if page.is_keys && !is_keys {
+            if page.is_keys() && out.dictionary.is_none() {
                 // The batch has values of another dictionary already: keys would not be understood.
                 self.reopen_as_values()?;
                 continue;
@@ -150,11 +149,6 @@ impl ChunkReader {
             };
             done += result.map_err(|error| page.start.place(error))?;
         }
-    }
-
-    /// Whether every entry of the chunk was read.
-    pub fn is_over(&mut self) -> Result<bool> {
-        Ok(!self.open_next()?)
     }
 
     /// Passes over whole pages without opening them, while what they hold is known and no more than `rows` rows.
@@ -248,8 +242,11 @@ impl ChunkReader {
         let bytes = std::mem::replace(&mut page.values, PageBytes::copy_of(&[]));
         self.memory = Some(bytes.clone());
         let is_dictionary_encoded = matches!(page.encoding, PLAIN_DICTIONARY | RLE_DICTIONARY);
-        let is_keys = want_keys && is_dictionary_encoded && self.dictionary.is_some();
-        let values: Box<dyn Decode> = match is_keys {
+        let keys_below = match &self.dictionary {
+            Some(dictionary) if want_keys && is_dictionary_encoded => Some(dictionary.values().len()),
+            _ => None,
+        };
+        let values: Box<dyn Decode> = match keys_below.is_some() {
             true => Box::new(Indices::new(&bytes).map_err(|error| start.place(error))?),
             false => {
                 let encoded = EncodedPage {
@@ -261,7 +258,7 @@ impl ChunkReader {
                 registry::decoder(page.encoding, &encoded).map_err(|error| start.place(error))?
             }
         };
-        let mut page = OpenPage::new(start, page, values, is_keys);
+        let mut page = OpenPage::new(start, page, values, keys_below);
         page.is_validated = is_dictionary_encoded && self.dictionary_is_text;
         self.page = Some(page);
         Ok(())

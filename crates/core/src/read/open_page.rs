@@ -18,8 +18,8 @@ pub(super) struct OpenPage {
     pending_rep: Vec<u8>,
     pending_def: Vec<u8>,
     consumed: usize,
-    /// Whether `values` gives indices into the chunk's dictionary.
-    pub(super) is_keys: bool,
+    /// The size of the chunk's dictionary, if `values` gives indices into it.
+    keys_below: Option<usize>,
     /// Whether byte strings were validated with the dictionary already.
     pub(super) is_validated: bool,
 }
@@ -44,7 +44,12 @@ impl Scratch {
 }
 
 impl OpenPage {
-    pub(super) fn new(start: PageStart, page: DataPage, values: Box<dyn Decode>, is_keys: bool) -> Self {
+    pub(super) fn new(
+        start: PageStart,
+        page: DataPage,
+        values: Box<dyn Decode>,
+        keys_below: Option<usize>,
+    ) -> Self {
         OpenPage {
             start,
             rep: page.rep,
@@ -54,9 +59,14 @@ impl OpenPage {
             pending_rep: Vec::new(),
             pending_def: Vec::new(),
             consumed: 0,
-            is_keys,
+            keys_below,
             is_validated: false,
         }
+    }
+
+    /// Whether the page gives indices into the chunk's dictionary.
+    pub(super) fn is_keys(&self) -> bool {
+        self.keys_below.is_some()
     }
 
     /// Whether every entry was consumed.
@@ -242,7 +252,7 @@ impl OpenPage {
             out.values.push_defaults(n);
             return Ok(());
         }
-        let dense = if self.is_keys {
+        let dense = if self.is_keys() {
             &mut scratch.keys
         } else {
             &mut scratch.dense
@@ -257,6 +267,9 @@ impl OpenPage {
     fn decode_values(&mut self, n: usize, target: &Target, out: &mut Values) -> Result<()> {
         let first = out.len();
         self.values.decode(n, out)?;
+        if let (Some(len), Values::W32(keys)) = (self.keys_below, &*out) {
+            check_keys(&keys[first..], len)?;
+        }
         if target.is_text
             && !self.is_validated
             && let Values::Bytes(views) = out
@@ -265,6 +278,16 @@ impl OpenPage {
             return Err(not_utf8(views.get(at)));
         }
         Ok(())
+    }
+}
+
+/// Fails if an index is not in a dictionary of `len` values.
+fn check_keys(keys: &[u32], len: usize) -> Result<()> {
+    match keys.iter().max() {
+        Some(&max) if max as usize >= len => Err(Error::corrupt(format!(
+            "dictionary index {max} in a dictionary of {len} values"
+        ))),
+        _ => Ok(()),
     }
 }
 

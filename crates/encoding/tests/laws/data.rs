@@ -149,6 +149,7 @@ fn strings(n: usize) -> Vec<(&'static str, Values)> {
             bytes(|i| "abcdefghijkl"[..mix(i as u64) as usize % 13].to_string()),
         ),
         ("long", bytes(|i| format!("{:0>90}", mix(i as u64)))),
+        ("long running", bytes(|i| format!("{:0>40}", mix(i as u64 / 60)))),
         (
             "path-like",
             bytes(|i| format!("/home/{}/{}/{}", i / 70, i / 7, i)),

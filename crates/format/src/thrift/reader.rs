@@ -112,10 +112,15 @@ impl<'a> Reader<'a> {
         wire == Wire::True
     }
 
-    /// A bool in a list: a byte. 1 is true; 2 and, by some writers, 0 are false.
+    /// A bool in a list: a byte. 1 is true; 2 and, by some writers, 0 are false. Fails if the list is of another type.
     #[inline]
-    pub fn bool_element(&mut self) -> Result<bool> {
-        Ok(self.cursor.u8()? == 1)
+    pub fn bool_element(&mut self, wire: Wire) -> Result<bool> {
+        match wire {
+            Wire::True | Wire::False => Ok(self.cursor.u8()? == 1),
+            other => {
+                Err(Error::corrupt(format!("a list of {other:?}, bools expected")).at(self.position() as u64))
+            }
+        }
     }
 
     /// A byte.
@@ -134,6 +139,12 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn i32(&mut self) -> Result<i32> {
         self.zigzag_as()
+    }
+
+    /// The 32 bits of a checksum. QUIRK: some writers store it unsigned, as a number that a signed one cannot hold.
+    #[inline]
+    pub fn crc(&mut self) -> Result<i32> {
+        Ok(self.cursor.zigzag()? as i32)
     }
 
     /// A 64-bit integer.

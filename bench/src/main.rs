@@ -1,0 +1,87 @@
+//! Measures Marquetry against the `parquet` crate: the same bytes, the same process, runs taken in turn.
+//!
+//! `decode` reads one column a file, one file for each encoding and type; `scan` reads whole TPC-H lineitem files.
+//! Absolute speeds drift with the machine from run to run, so the figure to quote is the ratio in one run.
+
+#![forbid(unsafe_code)]
+
+mod bridge;
+mod columns;
+mod compare;
+mod decode;
+mod generate;
+mod ours;
+mod peer;
+mod race;
+mod report;
+mod scan;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Any failure, with its message: a benchmark has nobody to tell kinds of errors apart for.
+pub(crate) type Error = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// Marquetry against the `parquet` crate, in one process.
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Decode single columns to Arrow: one in-memory file for each encoding and type
+    Decode(decode::Options),
+    /// Read every column of TPC-H lineitem, uncompressed, Snappy and Zstandard, on one thread
+    Scan(scan::Options),
+}
+
+/// What both commands take.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// Print JSON: a list of {name, ours, peer, ratio, memcpy_ratio}, times in seconds
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print a Markdown table with the machine and the date
+    #[arg(long)]
+    markdown: bool,
+    /// Run only the rows whose name contains NAME
+    #[arg(long, value_name = "NAME", default_value = "")]
+    filter: String,
+    /// Take the best of N runs of each side
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+}
+
+fn run(cli: &Cli) -> Result<bool> {
+    let (common, rows) = match &cli.command {
+        Command::Decode(options) => (&options.common, decode::run(options)?),
+        Command::Scan(options) => (&options.common, scan::run(options)?),
+    };
+    if rows.is_empty() {
+        return Err(format!("no row's name contains {:?}", common.filter).into());
+    }
+    if common.json {
+        println!("{}", report::json(&rows)?);
+    } else if common.markdown {
+        print!("{}", report::markdown(&rows));
+    } else {
+        print!("{}", report::text(&rows));
+    }
+    Ok(rows.iter().all(|row| row.ours.is_some()))
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Reading files as record batches, under the names that the `parquet` crate's users know.
+//!
+//! ```no_run
+//! use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+//! let file = std::fs::File::open("data.parquet")?;
+//! let reader = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(8192).build()?;
+//! for batch in reader {
+//!     println!("{} rows", batch?.num_rows());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod builder;
+mod int96;
+mod metadata;
+mod options;
+mod projection;
+mod reader;
+
+pub use builder::{ChunkReader, ParquetRecordBatchReaderBuilder};
+pub use metadata::ArrowReaderMetadata;
+pub use options::{ArrowReaderOptions, Int96};
+pub use projection::ProjectionMask;
+pub use reader::ParquetRecordBatchReader;

@@ -1,0 +1,83 @@
+//! A file's metadata, and the Arrow schema that it will be read as.
+
+use super::options::ArrowReaderOptions;
+use super::{ChunkReader, Int96};
+use crate::schema::{TypeOptions, to_arrow, to_arrow_as};
+use arrow_schema::SchemaRef;
+use marquetry_base::Result;
+use marquetry_core::io::read_metadata;
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::nesting::Field;
+use marquetry_core::schema::Schema;
+use marquetry_core::source::Source;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What opening a file gives: cheap to clone, so that a file that is opened again need not be parsed again.
+#[derive(Debug, Clone)]
+pub struct ArrowReaderMetadata {
+    pub(super) metadata: Arc<ParquetMetaData>,
+    pub(super) fields: Arc<[Field]>,
+    pub(super) schema: SchemaRef,
+    pub(super) options: ArrowReaderOptions,
+}
+
+impl ArrowReaderMetadata {
+    /// Reads the footer of `reader`.
+    pub fn load<T: ChunkReader>(reader: T, options: ArrowReaderOptions) -> Result<Self> {
+        let source = reader.into_source()?;
+        Self::read(&*source, options)
+    }
+
+    /// Takes metadata that was read before.
+    pub fn try_new(metadata: Arc<ParquetMetaData>, options: ArrowReaderOptions) -> Result<Self> {
+        let fields: Arc<[Field]> = Field::from_schema(metadata.schema()).into();
+        let types = match options.int96 {
+            Int96::Unit(unit) => TypeOptions {
+                int96_unit: Some(unit),
+                ..options.types.clone()
+            },
+            Int96::Nanoseconds | Int96::Fitting => options.types.clone(),
+        };
+        let schema = match &options.schema {
+            Some(wanted) => to_arrow_as(&fields, metadata.schema(), wanted)?,
+            None => to_arrow(&fields, metadata.schema(), &key_values(&metadata), &types),
+        };
+        Ok(ArrowReaderMetadata {
+            metadata,
+            fields,
+            schema: Arc::new(schema),
+            options,
+        })
+    }
+
+    pub(super) fn read(source: &dyn Source, options: ArrowReaderOptions) -> Result<Self> {
+        let footer = read_metadata(source, &options.limits)?;
+        Self::try_new(Arc::new(footer.metadata), options)
+    }
+
+    /// The footer.
+    pub fn metadata(&self) -> &Arc<ParquetMetaData> {
+        &self.metadata
+    }
+
+    /// The Arrow schema of all columns.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The Parquet schema.
+    pub fn parquet_schema(&self) -> &Schema {
+        self.metadata.schema()
+    }
+}
+
+/// The file's key-value metadata; the first of equal keys wins, a key without a value has an empty one.
+pub(super) fn key_values(metadata: &ParquetMetaData) -> HashMap<String, String> {
+    let mut out = HashMap::new();
+    for pair in metadata.key_value_metadata() {
+        out.entry(pair.key.clone())
+            .or_insert_with(|| pair.value.clone().unwrap_or_default());
+    }
+    out
+}

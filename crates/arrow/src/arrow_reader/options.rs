@@ -1,0 +1,90 @@
+//! What may be chosen about reading a file, before it is opened.
+
+use crate::schema::{Text, TypeOptions};
+use arrow_schema::{SchemaRef, TimeUnit};
+use marquetry_base::Limits;
+use std::sync::Arc;
+
+/// How a file is read. The defaults are those of the `parquet` crate, except that checksums are verified.
+#[derive(Debug, Clone)]
+pub struct ArrowReaderOptions {
+    pub(crate) schema: Option<SchemaRef>,
+    pub(crate) types: TypeOptions,
+    pub(crate) int96: Int96,
+    pub(crate) verify_checksums: bool,
+    pub(crate) limits: Arc<Limits>,
+}
+
+/// Which unit INT96 timestamps get. A value that the unit cannot hold is an error, never another value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Int96 {
+    /// Nanoseconds, from 1677 to 2262, unless the stored Arrow schema says otherwise.
+    #[default]
+    Nanoseconds,
+    /// This unit; what is finer is cut off, towards the past.
+    Unit(TimeUnit),
+    /// The finest unit that holds every value of the row groups that are read, found by reading these columns twice.
+    Fitting,
+}
+
+impl Default for ArrowReaderOptions {
+    fn default() -> Self {
+        ArrowReaderOptions {
+            schema: None,
+            types: TypeOptions::default(),
+            int96: Int96::default(),
+            verify_checksums: true,
+            limits: Arc::default(),
+        }
+    }
+}
+
+impl ArrowReaderOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        ArrowReaderOptions::default()
+    }
+
+    /// The Arrow schema to read as, for the whole file. Types may differ from the default ones where the values are
+    /// the same: other string layouts, dictionaries, other units and widths. What cannot be is an error when opening.
+    #[must_use]
+    pub fn with_schema(mut self, schema: SchemaRef) -> Self {
+        self.schema = Some(schema);
+        self
+    }
+
+    /// The layout of byte strings, text or not. Default: as the stored Arrow schema says, or [`Text::Utf8`].
+    #[must_use]
+    pub fn with_text(mut self, text: Text) -> Self {
+        self.types.text = Some(text);
+        self
+    }
+
+    /// The unit of INT96 timestamps. Default: nanoseconds.
+    #[must_use]
+    pub fn with_int96(mut self, int96: Int96) -> Self {
+        self.int96 = int96;
+        self
+    }
+
+    /// Whether to ignore the Arrow schema that is stored in the file. Default false.
+    #[must_use]
+    pub fn with_skip_arrow_metadata(mut self, skip: bool) -> Self {
+        self.types.use_arrow_schema = !skip;
+        self
+    }
+
+    /// Whether pages are held against their checksums. Default true.
+    #[must_use]
+    pub fn with_page_checksum_verification(mut self, verify: bool) -> Self {
+        self.verify_checksums = verify;
+        self
+    }
+
+    /// What the file may cost its reader. Default: [`Limits::default`].
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = Arc::new(limits);
+        self
+    }
+}

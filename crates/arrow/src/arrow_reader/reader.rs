@@ -1,0 +1,190 @@
+//! The reader of record batches.
+
+use super::ProjectionMask;
+use super::options::ArrowReaderOptions;
+use crate::assemble::{Leaves, assemble};
+use crate::leaf::DictionaryCache;
+use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
+use marquetry_base::Result;
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::page::{PageOptions, Trust};
+use marquetry_core::read::{ColumnReader, LeafBatch, Target};
+use marquetry_core::source::Source;
+use std::sync::Arc;
+
+/// Reads the rows that a builder was told to, batch by batch.
+///
+/// After an error the reader is over.
+pub struct ParquetRecordBatchReader {
+    schema: SchemaRef,
+    metadata: Arc<ParquetMetaData>,
+    roots: Vec<Root>,
+    /// What was read of each column of the file for the current batch, and the dictionaries of those that have any.
+    batches: Vec<Option<LeafBatch>>,
+    dictionaries: Vec<DictionaryCache>,
+    /// Rows still to be read.
+    left: usize,
+    batch_size: usize,
+    /// Rows still to be passed over before the first batch.
+    offset: usize,
+}
+
+/// What to read.
+pub(super) struct Plan {
+    pub(super) row_groups: Vec<usize>,
+    pub(super) batch_size: usize,
+    pub(super) projection: ProjectionMask,
+    pub(super) limit: usize,
+    pub(super) offset: usize,
+}
+
+/// A field of the root: its columns, and how they become one array.
+struct Root {
+    field: Field,
+    arrow: FieldRef,
+    columns: Vec<(usize, ColumnReader)>,
+}
+
+impl ParquetRecordBatchReader {
+    pub(super) fn new(
+        source: Arc<dyn Source>,
+        metadata: Arc<ParquetMetaData>,
+        fields: &[Field],
+        schema: &ArrowSchema,
+        options: &ArrowReaderOptions,
+        plan: Plan,
+    ) -> Result<Self> {
+        let page_options = page_options(&metadata, options);
+        let mut roots = Vec::new();
+        for (field, arrow) in fields.iter().zip(schema.fields()) {
+            let Some(projected) = field.project(&|leaf| plan.projection.leaf_included(leaf)) else {
+                continue;
+            };
+            let arrow = crate::schema::project(field, &projected, arrow);
+            let mut leaves = Vec::new();
+            projected.leaves(&mut leaves);
+            let columns = leaves.into_iter().map(|leaf| {
+                let want_keys = wants_keys(&projected, &arrow, leaf).unwrap_or(false);
+                let target = Target::new(metadata.schema().column(leaf), &projected, leaf, want_keys);
+                let (source, metadata) = (source.clone(), metadata.clone());
+                let options = page_options.clone();
+                (
+                    leaf,
+                    ColumnReader::new(source, metadata, &plan.row_groups, leaf, target, options),
+                )
+            });
+            let columns = columns.collect();
+            roots.push(Root {
+                field: projected,
+                arrow,
+                columns,
+            });
+        }
+        let rows: u64 = plan
+            .row_groups
+            .iter()
+            .map(|&row_group| metadata.row_group(row_group).num_rows())
+            .sum();
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+        let offset = plan.offset.min(rows);
+        let arrow_fields: Vec<_> = roots.iter().map(|root| root.arrow.clone()).collect();
+        Ok(ParquetRecordBatchReader {
+            schema: Arc::new(ArrowSchema::new_with_metadata(
+                arrow_fields,
+                schema.metadata().clone(),
+            )),
+            batches: metadata.schema().columns().iter().map(|_| None).collect(),
+            dictionaries: metadata
+                .schema()
+                .columns()
+                .iter()
+                .map(|_| DictionaryCache::default())
+                .collect(),
+            metadata,
+            roots,
+            left: (rows - offset).min(plan.limit),
+            batch_size: plan.batch_size,
+            offset,
+        })
+    }
+
+    /// The next batch; `None` after the last.
+    pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        if self.left == 0 {
+            return None;
+        }
+        let rows = self.batch_size.min(self.left);
+        let batch = self.read(rows);
+        // After an error columns are out of step: nothing that follows would be right.
+        self.left = if batch.is_ok() { self.left - rows } else { 0 };
+        Some(batch)
+    }
+
+    fn read(&mut self, rows: usize) -> Result<RecordBatch> {
+        let offset = std::mem::take(&mut self.offset);
+        let mut arrays = Vec::with_capacity(self.roots.len());
+        for root in &mut self.roots {
+            for (leaf, column) in &mut root.columns {
+                column.skip(offset)?;
+                self.batches[*leaf] = Some(column.read(rows)?);
+            }
+            let schema = self.metadata.schema();
+            let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
+            arrays.push(assemble(
+                &root.field,
+                &root.arrow,
+                &mut Leaves {
+                    schema,
+                    batches,
+                    dictionaries,
+                },
+            )?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)
+    }
+}
+
+impl Iterator for ParquetRecordBatchReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // The typed error stays reachable as the source.
+        Some(
+            self.next_batch()?
+                .map_err(|error| ArrowError::ExternalError(Box::new(error))),
+        )
+    }
+}
+
+impl RecordBatchReader for ParquetRecordBatchReader {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> PageOptions {
+    PageOptions {
+        limits: options.limits.clone(),
+        verify_checksums: options.verify_checksums,
+        trust: Trust::of_writer(metadata.created_by()),
+    }
+}
+
+/// Whether leaf `index` below `field` becomes a dictionary array; `None` if it is not there.
+fn wants_keys(field: &Field, arrow: &FieldRef, index: usize) -> Option<bool> {
+    match (&field.kind, arrow.data_type()) {
+        (FieldKind::Leaf(leaf), data_type) => {
+            (*leaf == index).then_some(matches!(data_type, DataType::Dictionary(_, _)))
+        }
+        (FieldKind::Struct(fields), DataType::Struct(arrow)) => fields
+            .iter()
+            .zip(arrow)
+            .find_map(|(field, arrow)| wants_keys(field, arrow, index)),
+        (FieldKind::List(child), list) => wants_keys(child, crate::schema::element_of(list)?, index),
+        (FieldKind::Map(entries), DataType::Map(arrow, _)) => wants_keys(entries, arrow, index),
+        _ => None,
+    }
+}

@@ -1,0 +1,271 @@
+//! Arrays of fields out of the arrays of their leaves.
+//!
+//! The levels of the first leaf below a field say how many slots the field has, which are null and where lists begin;
+//! the leaves below give the values. What the levels of two leaves say of a field above both must agree.
+
+use crate::leaf::{self, DictionaryCache};
+use crate::refused;
+use crate::schema::element_of;
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait,
+    StructArray, UInt32Array,
+};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field as ArrowField, FieldRef};
+use marquetry_base::{Error, Result};
+use marquetry_core::nesting::{Field, FieldKind, ListSlots};
+use marquetry_core::read::LeafBatch;
+use marquetry_core::schema::Schema;
+use std::sync::Arc;
+
+/// What was read of the columns for one batch of rows, by column number. Assembling takes the batches out.
+#[derive(Debug)]
+pub(crate) struct Leaves<'a> {
+    /// The file's schema.
+    pub(crate) schema: &'a Schema,
+    /// The batch of each column that was read.
+    pub(crate) batches: &'a mut [Option<LeafBatch>],
+    /// One for each column; kept from batch to batch.
+    pub(crate) dictionaries: &'a mut [DictionaryCache],
+}
+
+impl Leaves<'_> {
+    fn name(&self, leaf: usize) -> &str {
+        self.schema.columns().get(leaf).map_or("", |leaf| leaf.dotted())
+    }
+
+    fn batch(&self, leaf: usize) -> Result<&LeafBatch> {
+        self.batches
+            .get(leaf)
+            .and_then(Option::as_ref)
+            .ok_or_else(|| self.missing(leaf))
+    }
+
+    fn array(&mut self, leaf: usize, to: &DataType) -> Result<ArrayRef> {
+        let batch = self.batches.get_mut(leaf).and_then(Option::take);
+        match (
+            batch,
+            self.schema.columns().get(leaf),
+            self.dictionaries.get_mut(leaf),
+        ) {
+            (Some(batch), Some(column), Some(cache)) => leaf::into_array(batch, column, to, cache),
+            _ => Err(self.missing(leaf)),
+        }
+    }
+
+    #[cold]
+    fn missing(&self, leaf: usize) -> Error {
+        Error::argument(format!("column {leaf} {} was not read", self.name(leaf)))
+    }
+}
+
+/// The array of `field`, of the type of `to`, which must be one that [`crate::schema`] made or accepted for it.
+///
+/// Fails if columns of the field disagree on its slots, on a null map key, and on values that the type cannot hold.
+pub(crate) fn assemble(field: &Field, to: &ArrowField, leaves: &mut Leaves<'_>) -> Result<ArrayRef> {
+    match (&field.kind, to.data_type()) {
+        (FieldKind::Leaf(leaf), data_type) => leaves.array(*leaf, data_type),
+        (FieldKind::Struct(fields), DataType::Struct(to)) => structure(field, fields, to, leaves),
+        (FieldKind::List(element), data_type) => list(field, element, data_type, leaves),
+        (FieldKind::Map(entries), DataType::Map(to, sorted)) => map(field, entries, to, *sorted, leaves),
+        (_, data_type) => Err(Error::argument(format!(
+            "field {} cannot be read as {data_type}",
+            field.name
+        ))),
+    }
+}
+
+fn structure(
+    field: &Field,
+    fields: &[Field],
+    to: &arrow_schema::Fields,
+    leaves: &mut Leaves<'_>,
+) -> Result<ArrayRef> {
+    let slots = leaves.batch(field.first_leaf())?.slots();
+    let (count, nulls) = (slots.count(field), leaf::nulls(slots.validity(field)));
+    if fields.len() != to.len() {
+        return Err(Error::argument(format!(
+            "struct {} of {} fields, not {}",
+            field.name,
+            fields.len(),
+            to.len()
+        )));
+    }
+    let mut arrays = Vec::with_capacity(fields.len());
+    for (child, to) in fields.iter().zip(to) {
+        let array = assemble(child, to, leaves)?;
+        agree(field, count, child, array.len(), leaves)?;
+        arrays.push(array);
+    }
+    let array = StructArray::try_new_with_length(to.clone(), arrays, nulls, count).map_err(refused)?;
+    Ok(Arc::new(array))
+}
+
+fn list(field: &Field, element: &Field, to: &DataType, leaves: &mut Leaves<'_>) -> Result<ArrayRef> {
+    let Some(to_element) = element_of(to) else {
+        return Err(Error::argument(format!(
+            "the list {} cannot be read as {to}",
+            field.name
+        )));
+    };
+    let slots = leaves.batch(field.first_leaf())?.slots().list(field, element)?;
+    let elements = assemble(element, to_element, leaves)?;
+    agree(
+        field,
+        slots.offsets.last().map_or(0, |&end| end as usize),
+        element,
+        elements.len(),
+        leaves,
+    )?;
+    let to_element = to_element.clone();
+    match to {
+        DataType::LargeList(_) => offset_list::<i64>(to_element, elements, slots),
+        DataType::ListView(_) => list_view::<i32>(to_element, elements, slots),
+        DataType::LargeListView(_) => list_view::<i64>(to_element, elements, slots),
+        DataType::FixedSizeList(_, size) => fixed_size_list(to_element, *size, elements, slots)
+            .map_err(|error| error.in_column(leaves.name(field.first_leaf()))),
+        _ => offset_list::<i32>(to_element, elements, slots),
+    }
+}
+
+fn map(
+    field: &Field,
+    entries: &Field,
+    to: &FieldRef,
+    sorted: bool,
+    leaves: &mut Leaves<'_>,
+) -> Result<ArrayRef> {
+    let (FieldKind::Struct(fields), DataType::Struct(to_fields)) = (&entries.kind, to.data_type()) else {
+        return Err(Error::argument(format!(
+            "the map {} cannot be read as {}",
+            field.name,
+            to.data_type()
+        )));
+    };
+    let ([key, value], [to_key, to_value]) = (fields.as_slice(), &**to_fields) else {
+        return Err(Error::argument(format!(
+            "the map {} has no key and value",
+            field.name
+        )));
+    };
+    let slots = leaves.batch(field.first_leaf())?.slots().list(field, entries)?;
+    let count = slots.offsets.last().map_or(0, |&end| end as usize);
+    let keys = assemble(key, to_key, leaves)?;
+    agree(field, count, key, keys.len(), leaves)?;
+    if keys.logical_null_count() > 0 {
+        return Err(Error::corrupt("null map key").in_column(leaves.name(key.first_leaf())));
+    }
+    let values = assemble(value, to_value, leaves)?;
+    agree(field, count, value, values.len(), leaves)?;
+    let entries = StructArray::try_new_with_length(to_fields.clone(), vec![keys, values], None, count);
+    let nulls = leaf::nulls(slots.validity);
+    let map = entries.and_then(|entries| {
+        MapArray::try_new(
+            to.clone(),
+            OffsetBuffer::new(slots.offsets.into()),
+            entries,
+            nulls,
+            sorted,
+        )
+    });
+    Ok(Arc::new(map.map_err(refused)?))
+}
+
+/// All columns of a field must have as many slots for it as its first one.
+fn agree(above: &Field, wanted: usize, child: &Field, found: usize, leaves: &Leaves<'_>) -> Result<()> {
+    if wanted == found {
+        return Ok(());
+    }
+    let (first, other) = (leaves.name(above.first_leaf()), leaves.name(child.first_leaf()));
+    Err(if first == other {
+        Error::corrupt(format!(
+            "column {first} has levels for {wanted} values, and {found} values"
+        ))
+    } else {
+        Error::corrupt(format!(
+            "columns {first} and {other} disagree: {wanted} and {found} values"
+        ))
+    })
+}
+
+fn offset_list<O: OffsetSizeTrait>(
+    element: FieldRef,
+    elements: ArrayRef,
+    slots: ListSlots,
+) -> Result<ArrayRef> {
+    let nulls = leaf::nulls(slots.validity);
+    let offsets = OffsetBuffer::new(offsets::<O>(&slots.offsets));
+    Ok(Arc::new(
+        GenericListArray::<O>::try_new(element, offsets, elements, nulls).map_err(refused)?,
+    ))
+}
+
+fn list_view<O: OffsetSizeTrait>(
+    element: FieldRef,
+    elements: ArrayRef,
+    slots: ListSlots,
+) -> Result<ArrayRef> {
+    let nulls = leaf::nulls(slots.validity);
+    let sizes = slots
+        .offsets
+        .windows(2)
+        .map(|pair| O::usize_as((pair[1] - pair[0]) as usize))
+        .collect();
+    let starts = offsets::<O>(slots.offsets.split_last().map_or(&[], |(_, starts)| starts));
+    Ok(Arc::new(
+        GenericListViewArray::<O>::try_new(element, starts, sizes, elements, nulls).map_err(refused)?,
+    ))
+}
+
+fn offsets<O: OffsetSizeTrait>(offsets: &[i32]) -> ScalarBuffer<O> {
+    offsets
+        .iter()
+        .map(|&offset| O::usize_as(offset as usize))
+        .collect()
+}
+
+/// Parquet stores nothing for a null list; Arrow wants `size` elements there as well.
+fn fixed_size_list(element: FieldRef, size: i32, elements: ArrayRef, slots: ListSlots) -> Result<ArrayRef> {
+    let (nulls, len) = (leaf::nulls(slots.validity), slots.offsets.len() - 1);
+    let is_null = |i: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(i));
+    for (i, pair) in slots.offsets.windows(2).enumerate() {
+        let found = pair[1] - pair[0];
+        if found != if is_null(i) { 0 } else { size } {
+            return Err(Error::corrupt(format!(
+                "a list of {found} elements where the Arrow schema says {size}; read without the stored Arrow schema"
+            )));
+        }
+    }
+    let elements = match &nulls {
+        Some(nulls) if nulls.null_count() > 0 && size > 0 => padded(&elements, nulls, size as usize)?,
+        _ => elements,
+    };
+    let array = FixedSizeListArray::try_new_with_length(element, size, elements, nulls, len);
+    Ok(Arc::new(array.map_err(refused)?))
+}
+
+/// `elements` with `size` nulls for each null list.
+fn padded(elements: &ArrayRef, nulls: &NullBuffer, size: usize) -> Result<ArrayRef> {
+    let padding = nulls.null_count().saturating_mul(size);
+    // The size is only what metadata claims: nulls alone must not make it cost gigabytes.
+    if padding > MAX_PADDING {
+        return Err(Error::limit(format!(
+            "{padding} elements to fill null lists of {size}; read smaller batches"
+        )));
+    }
+    let mut next = 0u32;
+    let mut positions = Vec::with_capacity(elements.len() + padding);
+    for valid in nulls {
+        for _ in 0..size {
+            positions.push(valid.then_some(next));
+            next += u32::from(valid);
+        }
+    }
+    arrow_select::take::take(elements, &UInt32Array::from(positions), None).map_err(refused)
+}
+
+/// Most elements that are made up for null lists in a batch.
+const MAX_PADDING: usize = 1 << 26;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! Dictionary arrays: keys, and the values that they stand for.
+//!
+//! Where the pages are dictionary-encoded, their indices are the keys, and the dictionary page becomes an array once.
+//! Where they are not, the values of the batch are collected into a dictionary of its own.
+
+use super::take::take;
+use super::{from_values, is_text, nulls};
+use crate::refused;
+use arrow_array::types::{
+    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray, UInt32Array};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
+use arrow_schema::DataType;
+use marquetry_base::{Error, Result};
+use marquetry_core::read::LeafBatch;
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::dictionary::Dictionary;
+use marquetry_encoding::{Bits, Values};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// The values of the dictionary that a column was last read with, as an array. One for each column of a reader.
+#[derive(Debug, Default)]
+pub(crate) struct DictionaryCache(Option<(Arc<Dictionary>, ArrayRef)>);
+
+impl DictionaryCache {
+    fn values(&mut self, dictionary: &Arc<Dictionary>, leaf: &Leaf, to: &DataType) -> Result<ArrayRef> {
+        if let Some((of, values)) = &self.0
+            && Arc::ptr_eq(of, dictionary)
+            && values.data_type() == to
+        {
+            return Ok(values.clone());
+        }
+        // Text is looked at again, which is once a dictionary: the chunk reader vouches for values, not for entries
+        // that no value refers to.
+        let values = from_values(dictionary.values().clone(), None, leaf, to, false)?;
+        self.0 = Some((dictionary.clone(), values.clone()));
+        Ok(values)
+    }
+}
+
+/// A dictionary array of `keys` into values of type `to`. Fails if there are more different values than keys.
+pub(super) fn into_array(
+    batch: LeafBatch,
+    leaf: &Leaf,
+    key_type: &DataType,
+    to: &DataType,
+    cache: &mut DictionaryCache,
+) -> Result<ArrayRef> {
+    let (keys, values) = match (&batch.dictionary, &batch.values) {
+        (Some(dictionary), Values::W32(keys)) => (keys.clone(), cache.values(dictionary, leaf, to)?),
+        (Some(_), _) => return Err(not_indices()),
+        (None, values) => {
+            let (keys, first) = intern(values, batch.validity.as_ref());
+            (
+                keys,
+                from_values(take(values, &first), None, leaf, to, is_text(leaf))?,
+            )
+        }
+    };
+    let nulls = nulls(batch.validity);
+    let (keys, values) = fitted(keys, values, nulls.as_ref(), key_type)?;
+    match key_type {
+        DataType::Int8 => typed::<Int8Type>(&keys, values, nulls),
+        DataType::Int16 => typed::<Int16Type>(&keys, values, nulls),
+        DataType::Int32 => typed::<Int32Type>(&keys, values, nulls),
+        DataType::Int64 => typed::<Int64Type>(&keys, values, nulls),
+        DataType::UInt8 => typed::<UInt8Type>(&keys, values, nulls),
+        DataType::UInt16 => typed::<UInt16Type>(&keys, values, nulls),
+        DataType::UInt32 => typed::<UInt32Type>(&keys, values, nulls),
+        DataType::UInt64 => typed::<UInt64Type>(&keys, values, nulls),
+        other => Err(Error::argument(format!(
+            "{other} cannot be the keys of a dictionary"
+        ))),
+    }
+}
+
+/// The values and validity of a batch, looked up in its dictionary if it has one.
+pub(super) fn look_up(batch: LeafBatch) -> Result<(Values, Option<Bits>)> {
+    let values = match (batch.dictionary, batch.values) {
+        (None, values) => values,
+        (Some(dictionary), Values::W32(keys)) => {
+            let nulls = batch
+                .validity
+                .as_ref()
+                .map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()));
+            if dictionary.values().is_empty() && nulls < keys.len() {
+                return Err(Error::corrupt("values of an empty dictionary"));
+            }
+            dictionary.values_at(&keys)?
+        }
+        (Some(_), _) => return Err(not_indices()),
+    };
+    Ok((values, batch.validity))
+}
+
+#[cold]
+fn not_indices() -> Error {
+    Error::argument("a dictionary, but values that are not indices into it")
+}
+
+/// For each value the number of its first appearance, and where those are. Nulls get 0.
+fn intern(values: &Values, validity: Option<&Bits>) -> (Vec<u32>, Vec<u32>) {
+    match values {
+        Values::Bit(bits) => number((0..bits.len()).map(|i| bits.get(i)), validity),
+        Values::W32(values) => number(values.iter().copied(), validity),
+        Values::W64(values) => number(values.iter().copied(), validity),
+        Values::Fixed(values) => number((0..values.len()).map(|i| values.get(i)), validity),
+        Values::Bytes(views) => number(views.iter(), validity),
+    }
+}
+
+fn number<T: Hash + Eq>(values: impl Iterator<Item = T>, validity: Option<&Bits>) -> (Vec<u32>, Vec<u32>) {
+    let mut numbers = HashMap::new();
+    let mut first = Vec::new();
+    let key_of = |(i, value): (usize, T)| {
+        if validity.is_some_and(|validity| !validity.get(i)) {
+            return 0;
+        }
+        *numbers.entry(value).or_insert_with(|| {
+            first.push(i as u32);
+            first.len() as u32 - 1
+        })
+    };
+    let keys = values.enumerate().map(key_of).collect();
+    (keys, first)
+}
+
+/// Keys that fit the key type: if the largest does not, only the values that are used are kept.
+fn fitted(
+    keys: Vec<u32>,
+    values: ArrayRef,
+    nulls: Option<&NullBuffer>,
+    key_type: &DataType,
+) -> Result<(Vec<u32>, ArrayRef)> {
+    let most = match key_type {
+        DataType::Int8 => i8::MAX as u32,
+        DataType::UInt8 => u8::MAX.into(),
+        DataType::Int16 => i16::MAX as u32,
+        DataType::UInt16 => u16::MAX.into(),
+        DataType::Int32 => i32::MAX as u32,
+        _ => u32::MAX,
+    };
+    let largest = |keys: &[u32]| keys.iter().copied().max().unwrap_or(0);
+    if largest(&keys) <= most {
+        return Ok((keys, values));
+    }
+    let validity: Option<Bits> = nulls.map(|nulls| nulls.iter().collect());
+    let (renumbered, first) = number(keys.iter().copied(), validity.as_ref());
+    if first.len() > most as usize + 1 {
+        return Err(Error::limit(format!(
+            "{} different values in one batch do not fit {key_type} dictionary keys; read smaller batches or wider keys",
+            first.len()
+        )));
+    }
+    let used: UInt32Array = first.iter().map(|&i| keys[i as usize]).collect();
+    Ok((
+        renumbered,
+        arrow_select::take::take(&values, &used, None).map_err(refused)?,
+    ))
+}
+
+/// Arrow checks that each key has a value.
+fn typed<K: ArrowDictionaryKeyType>(
+    keys: &[u32],
+    values: ArrayRef,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let keys: Vec<K::Native> = keys
+        .iter()
+        .map(|&key| K::Native::usize_as(key as usize))
+        .collect();
+    let keys = PrimitiveArray::<K>::try_new(keys.into(), nulls).map_err(refused)?;
+    super::shared(DictionaryArray::try_new(keys, values))
+}

@@ -1,0 +1,68 @@
+//! INTERVAL: months, days and milliseconds, each an unsigned little-endian integer of 4 bytes.
+
+use super::primitive;
+use arrow_array::ArrayRef;
+use arrow_buffer::{Buffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer};
+use arrow_schema::{DataType, IntervalUnit};
+use marquetry_base::{Error, Result};
+use marquetry_encoding::Fixed;
+
+/// Intervals of `unit`. Arrow's parts are signed: months and days beyond 2^31 - 1 are an error, except for the units that
+/// only Arrow writers store this way, whose parts are their bits.
+pub(super) fn into_array(values: &Fixed, nulls: Option<NullBuffer>, unit: IntervalUnit) -> Result<ArrayRef> {
+    let (values, []) = values.as_bytes().as_chunks::<12>() else {
+        return Err(Error::argument(format!(
+            "values of {} bytes are no intervals",
+            values.width()
+        )));
+    };
+    let parts = values.iter().map(parts);
+    let buffer = match unit {
+        IntervalUnit::MonthDayNano => {
+            Buffer::from_vec(parts.map(month_day_nano).collect::<Result<Vec<_>>>()?)
+        }
+        IntervalUnit::DayTime => Buffer::from_vec(parts.map(day_time).collect::<Result<Vec<_>>>()?),
+        IntervalUnit::YearMonth => Buffer::from_vec(parts.map(year_month).collect::<Result<Vec<_>>>()?),
+    };
+    primitive(buffer, values.len(), nulls, &DataType::Interval(unit))
+}
+
+type Parts = [u32; 3];
+
+fn parts(bytes: &[u8; 12]) -> Parts {
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
+    [[a, b, c, d], [e, f, g, h], [i, j, k, l]].map(u32::from_le_bytes)
+}
+
+fn month_day_nano(parts: Parts) -> Result<IntervalMonthDayNano> {
+    let [months, days, millis] = parts;
+    match (i32::try_from(months), i32::try_from(days)) {
+        (Ok(months), Ok(days)) => Ok(IntervalMonthDayNano::new(
+            months,
+            days,
+            i64::from(millis) * 1_000_000,
+        )),
+        _ => Err(inexact(parts, "with signed 32-bit months and days")),
+    }
+}
+
+fn day_time(parts: Parts) -> Result<IntervalDayTime> {
+    match parts {
+        [0, days, millis] => Ok(IntervalDayTime::new(days as i32, millis as i32)),
+        _ => Err(inexact(parts, "of days and milliseconds only")),
+    }
+}
+
+fn year_month(parts: Parts) -> Result<i32> {
+    match parts {
+        [months, 0, 0] => Ok(months as i32),
+        _ => Err(inexact(parts, "of months only")),
+    }
+}
+
+#[cold]
+fn inexact([months, days, millis]: Parts, what: &str) -> Error {
+    Error::limit(format!(
+        "{months} months, {days} days, {millis} ms are no interval {what}"
+    ))
+}

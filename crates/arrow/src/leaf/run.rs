@@ -1,0 +1,92 @@
+//! Run-end-encoded arrays: equal neighbours, nulls included, are one value.
+
+use super::take::take;
+use super::{DictionaryCache, into_array as plain_into_array};
+use crate::refused;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::Buffer;
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
+use marquetry_base::{Error, Result};
+use marquetry_core::read::LeafBatch;
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::{Bits, Values};
+
+/// The array of type `to`, whose run ends are of type `ends`.
+pub(super) fn into_array(
+    batch: LeafBatch,
+    leaf: &Leaf,
+    ends: &DataType,
+    to: &DataType,
+    cache: &mut DictionaryCache,
+) -> Result<ArrayRef> {
+    let DataType::RunEndEncoded(_, of) = to else {
+        return Err(Error::argument(format!("{to} has no runs")));
+    };
+    let len = batch.values.len();
+    let starts = starts(&batch.values, batch.validity.as_ref());
+    let run_ends = run_ends(&starts, len, ends)?;
+    let validity = batch.validity.as_ref();
+    let runs = LeafBatch {
+        values: take(&batch.values, &starts),
+        validity: validity.map(|bits| starts.iter().map(|&start| bits.get(start as usize)).collect()),
+        ..batch
+    };
+    let values = plain_into_array(runs, leaf, of.data_type(), cache)?;
+    let data = ArrayData::builder(to.clone())
+        .len(len)
+        .add_child_data(run_ends)
+        .add_child_data(values.to_data());
+    Ok(arrow_array::make_array(data.build().map_err(refused)?))
+}
+
+/// Where runs begin.
+fn starts(values: &Values, validity: Option<&Bits>) -> Vec<u32> {
+    match values {
+        Values::Bit(bits) => differences(bits.len(), validity, |i| bits.get(i) != bits.get(i - 1)),
+        Values::W32(values) => differences(values.len(), validity, |i| values[i] != values[i - 1]),
+        Values::W64(values) => differences(values.len(), validity, |i| values[i] != values[i - 1]),
+        Values::Fixed(values) => differences(values.len(), validity, |i| values.get(i) != values.get(i - 1)),
+        Values::Bytes(views) => differences(views.len(), validity, |i| views.get(i) != views.get(i - 1)),
+    }
+}
+
+fn differences(len: usize, validity: Option<&Bits>, differs: impl Fn(usize) -> bool) -> Vec<u32> {
+    let changes = |i: usize| match validity {
+        None => differs(i),
+        // Two nulls are alike whatever is in their slots.
+        Some(bits) => bits.get(i) != bits.get(i - 1) || (bits.get(i) && differs(i)),
+    };
+    (0..len)
+        .filter(|&i| i == 0 || changes(i))
+        .map(|i| i as u32)
+        .collect()
+}
+
+fn run_ends(starts: &[u32], len: usize, ends: &DataType) -> Result<ArrayData> {
+    let most = match ends {
+        DataType::Int16 => i16::MAX as usize,
+        DataType::Int32 => i32::MAX as usize,
+        _ => usize::MAX,
+    };
+    if len > most {
+        return Err(Error::limit(format!(
+            "{len} values do not fit {ends} run ends; read smaller batches"
+        )));
+    }
+    let run_ends = starts
+        .iter()
+        .skip(1)
+        .map(|&start| start as usize)
+        .chain((len > 0).then_some(len));
+    let buffer = match ends {
+        DataType::Int16 => Buffer::from_vec(run_ends.map(|end| end as i16).collect()),
+        DataType::Int32 => Buffer::from_vec(run_ends.map(|end| end as i32).collect()),
+        _ => Buffer::from_vec(run_ends.map(|end| end as i64).collect()),
+    };
+    ArrayData::builder(ends.clone())
+        .len(starts.len())
+        .add_buffer(buffer)
+        .build()
+        .map_err(refused)
+}

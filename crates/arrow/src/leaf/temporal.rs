@@ -1,0 +1,95 @@
+//! DATE, TIME and TIMESTAMP in other units than they are stored in.
+
+use super::words;
+use crate::schema::plain;
+use arrow_array::ArrayRef;
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, TimeUnit};
+use marquetry_base::{Error, Result};
+use marquetry_core::logical::Logical;
+use marquetry_encoding::Values;
+
+/// Milliseconds in a day.
+const DAY_MILLIS: i64 = 86_400_000;
+
+/// The values in the unit of `to`. Fails on a value that is not exact in it, or beyond its range.
+pub(super) fn into_array(
+    values: Values,
+    nulls: Option<NullBuffer>,
+    logical: Option<&Logical>,
+    to: &DataType,
+) -> Result<ArrayRef> {
+    let stored = match logical {
+        Some(Logical::Time { unit, .. } | Logical::Timestamp { unit, .. }) => Some(plain::time_unit(*unit)),
+        _ => None,
+    };
+    match (to, values) {
+        (DataType::Date64, Values::W32(days)) => {
+            let millis = days
+                .iter()
+                .map(|&days| i64::from(days as i32) * DAY_MILLIS)
+                .collect();
+            words::as_is::<i64>(millis, nulls, to)
+        }
+        (DataType::Time32(unit), Values::W32(values)) => match stored {
+            Some(stored) if stored != *unit => {
+                let wide: Vec<_> = values.iter().map(|&value| i64::from(value as i32)).collect();
+                let scaled = rescale(wide, stored, *unit)?;
+                let narrow =
+                    |&value: &i64| i32::try_from(value).map_err(|_| out_of_range(value, stored, *unit));
+                words::as_is(scaled.iter().map(narrow).collect::<Result<Vec<_>>>()?, nulls, to)
+            }
+            _ => words::as_is(values, nulls, to),
+        },
+        (DataType::Time64(unit) | DataType::Timestamp(unit, _), Values::W64(values)) => match stored {
+            Some(stored) if stored != *unit => {
+                let values = values.into_iter().map(|value| value as i64).collect();
+                words::as_is(rescale(values, stored, *unit)?, nulls, to)
+            }
+            _ => words::as_is(values, nulls, to),
+        },
+        (_, Values::W64(values)) => words::as_is(values, nulls, to),
+        (_, values) => Err(Error::argument(format!(
+            "{:?} values cannot be read as {to}",
+            values.shape()
+        ))),
+    }
+}
+
+/// How many of the unit make a second.
+pub(super) fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+fn rescale(mut values: Vec<i64>, from: TimeUnit, to: TimeUnit) -> Result<Vec<i64>> {
+    let (per_from, per_to) = (per_second(from), per_second(to));
+    if per_to >= per_from {
+        let factor = per_to / per_from;
+        let most = i64::MAX / factor;
+        if let Some(&value) = values.iter().find(|&&value| !(-most..=most).contains(&value)) {
+            return Err(out_of_range(value, from, to));
+        }
+        values.iter_mut().for_each(|value| *value *= factor);
+    } else {
+        let divisor = per_from / per_to;
+        if let Some(value) = values.iter().find(|&&value| value % divisor != 0) {
+            return Err(Error::argument(format!(
+                "{value} {from:?}s are no whole {to:?}s; read the column in a finer unit, or without the stored Arrow schema"
+            )));
+        }
+        values.iter_mut().for_each(|value| *value /= divisor);
+    }
+    Ok(values)
+}
+
+#[cold]
+fn out_of_range(value: i64, from: TimeUnit, to: TimeUnit) -> Error {
+    Error::limit(format!(
+        "{value} {from:?}s are too many to count in {to:?}s; read the column in a coarser unit, or without the stored Arrow schema"
+    ))
+}

@@ -1,0 +1,29 @@
+//! Parquet columns as Arrow arrays.
+//!
+//! ```text
+//! schema     which Arrow type each field becomes: the mapping, and the hints and wishes that change it
+//! leaf       the values of one column as an array, one file for each family of types
+//! assemble   arrays of columns as arrays of structs, lists and maps
+//! trusted    arrays from parts that were validated when they were decoded: the crate's only `unsafe`
+//! ```
+#![deny(unsafe_code)]
+
+pub mod arrow_reader;
+// Crate-private, because text in a `LeafBatch` is taken to be UTF-8 without another look: only batches from the chunk
+// reader of `marquetry-core`, which validates it, may get here.
+mod assemble;
+mod leaf;
+#[cfg(test)]
+mod sample;
+pub mod schema;
+#[allow(unsafe_code)]
+mod trusted;
+
+use arrow_schema::ArrowError;
+use marquetry_base::{Error, Kind};
+
+/// Arrow refuses what was read: the parts of one array contradict each other.
+#[cold]
+fn refused(error: ArrowError) -> Error {
+    Error::caused_by(Kind::Corrupt, "the values make no Arrow array", error)
+}

@@ -1,0 +1,246 @@
+//! Which Arrow type each Parquet field becomes.
+//!
+//! Three sources, in rising order of weight:
+//!
+//! 1. the file's schema: `plain` has the table;
+//! 2. the Arrow schema that Arrow writers leave in the file's metadata ([`ARROW_SCHEMA_KEY`]). It restores what Parquet
+//!    cannot say: dictionaries, large offsets, time zones. It is a hint: each part that does not fit the file as it is
+//!    now is passed over, because tools that rewrite files copy the metadata without reading it;
+//! 3. a schema that the caller wants ([`to_arrow_as`]): a part that does not fit is an error.
+
+mod extension;
+mod hint;
+mod ipc;
+pub(crate) mod plain;
+mod project;
+mod wanted;
+
+pub(crate) use project::project;
+pub use wanted::to_arrow_as;
+
+use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, TimeUnit};
+use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::schema::Schema;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The key of the file's metadata under which Arrow writers keep the Arrow schema: an IPC message as base64.
+pub const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
+
+/// The key of an Arrow field's metadata under which the Parquet field id stands, in decimal digits.
+pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
+
+/// What may be chosen about the types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeOptions {
+    /// The layout of byte strings, text or not, that are no dictionary. If `None`: as the stored Arrow schema says, or
+    /// [`Text::Utf8`].
+    pub text: Option<Text>,
+    /// The unit of INT96 timestamps. If `None`: as the stored Arrow schema says, or nanoseconds. Coarser units reach
+    /// further; what is finer than the unit is cut off, towards the past.
+    pub int96_unit: Option<TimeUnit>,
+    /// Whether to follow the Arrow schema that is stored in the file. Default true.
+    pub use_arrow_schema: bool,
+}
+
+impl Default for TypeOptions {
+    fn default() -> Self {
+        TypeOptions {
+            text: None,
+            int96_unit: None,
+            use_arrow_schema: true,
+        }
+    }
+}
+
+/// The layout of byte strings in memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Text {
+    /// 32-bit offsets: `Utf8`, `Binary`. At most 2 GiB in an array.
+    #[default]
+    Utf8,
+    /// 64-bit offsets: `LargeUtf8`, `LargeBinary`.
+    LargeUtf8,
+    /// Views into the decompressed pages, which are not copied: `Utf8View`, `BinaryView`.
+    Utf8View,
+}
+
+impl Text {
+    /// The type of text.
+    pub fn text(self) -> DataType {
+        match self {
+            Text::Utf8 => DataType::Utf8,
+            Text::LargeUtf8 => DataType::LargeUtf8,
+            Text::Utf8View => DataType::Utf8View,
+        }
+    }
+
+    /// The type of byte strings that are not text.
+    pub fn binary(self) -> DataType {
+        match self {
+            Text::Utf8 => DataType::Binary,
+            Text::LargeUtf8 => DataType::LargeBinary,
+            Text::Utf8View => DataType::BinaryView,
+        }
+    }
+}
+
+/// The Arrow schema of `fields`, which are fields of `schema`, maybe not all of them.
+///
+/// `metadata` is the file's key-value metadata. It becomes the Arrow schema's, without the stored Arrow schema.
+pub fn to_arrow(
+    fields: &[Field],
+    schema: &Schema,
+    metadata: &HashMap<String, String>,
+    options: &TypeOptions,
+) -> ArrowSchema {
+    let stored = match metadata.get(ARROW_SCHEMA_KEY) {
+        Some(base64) if options.use_arrow_schema => ipc::decode(base64),
+        _ => None,
+    };
+    let mapping = Mapping {
+        schema,
+        metadata,
+        options,
+    };
+    let hints = stored.as_ref().map(ArrowSchema::fields);
+    let fields = mapping.fields(fields, hints);
+    let mut kept = stored
+        .as_ref()
+        .map(|stored| stored.metadata.clone())
+        .unwrap_or_default();
+    kept.extend(metadata.clone());
+    kept.remove(ARROW_SCHEMA_KEY);
+    ArrowSchema::new_with_metadata(fields, kept)
+}
+
+/// The type of one leaf without any hint.
+pub fn plain_type(leaf: &marquetry_core::schema::Leaf, options: &TypeOptions) -> DataType {
+    plain::data_type(leaf, options)
+}
+
+/// What a mapping looks at.
+struct Mapping<'a> {
+    schema: &'a Schema,
+    metadata: &'a HashMap<String, String>,
+    options: &'a TypeOptions,
+}
+
+/// A type, and whether the hint had a part in it: its metadata is then good as well.
+struct Mapped {
+    data_type: DataType,
+    hinted: bool,
+}
+
+impl Mapping<'_> {
+    fn fields(&self, fields: &[Field], hints: Option<&Fields>) -> Fields {
+        let hint = |i: usize, name: &str| {
+            let hints = hints?;
+            // The same place in the common case, any place where columns were left out.
+            let same_place = hints.get(i).filter(|hint| hint.name() == name);
+            same_place
+                .or_else(|| hints.iter().find(|hint| hint.name() == name))
+                .map(Arc::as_ref)
+        };
+        fields
+            .iter()
+            .enumerate()
+            .map(|(i, field)| self.field(field, hint(i, &field.name)))
+            .collect()
+    }
+
+    fn field(&self, field: &Field, hint: Option<&ArrowField>) -> ArrowField {
+        let hint_type = hint.map(ArrowField::data_type);
+        let Mapped { data_type, hinted } = match &field.kind {
+            FieldKind::Leaf(leaf) => hint::leaf(self.schema.column(*leaf), hint_type, self.options),
+            FieldKind::Struct(fields) => self.structure(fields, hint_type),
+            FieldKind::List(element) => self.list(element, hint_type),
+            FieldKind::Map(entries) => self.map(entries, hint_type),
+        };
+        let hint = hint.filter(|_| hinted);
+        let mut metadata = extension::metadata(field, &data_type, self.metadata);
+        if let Some(hint) = hint {
+            if hint.metadata().contains_key(extension::NAME_KEY) {
+                metadata.clear();
+            }
+            metadata.extend(hint.metadata().clone());
+        }
+        // Ids are the file's, never a hint's.
+        metadata.remove(FIELD_ID_KEY);
+        metadata.extend(field.field_id.map(|id| (FIELD_ID_KEY.to_owned(), id.to_string())));
+        let nullable = field.nullable || data_type.is_null();
+        let ordered = hint.and_then(ArrowField::dict_is_ordered).unwrap_or(false);
+        ArrowField::new(&field.name, data_type, nullable)
+            .with_metadata(metadata)
+            .with_dict_is_ordered(ordered)
+    }
+
+    fn structure(&self, fields: &[Field], hint: Option<&DataType>) -> Mapped {
+        let hints = match hint {
+            Some(DataType::Struct(hints)) => Some(hints),
+            _ => None,
+        };
+        Mapped {
+            data_type: DataType::Struct(self.fields(fields, hints)),
+            hinted: hints.is_some(),
+        }
+    }
+
+    /// Lists are `List`, unless the hint is another of Arrow's lists.
+    fn list(&self, element: &Field, hint: Option<&DataType>) -> Mapped {
+        let element_hint = hint.and_then(element_of);
+        let element: FieldRef = Arc::new(self.field(element, element_hint.map(Arc::as_ref)));
+        let data_type = match hint {
+            Some(DataType::LargeList(_)) => DataType::LargeList(element),
+            Some(DataType::ListView(_)) => DataType::ListView(element),
+            Some(DataType::LargeListView(_)) => DataType::LargeListView(element),
+            Some(DataType::FixedSizeList(_, n)) if *n >= 0 => DataType::FixedSizeList(element, *n),
+            _ => DataType::List(element),
+        };
+        Mapped {
+            data_type,
+            hinted: element_hint.is_some(),
+        }
+    }
+
+    /// Maps are `Map`. QUIRK: keys are never nullable in Arrow; where the file says that they may be, a null is an
+    /// error only once it occurs.
+    fn map(&self, entries: &Field, hint: Option<&DataType>) -> Mapped {
+        let (entries_hint, sorted) = match hint {
+            Some(DataType::Map(entries, sorted)) => (Some(entries.as_ref()), *sorted),
+            _ => (None, false),
+        };
+        let mut mapped = self.field(entries, None).with_nullable(false);
+        if let FieldKind::Struct(fields) = &entries.kind
+            && let [key, value] = fields.as_slice()
+        {
+            // By position: writers name keys and values differently in Arrow and in Parquet.
+            let hint_of = |i: usize| match entries_hint.map(ArrowField::data_type) {
+                Some(DataType::Struct(hints)) => hints.get(i).map(Arc::as_ref),
+                _ => None,
+            };
+            let key = self.field(key, hint_of(0)).with_nullable(false);
+            let value = self.field(value, hint_of(1));
+            mapped.set_data_type(DataType::Struct(Fields::from(vec![key, value])));
+        }
+        Mapped {
+            data_type: DataType::Map(Arc::new(mapped), sorted),
+            hinted: entries_hint.is_some(),
+        }
+    }
+}
+
+/// The element of any of Arrow's lists.
+pub(crate) fn element_of(list: &DataType) -> Option<&FieldRef> {
+    match list {
+        DataType::List(element)
+        | DataType::LargeList(element)
+        | DataType::ListView(element)
+        | DataType::LargeListView(element)
+        | DataType::FixedSizeList(element, _) => Some(element),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Meanings that Arrow has no type for: extension types, which are a name in the field's metadata.
+
+use arrow_schema::DataType;
+use marquetry_core::logical::Logical;
+use marquetry_core::nesting::Field;
+use std::collections::HashMap;
+
+/// The metadata key of an extension type's name.
+pub(super) const NAME_KEY: &str = "ARROW:extension:name";
+/// The metadata key of an extension type's parameters.
+const PARAMETERS_KEY: &str = "ARROW:extension:metadata";
+
+/// The metadata of a field that becomes `data_type`: its extension type, if it has one that is stored as that type.
+/// `file` is the file's key-value metadata, where GEOMETRY columns keep their coordinate reference systems.
+pub(super) fn metadata(
+    field: &Field,
+    data_type: &DataType,
+    file: &HashMap<String, String>,
+) -> HashMap<String, String> {
+    let entry = |key: &str, value: String| (key.to_owned(), value);
+    let Some((name, parameters)) = extension(field, data_type, file) else {
+        return HashMap::new();
+    };
+    let mut metadata = HashMap::from([entry(NAME_KEY, name.to_owned())]);
+    metadata.extend(parameters.map(|parameters| entry(PARAMETERS_KEY, parameters)));
+    metadata
+}
+
+fn extension(
+    field: &Field,
+    data_type: &DataType,
+    file: &HashMap<String, String>,
+) -> Option<(&'static str, Option<String>)> {
+    use DataType::*;
+    match (field.logical.as_ref()?, data_type) {
+        (Logical::Uuid, FixedSizeBinary(16)) => Some(("arrow.uuid", None)),
+        // Its parameters are reserved: readers want them to be there, and empty.
+        (Logical::Json, Utf8 | LargeUtf8 | Utf8View) => Some(("arrow.json", Some(String::new()))),
+        (Logical::Variant { .. }, Struct(_)) => Some(("arrow.parquet.variant", None)),
+        (Logical::Geometry { crs }, Binary | LargeBinary | BinaryView) => {
+            Some(("geoarrow.wkb", Some(geo(crs.as_deref(), None, file))))
+        }
+        (Logical::Geography { crs, algorithm }, Binary | LargeBinary | BinaryView) => {
+            let edges = algorithm
+                .and_then(|algorithm| algorithm.name())
+                .unwrap_or("SPHERICAL");
+            Some((
+                "geoarrow.wkb",
+                Some(geo(crs.as_deref(), Some(&edges.to_lowercase()), file)),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// GeoArrow's parameters as JSON: the coordinate reference system, what it is written in, and how edges run.
+///
+/// SPEC: Geospatial.md, "Coordinate Reference System": `srid:ID`, `projjson:KEY` with the definition under KEY in the
+/// file's metadata, or any other text; OGC:CRS84 if absent.
+fn geo(crs: Option<&str>, edges: Option<&str>, file: &HashMap<String, String>) -> String {
+    let crs = crs.filter(|crs| !crs.is_empty()).unwrap_or("OGC:CRS84");
+    let mut members = Vec::new();
+    let definition = match crs.strip_prefix("projjson:") {
+        Some(key) => file.get(key).map_or(crs, String::as_str),
+        None => crs,
+    };
+    if let Some(id) = crs.strip_prefix("srid:") {
+        members.push(format!(r#""crs":{},"crs_type":"srid""#, json_string(id)));
+    } else if definition.starts_with('{') && definition.ends_with('}') {
+        members.push(format!(r#""crs":{definition},"crs_type":"projjson""#));
+    } else if crs == "OGC:CRS84" {
+        members.push(format!(
+            r#""crs":{},"crs_type":"authority_code""#,
+            json_string(crs)
+        ));
+    } else {
+        members.push(format!(r#""crs":{}"#, json_string(crs)));
+    }
+    members.extend(edges.map(|edges| format!(r#""edges":{}"#, json_string(edges))));
+    format!("{{{}}}", members.join(","))
+}
+
+fn json_string(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinate_reference_systems() {
+        let file = HashMap::from([("k".to_owned(), r#"{"id":1}"#.to_owned())]);
+        assert_eq!(
+            geo(None, None, &file),
+            r#"{"crs":"OGC:CRS84","crs_type":"authority_code"}"#
+        );
+        assert_eq!(
+            geo(Some("srid:5070"), None, &file),
+            r#"{"crs":"5070","crs_type":"srid"}"#
+        );
+        assert_eq!(
+            geo(Some("projjson:k"), None, &file),
+            r#"{"crs":{"id":1},"crs_type":"projjson"}"#
+        );
+        assert_eq!(geo(Some("projjson:x"), None, &file), r#"{"crs":"projjson:x"}"#);
+        assert_eq!(
+            geo(Some("a\"\n"), Some("karney"), &file),
+            r#"{"crs":"a\"\u000a","edges":"karney"}"#
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! The stored Arrow schema, held against what the file has.
+
+use super::{Mapped, TypeOptions, plain};
+use crate::leaf;
+use arrow_schema::DataType;
+use marquetry_core::logical::Logical;
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::Physical;
+
+/// The type of a leaf for which the stored Arrow schema has `hint`.
+pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
+    let plain = plain::data_type(leaf, options);
+    let Some(hint) = hint else {
+        return Mapped {
+            data_type: plain,
+            hinted: false,
+        };
+    };
+    if !(*hint == plain || is_safe(leaf, hint)) {
+        return Mapped {
+            data_type: plain,
+            hinted: false,
+        };
+    }
+    let data_type = match hint {
+        hint if options.text.is_some() && is_byte_strings(hint) => plain,
+        DataType::Timestamp(unit, zone) if leaf.physical() == Physical::Int96 => {
+            DataType::Timestamp(options.int96_unit.unwrap_or(*unit), zone.clone())
+        }
+        hint => hint.clone(),
+    };
+    Mapped {
+        data_type,
+        hinted: true,
+    }
+}
+
+/// Whether the hint keeps the meaning that the file gives the values.
+fn is_safe(leaf: &Leaf, hint: &DataType) -> bool {
+    let keeps = match (leaf.logical(), hint) {
+        (logical, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => {
+            logical.is_some_and(Logical::is_text)
+        }
+        // An instant stays an instant: the hint only names the zone that it is shown in.
+        (Some(Logical::Timestamp { utc, .. }), DataType::Timestamp(_, zone)) => *utc == zone.is_some(),
+        (_, DataType::Dictionary(_, values)) => {
+            return leaf::fits_as_meant(leaf, hint) && is_safe(leaf, values);
+        }
+        (_, DataType::RunEndEncoded(_, values)) => {
+            return leaf::fits_as_meant(leaf, hint) && is_safe(leaf, values.data_type());
+        }
+        _ => true,
+    };
+    keeps && leaf::fits_as_meant(leaf, hint)
+}
+
+fn is_byte_strings(data_type: &DataType) -> bool {
+    use DataType::*;
+    matches!(
+        data_type,
+        Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView
+    )
+}

@@ -1,0 +1,62 @@
+//! The Arrow field of a field that lost some of its columns.
+
+use super::element_of;
+use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields};
+use marquetry_core::nesting::{Field, FieldKind};
+use std::sync::Arc;
+
+/// The part of `arrow`, which is the Arrow field of `whole`, that belongs to `part`: `whole` with some columns left
+/// out.
+pub(crate) fn project(whole: &Field, part: &Field, arrow: &FieldRef) -> FieldRef {
+    match projected_type(whole, part, arrow.data_type()) {
+        Some(data_type) => Arc::new(ArrowField::clone(arrow).with_data_type(data_type)),
+        None => arrow.clone(),
+    }
+}
+
+/// The type of `part`; `None` if it is that of `whole`.
+fn projected_type(whole: &Field, part: &Field, arrow: &DataType) -> Option<DataType> {
+    if whole == part {
+        return None;
+    }
+    Some(match (&whole.kind, &part.kind, arrow) {
+        (FieldKind::Struct(whole), FieldKind::Struct(part), DataType::Struct(arrow)) => {
+            DataType::Struct(projected_fields(whole, part, arrow))
+        }
+        (FieldKind::List(whole), FieldKind::List(part), list) => {
+            let element = project(whole, part, element_of(list)?);
+            match list {
+                DataType::LargeList(_) => DataType::LargeList(element),
+                DataType::ListView(_) => DataType::ListView(element),
+                DataType::LargeListView(_) => DataType::LargeListView(element),
+                DataType::FixedSizeList(_, n) => DataType::FixedSizeList(element, *n),
+                _ => DataType::List(element),
+            }
+        }
+        (FieldKind::Map(whole), FieldKind::Map(part), DataType::Map(arrow, sorted)) => {
+            DataType::Map(project(whole, part, arrow), *sorted)
+        }
+        // Half a map: a list of structs of what is left.
+        (FieldKind::Map(whole), FieldKind::List(part), DataType::Map(arrow, _)) => {
+            DataType::List(project(whole, part, arrow))
+        }
+        _ => return None,
+    })
+}
+
+fn projected_fields(whole: &[Field], part: &[Field], arrow: &Fields) -> Fields {
+    // Columns do not change their order, so each part is found behind the one before it.
+    let mut whole = whole.iter().zip(arrow);
+    let kept = part.iter().filter_map(|part| {
+        let leaf = part.first_leaf();
+        let (whole, arrow) = whole.find(|(whole, _)| contains(whole, leaf))?;
+        Some(project(whole, part, arrow))
+    });
+    kept.collect()
+}
+
+fn contains(field: &Field, leaf: usize) -> bool {
+    let mut leaves = Vec::new();
+    field.leaves(&mut leaves);
+    leaves.contains(&leaf)
+}

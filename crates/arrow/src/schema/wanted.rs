@@ -1,0 +1,93 @@
+//! The Arrow schema that a caller wants, held against what the file has.
+
+use super::element_of;
+use crate::leaf;
+use arrow_schema::{DataType, Field as ArrowField, Fields, Schema as ArrowSchema};
+use marquetry_base::{Error, Result};
+use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::schema::Schema;
+
+/// The Arrow schema of `fields` as the caller wants it: `wanted` itself, if each of its fields can be made from the
+/// field at the same position.
+///
+/// Fields, and fields of structs, must have the file's names and order; elements of lists and the parts of maps may be
+/// named anything. A field may be nullable that is not so in the file, but not the other way round. Fails with an
+/// argument error that names the first field that cannot be made.
+pub fn to_arrow_as(fields: &[Field], schema: &Schema, wanted: &ArrowSchema) -> Result<ArrowSchema> {
+    check_fields(fields, schema, wanted.fields(), "")?;
+    Ok(wanted.clone())
+}
+
+fn check_fields(fields: &[Field], schema: &Schema, wanted: &Fields, path: &str) -> Result<()> {
+    for (i, field) in fields.iter().enumerate() {
+        let path = join(path, &field.name);
+        let wanted = wanted
+            .get(i)
+            .ok_or_else(|| cannot(&path, "the wanted schema does not have it"))?;
+        if *wanted.name() != field.name {
+            return Err(cannot(
+                &path,
+                &format!("the wanted schema has {:?} in its place", wanted.name()),
+            ));
+        }
+        check(field, schema, wanted, &path)?;
+    }
+    match wanted.get(fields.len()) {
+        None => Ok(()),
+        Some(extra) => Err(cannot(&join(path, extra.name()), "the file does not have it")),
+    }
+}
+
+fn check(field: &Field, schema: &Schema, wanted: &ArrowField, path: &str) -> Result<()> {
+    if field.nullable && !wanted.is_nullable() {
+        return Err(cannot(path, "it may be null in the file"));
+    }
+    check_type(field, schema, wanted, path)
+}
+
+fn check_type(field: &Field, schema: &Schema, wanted: &ArrowField, path: &str) -> Result<()> {
+    let other = |what: &str| {
+        Err(cannot(
+            path,
+            &format!("it is {what}, {} is wanted", wanted.data_type()),
+        ))
+    };
+    match (&field.kind, wanted.data_type()) {
+        (FieldKind::Leaf(number), data_type) => {
+            let column = schema.column(*number);
+            if leaf::fits(column, data_type) {
+                Ok(())
+            } else {
+                other(&leaf::describe(column))
+            }
+        }
+        (FieldKind::Struct(fields), DataType::Struct(wanted)) => check_fields(fields, schema, wanted, path),
+        (FieldKind::List(element), list) => match (element_of(list), list) {
+            (_, DataType::FixedSizeList(_, ..0)) | (None, _) => other("a list"),
+            (Some(wanted), _) => check(element, schema, wanted, &join(path, &element.name)),
+        },
+        (FieldKind::Map(entries), DataType::Map(wanted, _)) => match (&entries.kind, wanted.data_type()) {
+            (FieldKind::Struct(file), DataType::Struct(wanted)) if file.len() == 2 && wanted.len() == 2 => {
+                // The key may be declared as never null although the file does not say so.
+                check_type(&file[0], schema, &wanted[0], &join(path, &file[0].name))?;
+                check(&file[1], schema, &wanted[1], &join(path, &file[1].name))
+            }
+            _ => other("a map"),
+        },
+        (FieldKind::Struct(_), _) => other("a struct"),
+        (FieldKind::Map(_), _) => other("a map"),
+    }
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
+}
+
+#[cold]
+fn cannot(path: &str, why: &str) -> Error {
+    Error::argument(format!("field {path} cannot be read as wanted: {why}"))
+}

@@ -1,0 +1,71 @@
+//! Arrays from parts that were validated when they were decoded. All of the crate's `unsafe` is here.
+//!
+//! Arrow's checked constructors would look at every view and every character a second time. What they check holds:
+//!
+//! - INVARIANT: each view of a [`Views`] is inline, or names a buffer of it, a range inside that buffer, and that range's
+//!   first four bytes; inline views are padded with zeros. The decoders of `marquetry-encoding` build them so.
+//! - INVARIANT: text is UTF-8. The chunk reader of `marquetry-core` validates columns whose logical type is text;
+//!   `crate::leaf` validates all others before it gets here.
+//!
+//! Debug builds check both, so tests and fuzzing would notice.
+
+use crate::refused;
+use arrow_array::{BinaryViewArray, GenericStringArray, OffsetSizeTrait, StringViewArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::ArrowError;
+use marquetry_base::Result;
+use marquetry_encoding::Views;
+
+/// Strings in `views`, all UTF-8. Nothing is copied.
+pub(crate) fn string_view(views: Views, nulls: Option<NullBuffer>) -> Result<StringViewArray> {
+    let (views, buffers) = parts(views);
+    check_len(views.len(), nulls.as_ref())?;
+    debug_assert!(StringViewArray::try_new(views.clone(), buffers.clone(), nulls.clone()).is_ok());
+    // SAFETY: views are valid and text is UTF-8, see the module's invariants; `nulls` is as long as `views`.
+    Ok(unsafe { StringViewArray::new_unchecked(views, buffers, nulls) })
+}
+
+/// Byte strings in `views`. Nothing is copied.
+pub(crate) fn binary_view(views: Views, nulls: Option<NullBuffer>) -> Result<BinaryViewArray> {
+    let (views, buffers) = parts(views);
+    check_len(views.len(), nulls.as_ref())?;
+    debug_assert!(BinaryViewArray::try_new(views.clone(), buffers.clone(), nulls.clone()).is_ok());
+    // SAFETY: views are valid, see the module's invariants; `nulls` is as long as `views`.
+    Ok(unsafe { BinaryViewArray::new_unchecked(views, buffers, nulls) })
+}
+
+/// Strings that were each UTF-8 before they were put end to end into `bytes`; `offsets` are where they begin.
+pub(crate) fn string<O: OffsetSizeTrait>(
+    offsets: OffsetBuffer<O>,
+    bytes: Buffer,
+    nulls: Option<NullBuffer>,
+) -> Result<GenericStringArray<O>> {
+    check_len(offsets.len() - 1, nulls.as_ref())?;
+    if offsets.last().is_none_or(|last| last.as_usize() > bytes.len()) {
+        return Err(refused(ArrowError::InvalidArgumentError(
+            "offsets beyond the bytes".to_owned(),
+        )));
+    }
+    debug_assert!(GenericStringArray::try_new(offsets.clone(), bytes.clone(), nulls.clone()).is_ok());
+    // SAFETY: an `OffsetBuffer` ascends from 0 or more, and its last offset is inside `bytes`; text is UTF-8 between any
+    // two offsets, see the module's invariants; `nulls` is as long as there are strings.
+    Ok(unsafe { GenericStringArray::new_unchecked(offsets, bytes, nulls) })
+}
+
+fn parts(views: Views) -> (ScalarBuffer<u128>, Vec<Buffer>) {
+    let (views, buffers) = views.into_parts();
+    (
+        ScalarBuffer::from(views),
+        buffers.into_iter().map(Buffer::from).collect(),
+    )
+}
+
+fn check_len(len: usize, nulls: Option<&NullBuffer>) -> Result<()> {
+    match nulls {
+        Some(nulls) if nulls.len() != len => {
+            let message = format!("{len} strings, {} validity bits", nulls.len());
+            Err(refused(ArrowError::InvalidArgumentError(message)))
+        }
+        _ => Ok(()),
+    }
+}

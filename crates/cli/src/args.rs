@@ -1,0 +1,324 @@
+//! What can be typed.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Look inside Parquet files, and convert them.
+#[derive(Debug, Parser)]
+#[command(name = "marquetry", version, max_term_width = 110, after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// How facts and rows are printed
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// How facts and rows are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON object a line: one for each file, or for each row with head and cat
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print the schema
+    #[command(after_help = SCHEMA_HELP)]
+    Schema(SchemaArgs),
+    /// Print what the footer says of the file, its row groups and columns
+    #[command(after_help = META_HELP)]
+    Meta(MetaArgs),
+    /// List every page: kind, place, sizes, encodings, checksum
+    #[command(after_help = PAGES_HELP)]
+    Pages(PagesArgs),
+    /// Print the entries of a column's dictionaries
+    #[command(after_help = DICTIONARY_HELP)]
+    Dictionary(DictionaryArgs),
+    /// Print column indexes, offset indexes and bloom filters
+    #[command(after_help = INDEX_HELP)]
+    Index(IndexArgs),
+    /// Print the first rows
+    #[command(after_help = HEAD_HELP)]
+    Head(HeadArgs),
+    /// Print all rows
+    #[command(after_help = CAT_HELP)]
+    Cat(CatArgs),
+    /// Count rows
+    #[command(after_help = COUNT_HELP)]
+    Count(CountArgs),
+    /// Print the bytes of each column, largest first
+    #[command(after_help = SIZE_HELP)]
+    Size(SizeArgs),
+    /// Write the rows to an Arrow, CSV or JSON Lines file
+    #[command(after_help = CONVERT_HELP)]
+    Convert(ConvertArgs),
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions(CompletionsArgs),
+}
+
+/// The files that a command looks at.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Files {
+    /// Parquet files; patterns with *, ? and [] are expanded where the shell did not
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Which rows are read, and of which columns.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Selection {
+    /// Only these columns, and all below them: dotted paths with commas between
+    #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
+    /// Pass over so many rows first
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    pub(crate) offset: usize,
+    /// Read pages whose checksum is wrong, too
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SchemaArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Print the Arrow schema that the file is read as, instead of its own
+    #[arg(long)]
+    pub(crate) arrow: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct MetaArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Do not shorten long values
+    #[arg(long)]
+    pub(crate) full: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PagesArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Only this row group, counted from 0
+    #[arg(long, short = 'g', value_name = "N")]
+    pub(crate) row_group: Option<usize>,
+    /// Only this column, and all below it: a dotted path
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) column: Option<String>,
+    /// Do not read the pages to compute their checksums
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DictionaryArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// The column: a dotted path
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) column: String,
+    /// Only this row group, counted from 0
+    #[arg(long, short = 'g', value_name = "N")]
+    pub(crate) row_group: Option<usize>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct IndexArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Only this row group, counted from 0
+    #[arg(long, short = 'g', value_name = "N")]
+    pub(crate) row_group: Option<usize>,
+    /// Only this column, and all below it: a dotted path
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) column: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct HeadArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// How many rows
+    #[arg(long, short = 'n', value_name = "ROWS", default_value_t = 10)]
+    pub(crate) rows: usize,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Shorten no values and leave out no columns
+    #[arg(long)]
+    pub(crate) full: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CatArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Print at most so many rows of each file
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) limit: Option<usize>,
+    /// Shorten no values and leave out no columns
+    #[arg(long)]
+    pub(crate) full: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CountArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SizeArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConvertArgs {
+    /// The Parquet file
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The file to write: .arrow, .csv or .jsonl; - is standard output
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// What to write, whatever OUT is called; JSON Lines on standard output if not given
+    #[arg(long, value_enum)]
+    pub(crate) to: Option<Target>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Write at most so many rows
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) limit: Option<usize>,
+    /// Rows in each record batch
+    #[arg(long, value_name = "ROWS", default_value = "8192")]
+    pub(crate) batch_size: NonZeroUsize,
+}
+
+/// What rows are written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    /// Arrow IPC: the file format, on standard output the stream format
+    Arrow,
+    /// Comma-separated values with a header line
+    Csv,
+    /// One JSON object a line for each row
+    Jsonl,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  success
+  1  a file is bad or cannot be read or written; each has its line on standard error
+  2  wrong usage, such as a column that does not exist
+
+Examples:
+  marquetry head wines.parquet
+  marquetry meta 'data/*.parquet' --format json
+  marquetry convert wines.parquet wines.csv";
+
+const SCHEMA_HELP: &str = "\
+JSON: {file, name, fields: [{name, repetition, type, logical, field_id, column, fields}]}; `column` is the number of a
+leaf, `fields` are those of a group. With --arrow: {file, metadata, fields: [{name, type, nullable, metadata}]}.
+
+Examples:
+  marquetry schema wines.parquet
+  marquetry schema --arrow wines.parquet";
+
+const META_HELP: &str = "\
+JSON: {file, version, created_by, rows, declared_rows, columns, key_values: [{key, value}], column_orders,
+row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column, type, logical, values,
+codec, encodings, compressed_size, uncompressed_size, data_page_offset, dictionary_page_offset, column_index_offset,
+offset_index_offset, bloom_filter_offset, encrypted, statistics: {min, max, min_exact, max_exact, null_count,
+distinct_count, nan_count}}]}]}.
+
+Examples:
+  marquetry meta wines.parquet
+  marquetry meta wines.parquet --format json | jq '.row_groups[].columns[].codec'";
+
+const PAGES_HELP: &str = "\
+Checksum: none (the page has none), ok, BAD, untrusted (wrong, by a writer whose checksums mean nothing), unread
+(--no-verify). A BAD one makes the exit code 1.
+JSON: {file, pages: [{row_group, column, page, kind, offset, header_size, compressed_size, uncompressed_size, values,
+nulls, rows, encoding, definition_levels, repetition_levels, checksum}]}.
+
+Examples:
+  marquetry pages wines.parquet
+  marquetry pages wines.parquet --row-group 0 --column grapes.list.element";
+
+const DICTIONARY_HELP: &str = "\
+JSON: {file, column, dictionaries: [{row_group, entries: [..]}]}; row groups without a dictionary are left out.
+
+Examples:
+  marquetry dictionary wines.parquet --column country";
+
+const INDEX_HELP: &str = "\
+JSON: {file, columns: [{row_group, column, boundary_order, pages: [{page, offset, size, first_row, null_page, min, max,
+null_count, nan_count}], bloom_filter: {offset, bytes}}]}; `pages` is null without an offset or column index.
+
+Examples:
+  marquetry index wines.parquet
+  marquetry index wines.parquet --column year";
+
+const HEAD_HELP: &str = "\
+JSON: one object a row; see `marquetry convert --help` for how values look.
+
+Examples:
+  marquetry head wines.parquet
+  marquetry head -n 3 --columns name,price --format json 'data/*.parquet'";
+
+const CAT_HELP: &str = "\
+JSON: one object a row; see `marquetry convert --help` for how values look. Memory does not grow with the file.
+
+Examples:
+  marquetry cat wines.parquet --columns name,producer.founded
+  marquetry cat wines.parquet --offset 100 --limit 50 --format json";
+
+const COUNT_HELP: &str = "\
+JSON: {file, rows}; of several files there is a last line with their sum, whose file is null.
+
+Examples:
+  marquetry count 'data/*.parquet'";
+
+const SIZE_HELP: &str = "\
+JSON: {file, compressed_size, uncompressed_size, columns: [{column, compressed_size, uncompressed_size, ratio, share,
+codecs, encodings}]}; `ratio` is uncompressed by compressed, `share` is the part of the file's compressed bytes.
+
+Examples:
+  marquetry size wines.parquet";
+
+const CONVERT_HELP: &str = "\
+OUT appears once it is complete: until then, and after a failure, what was there before stays.
+
+Values in JSON Lines, and in the cells of CSV:
+  numbers       their digits; decimals with all digits of their scale; \"NaN\", \"Infinity\" and \"-Infinity\" as text
+  dates, times  ISO 8601: 2013-07-30, 12:30:00.500, 2013-07-30T12:30:00Z (UTC), 2013-07-30T12:30:00 (local), P1M2DT3S
+  byte strings  their text; bytes that are not printable UTF-8 as \\xNN, a backslash as \\x5C
+  fixed-length  byte strings of fixed length, and geometries: hexadecimal digits; UUIDs in their usual form
+  nested        lists [..], structs {..}; maps {..} if the keys are text, else [{\"key\":..,\"value\":..}, ..]
+  null          null; in CSV an empty cell (an empty text is \"\")
+Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values.
+
+Examples:
+  marquetry convert wines.parquet wines.arrow
+  marquetry convert wines.parquet - --columns name,grapes --limit 5
+  marquetry convert wines.parquet - --to csv | head";
+
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  marquetry completions bash > ~/.local/share/bash-completion/completions/marquetry
+  marquetry completions zsh > ~/.zfunc/_marquetry";

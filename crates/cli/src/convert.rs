@@ -1,0 +1,12 @@
+//! Rows into Arrow, CSV and JSON Lines files. Memory holds one batch, and what its columns' pages take.
+
+mod compact;
+mod destination;
+mod plain;
+mod progress;
+mod sink;
+
+pub(crate) use destination::Destination;
+pub(crate) use plain::plain_columns;
+pub(crate) use progress::Progress;
+pub(crate) use sink::Sink;

@@ -1,0 +1,104 @@
+//! Where converted rows go: standard output, or a file that appears once it is complete.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Where converted rows go.
+pub(crate) enum Destination<'a> {
+    /// Standard output.
+    Stdout(&'a mut Output),
+    /// Something that is there and cannot be replaced, such as a named pipe.
+    Special(BufWriter<File>),
+    /// A file.
+    File(NewFile),
+}
+
+/// A file under a temporary name beside its own; it is deleted when dropped before it was renamed.
+pub(crate) struct NewFile {
+    out: BufWriter<File>,
+    temporary: PathBuf,
+    path: PathBuf,
+    is_complete: bool,
+}
+
+impl Destination<'_> {
+    /// A destination at `path`. Fails if that is the file `input` itself, or nothing can be written there.
+    pub(crate) fn create(path: &Path, input: &Path) -> Result<Self, Failure> {
+        // A link stays one: what it points to is replaced.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if fs::canonicalize(input).is_ok_and(|input| input == path) {
+            return Err(Failure::Usage("is the file that is read".to_owned()));
+        }
+        let old = fs::metadata(&path).ok();
+        if old.as_ref().is_some_and(|old| old.is_dir()) {
+            return Err(Failure::Usage("is a directory".to_owned()));
+        }
+        if old.as_ref().is_some_and(|old| !old.is_file()) {
+            let file = OpenOptions::new().write(true).open(&path)?;
+            return Ok(Destination::Special(BufWriter::with_capacity(BUFFER, file)));
+        }
+        let temporary = temporary_name(&path);
+        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        let new = NewFile {
+            out: BufWriter::with_capacity(BUFFER, file),
+            temporary,
+            path,
+            is_complete: false,
+        };
+        if let Some(old) = old {
+            fs::set_permissions(&new.temporary, old.permissions())?;
+        }
+        Ok(Destination::File(new))
+    }
+
+    /// Everything is written: files get their name.
+    pub(crate) fn complete(mut self) -> Result<(), Failure> {
+        self.flush()?;
+        if let Destination::File(new) = &mut self {
+            fs::rename(&new.temporary, &new.path)?;
+            new.is_complete = true;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Destination<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Destination::Stdout(output) => output.write(bytes),
+            Destination::Special(out) => out.write(bytes),
+            Destination::File(new) => new.out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Destination::Stdout(output) => output.flush(),
+            Destination::Special(out) => out.flush(),
+            Destination::File(new) => new.out.flush(),
+        }
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            // If that fails too, there is nothing better to do.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// `.NAME.PROCESS.tmp` in the same directory, so that renaming stays inside one file system.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+const BUFFER: usize = 256 << 10;

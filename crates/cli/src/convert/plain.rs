@@ -1,0 +1,71 @@
+//! Columns without dictionaries and runs.
+//!
+//! The stored Arrow schema may make columns dictionaries or runs. An Arrow file cannot hold a dictionary that changes
+//! from batch to batch, as those of row groups do, and text formats know neither: the values are read instead.
+
+use arrow_array::RecordBatchReader;
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ChunkReader};
+use marquetry::errors::Result;
+use std::sync::Arc;
+
+/// The same file, its dictionary and run-end encoded columns read as their values.
+pub(crate) fn plain_columns(file: OpenFile) -> Result<OpenFile> {
+    if !file.schema()?.fields().iter().any(|field| is_encoded(field.data_type())) {
+        return Ok(file);
+    }
+    // The schema of the reader: INT96 columns have the unit in it that holds their values.
+    let schema = match file.metadata().schema().columns().iter().any(is_int96) {
+        true => file.clone().batches()?.schema(),
+        false => file.schema()?,
+    };
+    let options = ArrowReaderOptions::new().with_schema(flattened(&schema));
+    OpenFile::new(file.into_source()?, options)
+}
+
+fn is_int96(leaf: &marquetry::schema::Leaf) -> bool {
+    leaf.physical() == marquetry::encoding::Physical::Int96
+}
+
+fn flattened(schema: &SchemaRef) -> SchemaRef {
+    Arc::new(Schema::new_with_metadata(fields(schema.fields()), schema.metadata().clone()))
+}
+
+fn fields(fields: &Fields) -> Fields {
+    fields.iter().map(plain_field).collect()
+}
+
+fn plain_field(field: &FieldRef) -> FieldRef {
+    // Built anew: a field remembers that its dictionary is ordered.
+    let plain = Field::new(field.name(), plain_type(field.data_type()), field.is_nullable());
+    Arc::new(plain.with_metadata(field.metadata().clone()))
+}
+
+fn plain_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => plain_values(values),
+        DataType::RunEndEncoded(_, values) => plain_values(values.data_type()),
+        DataType::Struct(children) => DataType::Struct(fields(children)),
+        DataType::List(element) => DataType::List(plain_field(element)),
+        DataType::LargeList(element) => DataType::LargeList(plain_field(element)),
+        DataType::ListView(element) => DataType::ListView(plain_field(element)),
+        DataType::LargeListView(element) => DataType::LargeListView(plain_field(element)),
+        DataType::FixedSizeList(element, n) => DataType::FixedSizeList(plain_field(element), *n),
+        DataType::Map(entries, sorted) => DataType::Map(plain_field(entries), *sorted),
+        other => other.clone(),
+    }
+}
+
+/// The type of a dictionary's values: byte strings in the layout that all other columns have.
+fn plain_values(values: &DataType) -> DataType {
+    match values {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        other => plain_type(other),
+    }
+}
+
+fn is_encoded(data_type: &DataType) -> bool {
+    plain_type(data_type) != *data_type
+}

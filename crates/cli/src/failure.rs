@@ -1,0 +1,115 @@
+//! What goes wrong, its line on standard error, and the exit code.
+
+use arrow_schema::ArrowError;
+use marquetry::errors::{Error, Kind};
+use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Why a command stops, or a file is left.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Nobody reads our output any more: no error.
+    ClosedPipe,
+    /// The caller asked for something that cannot be.
+    Usage(String),
+    /// The file is bad, or a check failed.
+    File(Error),
+    /// A check of the file failed.
+    Check(String),
+    /// Output cannot be written.
+    Write(io::Error),
+}
+
+/// Failures seen so far.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    bad_files: bool,
+    wrong_usage: bool,
+}
+
+impl Outcome {
+    pub(crate) fn new() -> Self {
+        Outcome::default()
+    }
+
+    /// Writes the failure's line to standard error and remembers it.
+    pub(crate) fn report(&mut self, file: Option<&Path>, failure: &Failure) {
+        match failure {
+            Failure::Usage(_) => self.wrong_usage = true,
+            Failure::File(error) if error.kind() == Kind::Argument => self.wrong_usage = true,
+            _ => self.bad_files = true,
+        }
+        let line = match file {
+            Some(file) => format!("{}: {failure}", file.display()),
+            None => failure.to_string(),
+        };
+        // One line, whatever a file's names contain.
+        let line: String = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        use io::Write;
+        // There is nowhere left to say that this failed.
+        let _ = writeln!(io::stderr(), "marquetry: {line}");
+    }
+
+    /// 1 if a file is bad, else 2 if the usage was wrong, else 0.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match (self.bad_files, self.wrong_usage) {
+            (true, _) => ExitCode::from(1),
+            (false, true) => ExitCode::from(2),
+            (false, false) => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::ClosedPipe => f.write_str("the output was closed"),
+            Failure::Usage(message) | Failure::Check(message) => f.write_str(message),
+            Failure::File(error) => write_error(error, f),
+            Failure::Write(error) => write!(f, "cannot write: {error}"),
+        }
+    }
+}
+
+/// The error's own text, but without the file: the line begins with it.
+fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
+    write!(f, "{}: {}", error.kind().name(), error.message())?;
+    if let Some(source) = std::error::Error::source(error) {
+        write!(f, ": {source}")?;
+    }
+    let place = error.place();
+    let mut parts = Vec::new();
+    parts.extend(place.column.as_ref().map(|column| format!("column {column}")));
+    parts.extend(place.row_group.map(|row_group| format!("row group {row_group}")));
+    parts.extend(place.page.map(|page| format!("page {page}")));
+    parts.extend(place.offset.map(|offset| format!("byte {offset}")));
+    if parts.is_empty() { Ok(()) } else { write!(f, ", in {}", parts.join(", ")) }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::File(error)
+    }
+}
+
+/// I/O errors that are not inside an [`Error`] come from writing.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Write(error),
+        }
+    }
+}
+
+/// Arrow errors come from writing too: reading has its own.
+impl From<ArrowError> for Failure {
+    fn from(error: ArrowError) -> Self {
+        match error {
+            ArrowError::IoError(_, error) => error.into(),
+            other => Failure::Write(io::Error::other(other)),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Patterns become files, files are opened.
+
+use crate::args::{Files, Selection};
+use crate::failure::{Failure, Outcome};
+use marquetry::OpenFile;
+use std::path::{Path, PathBuf};
+
+impl Files {
+    /// Runs `look` on each file. A file's failure is reported, then the next one has its turn; only when the output is
+    /// closed or cannot be written there is no use in going on.
+    pub(crate) fn for_each(
+        &self,
+        outcome: &mut Outcome,
+        mut look: impl FnMut(&Path, OpenFile) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for file in self.expanded(outcome) {
+            let looked = marquetry::open(&file).map_err(Failure::from).and_then(|open| look(&file, open));
+            match looked {
+                Ok(()) => {}
+                Err(failure @ (Failure::ClosedPipe | Failure::Write(_))) => return Err(failure),
+                Err(failure) => outcome.report(Some(&file), &failure),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there may be more than one file, so that output should name them.
+    pub(crate) fn are_several(&self) -> bool {
+        self.files.len() > 1 || self.files.iter().any(|file| is_pattern(file))
+    }
+
+    /// The files, in the given order; those of a pattern in alphabetical order. A pattern without files is reported.
+    fn expanded(&self, outcome: &mut Outcome) -> Vec<PathBuf> {
+        let mut out = Vec::new();
+        for file in &self.files {
+            if !is_pattern(file) {
+                out.push(file.clone());
+                continue;
+            }
+            match matches(file) {
+                Ok(matched) => out.extend(matched),
+                Err(failure) => outcome.report(Some(file), &failure),
+            }
+        }
+        out
+    }
+}
+
+/// Whether the path is meant as a pattern: files may have such characters in their names.
+fn is_pattern(file: &Path) -> bool {
+    let has_wildcards = file.to_str().is_some_and(|name| name.contains(['*', '?', '[']));
+    has_wildcards && !file.exists()
+}
+
+fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let text = pattern.to_str().unwrap_or_default();
+    let paths = glob::glob(text).map_err(|error| Failure::Usage(format!("wrong pattern: {error}")))?;
+    let matched: Vec<PathBuf> = paths.filter_map(Result::ok).filter(|path| !path.is_dir()).collect();
+    match matched.is_empty() {
+        true => Err(Failure::Check("no file has such a name".to_owned())),
+        false => Ok(matched),
+    }
+}
+
+impl Selection {
+    /// The file, to be read as chosen.
+    pub(crate) fn of(&self, file: OpenFile) -> OpenFile {
+        let file = file.offset(self.offset).verify_checksums(!self.no_verify);
+        match &self.columns {
+            Some(columns) => file.columns(columns.iter().cloned()),
+            None => file,
+        }
+    }
+}

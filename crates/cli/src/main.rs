@@ -1,0 +1,64 @@
+//! `marquetry`: look inside Parquet files, and convert them.
+//!
+//! ```text
+//! args      what can be typed
+//! files     patterns become files, files are opened
+//! commands  one file for each command
+//! convert   rows into Arrow, CSV and JSON Lines files
+//! rows      the values of Arrow arrays as text and as JSON
+//! value     the values in statistics and dictionaries as JSON
+//! output    standard output: text or JSON
+//! failure   what goes wrong, its line on standard error and its exit code
+//! ```
+//!
+//! # JSON
+//! With `--format json` each command that prints facts writes one object for each file, on a line of its own. Names of
+//! members are stable: members may be added, but none is renamed, removed or given another type. A member that the file
+//! says nothing about is `null`. `head` and `cat` write one object for each row instead. Each command's file documents
+//! its object.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod convert;
+mod failure;
+mod files;
+mod output;
+mod rows;
+mod table;
+mod value;
+
+use args::{Args, Command};
+use clap::Parser;
+use failure::{Failure, Outcome};
+use output::Output;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let mut outcome = Outcome::new();
+    let mut output = Output::new(args.format);
+    let run = run(&args.command, &mut output, &mut outcome).and_then(|()| Ok(output.flush()?));
+    match run {
+        // Whoever reads has seen enough.
+        Ok(()) | Err(Failure::ClosedPipe) => {}
+        Err(failure) => outcome.report(None, &failure),
+    }
+    outcome.exit_code()
+}
+
+fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    match command {
+        Command::Schema(args) => commands::schema::run(args, output, outcome),
+        Command::Meta(args) => commands::meta::run(args, output, outcome),
+        Command::Pages(args) => commands::pages::run(args, output, outcome),
+        Command::Dictionary(args) => commands::dictionary::run(args, output, outcome),
+        Command::Index(args) => commands::index::run(args, output, outcome),
+        Command::Head(args) => commands::head::run(args, output, outcome),
+        Command::Cat(args) => commands::cat::run(args, output, outcome),
+        Command::Count(args) => commands::count::run(args, output, outcome),
+        Command::Size(args) => commands::size::run(args, output, outcome),
+        Command::Convert(args) => commands::convert::run(args, output, outcome),
+        Command::Completions(args) => commands::completions::run(args, output),
+    }
+}

@@ -1,0 +1,6 @@
+//! The values of Arrow arrays as text and as JSON: one form for each type, wherever it is shown.
+
+pub(crate) mod csv;
+pub(crate) mod json;
+pub(crate) mod scalar;
+pub(crate) mod time;

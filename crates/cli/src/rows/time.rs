@@ -1,0 +1,133 @@
+//! Dates and times in ISO 8601, over the whole range that their integers have.
+
+use arrow_schema::TimeUnit;
+use std::fmt::Write;
+
+/// `2013-07-30`; years before 0 and after 9999 have a sign and as many digits as they need.
+pub(crate) fn date(days: i64, out: &mut String) {
+    let (year, month, day) = civil(days);
+    let _ = match year {
+        0..=9999 => write!(out, "{year:04}-{month:02}-{day:02}"),
+        _ => write!(out, "{year:+05}-{month:02}-{day:02}"),
+    };
+}
+
+/// `12:30:00.500`: digits after the point only as far as there are any, in threes.
+pub(crate) fn time(ticks: i64, unit: TimeUnit, out: &mut String) {
+    if ticks < 0 {
+        out.push('-');
+    }
+    let per_second = per_second(unit) as u64;
+    let ticks = ticks.unsigned_abs();
+    let (seconds, rest) = (ticks / per_second, ticks % per_second);
+    let _ = write!(out, "{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    fraction(rest, unit, out);
+}
+
+/// `2013-07-30T12:30:00`, with `Z` if it is an instant.
+pub(crate) fn timestamp(ticks: i64, unit: TimeUnit, is_instant: bool, out: &mut String) {
+    let per_day = 86_400 * per_second(unit);
+    date(ticks.div_euclid(per_day), out);
+    out.push('T');
+    time(ticks.rem_euclid(per_day), unit, out);
+    if is_instant {
+        out.push('Z');
+    }
+}
+
+/// `PT3.500S`.
+pub(crate) fn duration(ticks: i64, unit: TimeUnit, out: &mut String) {
+    out.push_str(if ticks < 0 { "-PT" } else { "PT" });
+    let ticks = ticks.unsigned_abs();
+    let per_second = per_second(unit) as u64;
+    let _ = write!(out, "{}", ticks / per_second);
+    fraction(ticks % per_second, unit, out);
+    out.push('S');
+}
+
+/// `P1M2DT3.500S`; parts that are 0 are left out.
+pub(crate) fn interval(months: i64, days: i64, nanoseconds: i64, out: &mut String) {
+    if (months, days, nanoseconds) == (0, 0, 0) {
+        return out.push_str("PT0S");
+    }
+    out.push('P');
+    if months != 0 {
+        let _ = write!(out, "{months}M");
+    }
+    if days != 0 {
+        let _ = write!(out, "{days}D");
+    }
+    if nanoseconds != 0 {
+        out.push_str(if nanoseconds < 0 { "T-" } else { "T" });
+        let nanoseconds = nanoseconds.unsigned_abs();
+        let _ = write!(out, "{}", nanoseconds / 1_000_000_000);
+        fraction(nanoseconds % 1_000_000_000, TimeUnit::Nanosecond, out);
+        out.push('S');
+    }
+}
+
+/// `ticks` less than a second, if not 0.
+fn fraction(ticks: u64, unit: TimeUnit, out: &mut String) {
+    let nanoseconds = ticks * (1_000_000_000 / per_second(unit) as u64);
+    let _ = match nanoseconds {
+        0 => Ok(()),
+        n if n % 1_000_000 == 0 => write!(out, ".{:03}", n / 1_000_000),
+        n if n % 1_000 == 0 => write!(out, ".{:06}", n / 1_000),
+        n => write!(out, ".{n:09}"),
+    };
+}
+
+fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+/// Year, month and day of a number of days since 1970-01-01 in the Gregorian calendar, which is taken to reach back
+/// for ever. Years are counted from March here, so that the leap day is their last.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days.saturating_add(719_468);
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(write: impl Fn(&mut String)) -> String {
+        let mut out = String::new();
+        write(&mut out);
+        out
+    }
+
+    #[test]
+    fn dates() {
+        assert_eq!(text(|out| date(0, out)), "1970-01-01");
+        assert_eq!(text(|out| date(-1, out)), "1969-12-31");
+        assert_eq!(text(|out| date(11_016, out)), "2000-02-29");
+        assert_eq!(text(|out| date(2_932_896, out)), "9999-12-31");
+        assert_eq!(text(|out| date(2_932_897, out)), "+10000-01-01");
+        assert_eq!(text(|out| date(-719_529, out)), "-0001-12-31");
+        assert_eq!(text(|out| date(i64::from(i32::MAX), out)), "+5881580-07-11");
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(text(|out| time(45_000_500, TimeUnit::Millisecond, out)), "12:30:00.500");
+        assert_eq!(text(|out| time(1, TimeUnit::Nanosecond, out)), "00:00:00.000000001");
+        assert_eq!(text(|out| timestamp(-1, TimeUnit::Microsecond, true, out)), "1969-12-31T23:59:59.999999Z");
+        assert_eq!(text(|out| timestamp(i64::MIN, TimeUnit::Nanosecond, false, out)), "1677-09-21T00:12:43.145224192");
+        assert_eq!(text(|out| duration(-1_500, TimeUnit::Millisecond, out)), "-PT1.500S");
+        assert_eq!(text(|out| interval(1, 2, 3_000_000_000, out)), "P1M2DT3S");
+        assert_eq!(text(|out| interval(0, 0, 0, out)), "PT0S");
+    }
+}

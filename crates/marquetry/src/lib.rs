@@ -1,0 +1,35 @@
+//! Marquetry reads Parquet: every encoding, every type, nested to any depth, to Arrow record batches.
+//!
+//! ```
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! for batch in marquetry::open(path)?.columns(["name", "price"]).batches()? {
+//!     println!("{} rows", batch?.num_rows());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`open`] is the short door: text as `Utf8View`, INT96 in a unit that holds every value.
+//! - [`arrow::arrow_reader`] has the builder that users of the `parquet` crate know; [`porting`] tells how to come over.
+//! - [`file`], [`schema`] and [`format`] show what a file says of itself.
+//! - Every error is an [`Error`](errors::Error) that says what is wrong and [where](errors::Place).
+#![forbid(unsafe_code)]
+
+pub mod arrow;
+pub mod errors;
+pub mod file;
+mod open;
+pub mod porting;
+
+pub use open::{OpenFile, open, open_bytes};
+
+/// The footer and page headers as structs: `parquet.thrift` in Rust.
+pub use marquetry_format as format;
+
+/// The schema: a tree of fields, whose leaves are the columns.
+pub use marquetry_core::schema;
+
+/// Every encoding, both directions.
+pub use marquetry_encoding as encoding;
+
+/// The compression codecs.
+pub use marquetry_codec as codec;

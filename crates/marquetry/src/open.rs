@@ -1,0 +1,181 @@
+//! The short door.
+
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use marquetry_arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder, ProjectionMask,
+};
+use marquetry_arrow::schema::Text;
+use marquetry_base::{Error, Result};
+use marquetry_core::io::LocalFile;
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::source::Source;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens a local file.
+///
+/// Fails if it cannot be opened, is no Parquet file, is damaged in its footer, or is encrypted; the error names the
+/// file.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// let file = marquetry::open(path)?;
+/// println!("{} rows\n{}", file.metadata().num_rows(), file.metadata().schema());
+/// # Ok::<(), marquetry::errors::Error>(())
+/// ```
+pub fn open(path: impl AsRef<Path>) -> Result<OpenFile> {
+    let name: Arc<str> = path.as_ref().display().to_string().into();
+    let source = LocalFile::open(path)?;
+    OpenFile::new(Arc::new(source), ArrowReaderOptions::new()).map_err(|error| error.in_file(name))
+}
+
+/// Opens a file that is in memory.
+///
+/// Fails as [`open`] does.
+pub fn open_bytes(bytes: impl Into<Bytes>) -> Result<OpenFile> {
+    OpenFile::new(Arc::new(bytes.into()), ArrowReaderOptions::new())
+}
+
+/// A file whose footer was read, and what is to be read of it.
+#[derive(Clone)]
+pub struct OpenFile {
+    source: Arc<dyn Source>,
+    metadata: Arc<ParquetMetaData>,
+    options: ArrowReaderOptions,
+    columns: Option<Vec<String>>,
+    row_groups: Option<Vec<usize>>,
+    batch_size: Option<usize>,
+    limit: Option<usize>,
+    offset: usize,
+}
+
+impl OpenFile {
+    /// Reads the footer of `source`. `options` may set limits, or a schema; text is `Utf8View` and INT96 fits unless
+    /// they are set by the methods below.
+    pub fn new(source: Arc<dyn Source>, options: ArrowReaderOptions) -> Result<Self> {
+        let options = options.with_text(Text::Utf8View).with_int96(Int96::Fitting);
+        let loaded = ArrowReaderMetadata::load(source.clone(), options.clone())?;
+        let metadata = loaded.metadata().clone();
+        Ok(OpenFile {
+            source,
+            metadata,
+            options,
+            columns: None,
+            row_groups: None,
+            batch_size: None,
+            limit: None,
+            offset: 0,
+        })
+    }
+
+    /// The footer.
+    pub fn metadata(&self) -> &Arc<ParquetMetaData> {
+        &self.metadata
+    }
+
+    /// The Arrow schema of the chosen columns. INT96 columns are nanoseconds in it; reading may find that they need a
+    /// coarser unit, see [`ParquetRecordBatchReader`]'s own schema.
+    pub fn schema(&self) -> Result<SchemaRef> {
+        use arrow_array::RecordBatchReader;
+        let nanoseconds = OpenFile {
+            options: self.options.clone().with_int96(Int96::Nanoseconds),
+            ..self.clone()
+        };
+        Ok(nanoseconds.batches()?.schema())
+    }
+
+    /// Reads only these columns, and all below them: dotted paths such as `a` or `b.c`.
+    #[must_use]
+    pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
+        self.columns = Some(columns.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Reads only these row groups, in this order.
+    #[must_use]
+    pub fn row_groups(mut self, row_groups: impl IntoIterator<Item = usize>) -> Self {
+        self.row_groups = Some(row_groups.into_iter().collect());
+        self
+    }
+
+    /// Rows in a batch. Default 8,192.
+    #[must_use]
+    pub fn batch_size(mut self, rows: usize) -> Self {
+        self.batch_size = Some(rows);
+        self
+    }
+
+    /// Most rows to read.
+    #[must_use]
+    pub fn limit(mut self, rows: usize) -> Self {
+        self.limit = Some(rows);
+        self
+    }
+
+    /// Rows to pass over first.
+    #[must_use]
+    pub fn offset(mut self, rows: usize) -> Self {
+        self.offset = rows;
+        self
+    }
+
+    /// The layout of text and other byte strings. Default [`Text::Utf8View`].
+    #[must_use]
+    pub fn text(mut self, text: Text) -> Self {
+        self.options = self.options.with_text(text);
+        self
+    }
+
+    /// The unit of INT96 timestamps. Default [`Int96::Fitting`].
+    #[must_use]
+    pub fn int96(mut self, int96: Int96) -> Self {
+        self.options = self.options.with_int96(int96);
+        self
+    }
+
+    /// Whether pages are held against their checksums. Default true.
+    #[must_use]
+    pub fn verify_checksums(mut self, verify: bool) -> Self {
+        self.options = self.options.with_page_checksum_verification(verify);
+        self
+    }
+
+    /// The chosen rows as record batches. Fails if a column or a row group does not exist; a wrong column's error names
+    /// similar ones.
+    pub fn batches(self) -> Result<ParquetRecordBatchReader> {
+        let metadata = ArrowReaderMetadata::try_new(self.metadata, self.options)?;
+        let mut builder =
+            ParquetRecordBatchReaderBuilder::<Arc<dyn Source>>::new_with_metadata(self.source, metadata);
+        if let Some(columns) = &self.columns {
+            let names = columns.iter().map(String::as_str);
+            let mask = ProjectionMask::existing_columns(builder.parquet_schema(), names)?;
+            builder = builder.with_projection(mask);
+        }
+        if let Some(row_groups) = self.row_groups {
+            builder = builder.with_row_groups(row_groups);
+        }
+        if let Some(rows) = self.batch_size {
+            builder = builder.with_batch_size(rows);
+        }
+        if let Some(rows) = self.limit {
+            builder = builder.with_limit(rows);
+        }
+        builder.with_offset(self.offset).build()
+    }
+}
+
+impl std::fmt::Debug for OpenFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenFile")
+            .field("rows", &self.metadata.num_rows())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ChunkReader for OpenFile {
+    fn into_source(self) -> Result<Arc<dyn Source>, Error> {
+        Ok(self.source)
+    }
+}

@@ -1,0 +1,1 @@
+//! Coming from the `parquet` crate.
