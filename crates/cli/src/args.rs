@@ -243,7 +243,7 @@ const META_HELP: &str = "\
 JSON: {file, version, created_by, rows, declared_rows, columns, key_values: [{key, value}], column_orders,
 row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column, type, logical, values,
 codec, encodings, compressed_size, uncompressed_size, data_page_offset, dictionary_page_offset, column_index_offset,
-offset_index_offset, bloom_filter_offset, encrypted, statistics: {min, max, min_exact, max_exact, null_count,
+offset_index_offset, bloom_filter_offset, encrypted, statistics: {min, max, min_exact, max_exact, deprecated_bounds, null_count,
 distinct_count, nan_count}}]}]}.
 
 Examples:

@@ -11,3 +11,68 @@ pub(crate) mod meta;
 pub(crate) mod pages;
 pub(crate) mod schema;
 pub(crate) mod size;
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::table::printable;
+use marquetry::arrow::ProjectionMask;
+use marquetry::errors::Error;
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
+use marquetry::file::page::{ChunkPages, PageOptions, Trust};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The line over what is said of one of several files.
+fn title(path: &Path, output: &mut Output) -> Result<(), Failure> {
+    Ok(output.line(format!("==> {} <==", printable(&path.display().to_string())))?)
+}
+
+/// A part of the whole as percent.
+fn percent(share: Option<f64>) -> String {
+    share.map(|share| format!("{:.1}%", share * 100.0)).unwrap_or_default()
+}
+
+/// The column chunks that a command is to look at.
+struct Chunks {
+    row_groups: Range<usize>,
+    mask: ProjectionMask,
+}
+
+impl Chunks {
+    /// Those of one row group and one column, or of all. Fails if there is no such row group or column.
+    fn new(metadata: &ParquetMetaData, row_group: Option<usize>, column: Option<&str>) -> Result<Self, Error> {
+        let count = metadata.num_row_groups();
+        let row_groups = match row_group {
+            Some(row_group) if row_group < count => row_group..row_group + 1,
+            Some(row_group) => {
+                return Err(Error::argument(format!("no row group {row_group}, there are {count}")));
+            }
+            None => 0..count,
+        };
+        let mask = match column {
+            Some(column) => ProjectionMask::existing_columns(metadata.schema(), [column])?,
+            None => ProjectionMask::all(),
+        };
+        Ok(Chunks { row_groups, mask })
+    }
+
+    /// Row group and column of each.
+    fn iter(&self, metadata: &ParquetMetaData) -> impl Iterator<Item = (usize, usize)> {
+        let columns = metadata.schema().num_columns();
+        let all = self.row_groups.clone().flat_map(move |row_group| (0..columns).map(move |i| (row_group, i)));
+        all.filter(|(_, column)| self.mask.leaf_included(*column))
+    }
+}
+
+/// The pages of a chunk.
+fn page_reader(file: &OpenFile, chunk: ColumnChunk<'_>, verify_checksums: bool) -> Result<ChunkPages, Error> {
+    let options = PageOptions {
+        limits: Arc::default(),
+        verify_checksums,
+        trust: Trust::of_writer(file.metadata().created_by()),
+    };
+    ChunkPages::new(file.clone().into_source()?, chunk, options)
+}

@@ -32,6 +32,7 @@ use args::{Args, Command};
 use clap::Parser;
 use failure::{Failure, Outcome};
 use output::Output;
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

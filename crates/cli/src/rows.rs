@@ -3,4 +3,5 @@
 pub(crate) mod csv;
 pub(crate) mod json;
 pub(crate) mod scalar;
+pub(crate) mod table;
 pub(crate) mod time;

@@ -1,9 +1,10 @@
 //! Parquet without Arrow: schema, metadata, pages, nesting, and reading columns.
 //!
 //! The modules are layers, bottom to top; a module uses only those before it:
-//! [`source`], [`logical`], [`schema`], [`meta`], [`page`], [`nesting`], [`read`], [`io`].
+//! [`source`], [`logical`], [`schema`], [`meta`], [`index`], [`page`], [`nesting`], [`read`], [`io`].
 #![forbid(unsafe_code)]
 
+pub mod index;
 pub mod io;
 pub mod logical;
 pub mod meta;

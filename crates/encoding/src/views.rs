@@ -129,23 +129,37 @@ impl Views {
 
     /// The first string in `range` that is not UTF-8, if any.
     pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
-        const HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
         let start = range.start;
         let views = &self.views[range];
-        // Most strings are short and ASCII: one test for all of those.
-        let mut seen = 0;
-        let mut long = false;
-        for &view in views {
-            seen |= view;
-            long |= !view_is_inline(view);
-        }
-        if !long && seen & HIGH_BITS == 0 {
+        if self.is_ascii(views) {
             return None;
         }
-        views
-            .iter()
-            .position(|view| str::from_utf8(self.resolve(view)).is_err())
-            .map(|i| start + i)
+        views.iter().position(|view| str::from_utf8(self.resolve(view)).is_err()).map(|i| start + i)
+    }
+
+    /// Whether all strings are ASCII for sure.
+    ///
+    /// PERF: most text is. Strings that were decoded together stand together in one buffer, so that one look at the
+    /// whole stretch does for all of them; what stands between them (PLAIN lengths below 128) is ASCII as well.
+    fn is_ascii(&self, views: &[u128]) -> bool {
+        const INLINE_HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
+        let mut inline = 0;
+        let mut long = None;
+        for &view in views {
+            if view_is_inline(view) {
+                inline |= view;
+                continue;
+            }
+            let (buffer, from) = ((view >> 64) as u32, (view >> 96) as u32 as usize);
+            let to = from + view_len(view) as usize;
+            long = match long {
+                None => Some((buffer, from, to)),
+                Some((only, low, high)) if only == buffer => Some((only, from.min(low), to.max(high))),
+                Some(_) => return false,
+            };
+        }
+        inline & INLINE_HIGH_BITS == 0
+            && long.is_none_or(|(buffer, from, to)| self.buffers[buffer as usize][from..to].is_ascii())
     }
 
     /// Adds several buffers, unless they are the last ones already, and returns the number of the first.

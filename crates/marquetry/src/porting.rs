@@ -1,1 +1,93 @@
-//! Coming from the `parquet` crate.
+//! Coming from the `parquet` crate: change the `use` lines.
+//!
+//! | `parquet` | here |
+//! |---|---|
+//! | `parquet::arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ParquetRecordBatchReader, ArrowReaderOptions, ArrowReaderMetadata}` | [`marquetry::arrow::arrow_reader`](crate::arrow::arrow_reader) |
+//! | `parquet::arrow::ProjectionMask` | [`marquetry::arrow::ProjectionMask`](crate::arrow::ProjectionMask) |
+//! | `parquet::file::metadata::ParquetMetaData` | [`marquetry::file::metadata::ParquetMetaData`](crate::file::metadata::ParquetMetaData) |
+//! | `parquet::errors::{ParquetError, Result}` | [`marquetry::errors`](crate::errors) |
+//!
+//! # Reading a file
+//!
+//! ```
+//! use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+//! use std::fs::File;
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+//! println!("{}", builder.schema());
+//! let reader = builder.with_batch_size(1024).build()?;
+//! let batches = reader.collect::<Result<Vec<_>, _>>()?;
+//! # assert_eq!(batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 200);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Some columns, some row groups, some rows
+//!
+//! ```
+//! use marquetry::arrow::ProjectionMask;
+//! use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! let bytes = bytes::Bytes::from(std::fs::read(path)?);
+//! let builder = ParquetRecordBatchReaderBuilder::try_new(bytes)?;
+//! let mask = ProjectionMask::columns(builder.parquet_schema(), ["name", "producer.name"]);
+//! let reader = builder.with_projection(mask).with_row_groups(vec![1]).with_offset(5).with_limit(10).build()?;
+//! let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
+//! assert_eq!(rows, 10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Another schema
+//!
+//! ```
+//! use arrow_schema::{DataType, Field, Schema};
+//! use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+//! use std::fs::File;
+//! use std::sync::Arc;
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! let stored = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?.schema().clone();
+//! let fields = stored.fields().iter().map(|field| match field.data_type() {
+//!     DataType::Utf8 => Arc::new(Field::clone(field).with_data_type(DataType::Utf8View)),
+//!     _ => field.clone(),
+//! });
+//! let wanted = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+//! let options = ArrowReaderOptions::new().with_schema(wanted.clone());
+//! let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(File::open(path)?, options)?.build()?;
+//! # use arrow_array::RecordBatchReader;
+//! assert_eq!(reader.schema().fields(), wanted.fields());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Metadata
+//!
+//! ```
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! let file = marquetry::open(path)?;
+//! for row_group in file.metadata().row_groups() {
+//!     for column in row_group.columns() {
+//!         let column = column?;
+//!         println!("{} {} {} bytes", column.leaf().dotted(), column.compression(), column.compressed_size());
+//!     }
+//! }
+//! # Ok::<(), marquetry::errors::Error>(())
+//! ```
+//!
+//! # What differs
+//!
+//! - Arrow is version 59.
+//! - Page checksums are verified where they are stored;
+//!   [`with_page_checksum_verification(false)`](crate::arrow::arrow_reader::ArrowReaderOptions::with_page_checksum_verification)
+//!   turns that off.
+//! - The default batch size is 8,192 rows, not 1,024. Batches go on from one row group to the next in both.
+//! - ENUM columns are text, as the format defines them, not binary.
+//! - INT96 timestamps outside the unit's range are an error, not another point in time; see
+//!   [`Int96`](crate::arrow::arrow_reader::Int96).
+//! - Half a map can be read: it becomes a list of structs.
+//! - INTERVAL columns are `Interval(MonthDayNano)`; unshredded and shredded VARIANT is its storage struct.
+//! - Metadata is read through methods only, and [`num_rows`](crate::file::metadata::ParquetMetaData::num_rows) counts the
+//!   rows of the row groups.
+//! - Errors are one type with a [`Kind`](crate::errors::Kind) and a [`Place`](crate::errors::Place). The iterator's item is
+//!   `Result<RecordBatch, ArrowError>` as you know it; the typed error is the `ArrowError::ExternalError` inside, or comes
+//!   from [`next_batch`](crate::arrow::arrow_reader::ParquetRecordBatchReader::next_batch) directly.

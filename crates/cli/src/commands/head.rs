@@ -1,0 +1,44 @@
+//! `head`: the first rows.
+
+use super::title;
+use crate::args::HeadArgs;
+use crate::convert::plain_columns;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::rows::json;
+use crate::rows::table::RowTable;
+use arrow_array::RecordBatchReader;
+use std::io::Write;
+
+pub(crate) fn run(args: &HeadArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let are_several = args.files.are_several();
+    args.files.for_each(outcome, |path, file| {
+        let file = args.selection.of(plain_columns(file)?).limit(args.rows);
+        // A batch as large as what is wanted, unless that is much.
+        let mut reader = file.batch_size(args.rows.clamp(1, MOST_ROWS)).batches()?;
+        if !output.is_json() && are_several {
+            title(path, output)?;
+        }
+        let mut table = RowTable::new(&reader.schema(), args.full);
+        let mut line = String::new();
+        while let Some(batch) = reader.next_batch() {
+            let batch = batch?;
+            if !output.is_json() {
+                table.add(&batch);
+                continue;
+            }
+            for row in 0..batch.num_rows() {
+                line.clear();
+                json::write_row(&batch, row, &mut line);
+                line.push('\n');
+                output.write_all(line.as_bytes())?;
+            }
+        }
+        if !output.is_json() {
+            table.print(output)?;
+        }
+        Ok(())
+    })
+}
+
+const MOST_ROWS: usize = 8192;

@@ -1,0 +1,116 @@
+//! `index`: column indexes, offset indexes and bloom filters.
+
+use super::{Chunks, title};
+use crate::args::IndexArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::table::Table;
+use crate::value::{self, cell};
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::errors::{Error, Limits};
+use marquetry::format::{ColumnIndex, OffsetIndex};
+use marquetry::schema::Leaf;
+use marquetry_core::index::{read_bloom_filter_header, read_column_index, read_offset_index};
+use serde_json::{Value, json};
+
+pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let are_several = args.files.are_several();
+    args.files.for_each(outcome, |path, file| {
+        let chunks = Chunks::new(file.metadata(), args.row_group, args.column.as_deref())?;
+        if !output.is_json() && are_several {
+            title(path, output)?;
+        }
+        let mut columns = Vec::new();
+        for (row_group, column) in chunks.iter(file.metadata()) {
+            let leaf = file.metadata().schema().column(column);
+            let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(row_group);
+            let facts = facts(&file, row_group, column, leaf).map_err(place)?;
+            match output.is_json() {
+                true => columns.push(facts),
+                false => print(row_group, leaf, &facts, output)?,
+            }
+        }
+        if output.is_json() {
+            output.json(&json!({"file": path.display().to_string(), "columns": columns}))?;
+        }
+        Ok(())
+    })
+}
+
+fn facts(file: &OpenFile, row_group: usize, column: usize, leaf: &Leaf) -> Result<Value, Error> {
+    let chunk = file.metadata().row_group(row_group).column(column)?;
+    let (source, limits) = (file.clone().into_source()?, Limits::default());
+    let column_index = read_column_index(&*source, chunk, &limits)?;
+    let offset_index = read_offset_index(&*source, chunk, &limits)?;
+    let bloom = read_bloom_filter_header(&*source, chunk, &limits)?;
+    let bloom = bloom.map(|header| json!({"offset": chunk.bloom_filter_offset(), "bytes": header.num_bytes}));
+    Ok(json!({
+        "row_group": row_group,
+        "column": &**leaf.dotted(),
+        "boundary_order": column_index.as_ref().map(|index| index.boundary_order.to_string()),
+        "pages": pages(column_index.as_ref(), offset_index.as_ref(), leaf),
+        "bloom_filter": bloom,
+    }))
+}
+
+/// What both indexes say of each page; `None` if there is neither.
+fn pages(column: Option<&ColumnIndex>, offset: Option<&OffsetIndex>, leaf: &Leaf) -> Option<Vec<Value>> {
+    let lens = [column.map(|index| index.null_pages.len()), offset.map(|index| index.page_locations.len())];
+    let count = lens.into_iter().flatten().max()?;
+    let page = |i: usize| {
+        let location = offset.and_then(|index| index.page_locations.get(i));
+        let is_null = column.and_then(|index| index.null_pages.get(i)).copied();
+        // SPEC: the bounds of a page of nulls mean nothing.
+        let bounds = column.filter(|_| is_null == Some(false));
+        let bound = |values: Option<&Vec<Vec<u8>>>| values.and_then(|values| values.get(i)).map(|v| value::json(v, leaf));
+        let count = |counts: Option<&Vec<i64>>| counts.and_then(|counts| counts.get(i)).copied();
+        json!({
+            "page": i,
+            "offset": location.map(|location| location.offset),
+            "size": location.map(|location| location.compressed_page_size),
+            "first_row": location.map(|location| location.first_row_index),
+            "null_page": is_null,
+            "min": bound(bounds.map(|index| &index.min_values)),
+            "max": bound(bounds.map(|index| &index.max_values)),
+            "null_count": count(column.and_then(|index| index.null_counts.as_ref())),
+            "nan_count": count(column.and_then(|index| index.nan_counts.as_ref())),
+        })
+    };
+    Some((0..count).map(page).collect())
+}
+
+fn print(row_group: usize, leaf: &Leaf, facts: &Value, output: &mut Output) -> Result<(), Failure> {
+    let mut about = Vec::new();
+    match (&facts["pages"], &facts["boundary_order"]) {
+        (Value::Null, _) => about.push("no page index".to_owned()),
+        (_, Value::Null) => about.push("no column index".to_owned()),
+        (_, order) => about.push(format!("boundaries {}", cell(order))),
+    }
+    match &facts["bloom_filter"] {
+        Value::Null => about.push("no bloom filter".to_owned()),
+        bloom => about.push(format!("bloom filter of {} bytes at byte {}", bloom["bytes"], bloom["offset"])),
+    }
+    output.line(format!("row group {row_group}, column {}: {}", leaf.dotted(), about.join(", ")))?;
+    let Value::Array(pages) = &facts["pages"] else { return Ok(()) };
+    let headings: Vec<&str> = HEADINGS.iter().map(|(heading, _)| *heading).collect();
+    let mut table = Table::new(&headings).indented();
+    for page in pages {
+        table.row(HEADINGS.iter().map(|(_, member)| crate::table::shortened(&cell(&page[member]), WIDEST)));
+    }
+    Ok(table.print(output)?)
+}
+
+/// Headings of the table, and the members of the JSON object that stand under them.
+const HEADINGS: [(&str, &str); 8] = [
+    (">page", "page"),
+    (">offset", "offset"),
+    (">size", "size"),
+    (">first row", "first_row"),
+    (">nulls", "null_count"),
+    (">NaNs", "nan_count"),
+    ("min", "min"),
+    ("max", "max"),
+];
+/// Longer bounds are shortened.
+const WIDEST: usize = 40;

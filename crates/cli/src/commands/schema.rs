@@ -1,0 +1,78 @@
+//! `schema`: the file's own, or the Arrow schema it is read as.
+
+use super::title;
+use crate::args::SchemaArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use arrow_schema::{Field, Schema as ArrowSchema};
+use marquetry::schema::{Node, NodeKind, Schema};
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let are_several = args.files.are_several();
+    args.files.for_each(outcome, |path, file| {
+        let schema = file.metadata().schema();
+        let arrow = args.arrow.then(|| file.schema()).transpose()?;
+        if output.is_json() {
+            let value = match &arrow {
+                Some(arrow) => arrow_tree(path, arrow),
+                None => tree(path, schema),
+            };
+            return Ok(output.json(&value)?);
+        }
+        if are_several {
+            title(path, output)?;
+        }
+        match &arrow {
+            Some(arrow) => print_arrow(arrow, output),
+            None => Ok(output.line(schema.to_string())?),
+        }
+    })
+}
+
+fn tree(path: &Path, schema: &Schema) -> Value {
+    let fields: Vec<Value> = schema.fields().iter().map(|field| node(field, schema)).collect();
+    json!({"file": path.display().to_string(), "name": schema.name(), "fields": fields})
+}
+
+fn node(node: &Node, schema: &Schema) -> Value {
+    let logical = node.logical().map(ToString::to_string);
+    let (physical, column, fields) = match node.kind() {
+        NodeKind::Leaf(leaf) => (Some(schema.column(*leaf).physical().to_string()), Some(*leaf), None),
+        NodeKind::Group(fields) => {
+            (None, None, Some(fields.iter().map(|field| self::node(field, schema)).collect::<Vec<_>>()))
+        }
+    };
+    json!({
+        "name": node.name(),
+        "repetition": node.repetition().to_string(),
+        "type": physical,
+        "logical": logical,
+        "field_id": node.field_id(),
+        "column": column,
+        "fields": fields,
+    })
+}
+
+fn arrow_tree(path: &Path, schema: &ArrowSchema) -> Value {
+    let fields: Vec<Value> = schema.fields().iter().map(|field| arrow_field(field)).collect();
+    json!({"file": path.display().to_string(), "metadata": schema.metadata(), "fields": fields})
+}
+
+fn arrow_field(field: &Field) -> Value {
+    json!({
+        "name": field.name(),
+        "type": field.data_type().to_string(),
+        "nullable": field.is_nullable(),
+        "metadata": field.metadata(),
+    })
+}
+
+fn print_arrow(schema: &ArrowSchema, output: &mut Output) -> Result<(), Failure> {
+    for field in schema.fields() {
+        let required = if field.is_nullable() { "" } else { " not null" };
+        output.line(format!("{}: {}{required}", field.name(), field.data_type()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,258 @@
+//! Values that are not nested.
+
+use super::time;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrowPrimitiveType};
+use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+use std::fmt::{Display, Write};
+
+/// What a value's text is in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A number, or `true`, `false`, `null`: it stands as it is.
+    Bare,
+    /// A string: it must be put in quotes.
+    Text,
+}
+
+/// Appends the text of a value that is not null. Nested values are not for this function: see
+/// [`json::write`](super::json::write).
+pub(crate) fn write(array: &dyn Array, row: usize, field: &Field, out: &mut String) -> Form {
+    use DataType::*;
+    match array.data_type() {
+        Boolean => bare(array.as_boolean().value(row), out),
+        Int8 => bare(value::<Int8Type>(array, row), out),
+        Int16 => bare(value::<Int16Type>(array, row), out),
+        Int32 => bare(value::<Int32Type>(array, row), out),
+        Int64 => bare(value::<Int64Type>(array, row), out),
+        UInt8 => bare(value::<UInt8Type>(array, row), out),
+        UInt16 => bare(value::<UInt16Type>(array, row), out),
+        UInt32 => bare(value::<UInt32Type>(array, row), out),
+        UInt64 => bare(value::<UInt64Type>(array, row), out),
+        Float16 => float(f64::from(value::<Float16Type>(array, row)), value::<Float16Type>(array, row), out),
+        Float32 => single(value::<Float32Type>(array, row), out),
+        Float64 => double(value::<Float64Type>(array, row), out),
+        Decimal32(_, scale) => decimal(&value::<Decimal32Type>(array, row).to_string(), i32::from(*scale), out),
+        Decimal64(_, scale) => decimal(&value::<Decimal64Type>(array, row).to_string(), i32::from(*scale), out),
+        Decimal128(_, scale) => decimal(&value::<Decimal128Type>(array, row).to_string(), i32::from(*scale), out),
+        Decimal256(_, scale) => decimal(&value::<Decimal256Type>(array, row).to_string(), i32::from(*scale), out),
+        Utf8 => text(array.as_string::<i32>().value(row), out),
+        LargeUtf8 => text(array.as_string::<i64>().value(row), out),
+        Utf8View => text(array.as_string_view().value(row), out),
+        Binary => binary(array.as_binary::<i32>().value(row), field, out),
+        LargeBinary => binary(array.as_binary::<i64>().value(row), field, out),
+        BinaryView => binary(array.as_binary_view().value(row), field, out),
+        FixedSizeBinary(_) => fixed(array.as_fixed_size_binary().value(row), field, out),
+        Null => {
+            out.push_str("null");
+            Form::Bare
+        }
+        _ => temporal(array, row, out),
+    }
+}
+
+fn temporal(array: &dyn Array, row: usize, out: &mut String) -> Form {
+    use DataType::*;
+    match array.data_type() {
+        Date32 => time::date(i64::from(value::<Date32Type>(array, row)), out),
+        Date64 => time::timestamp(value::<Date64Type>(array, row), TimeUnit::Millisecond, false, out),
+        Time32(TimeUnit::Second) => time::time(i64::from(value::<Time32SecondType>(array, row)), TimeUnit::Second, out),
+        Time32(unit) => time::time(i64::from(value::<Time32MillisecondType>(array, row)), *unit, out),
+        Time64(TimeUnit::Microsecond) => {
+            time::time(value::<Time64MicrosecondType>(array, row), TimeUnit::Microsecond, out);
+        }
+        Time64(unit) => time::time(value::<Time64NanosecondType>(array, row), *unit, out),
+        Timestamp(unit, zone) => {
+            let ticks = match unit {
+                TimeUnit::Second => value::<TimestampSecondType>(array, row),
+                TimeUnit::Millisecond => value::<TimestampMillisecondType>(array, row),
+                TimeUnit::Microsecond => value::<TimestampMicrosecondType>(array, row),
+                TimeUnit::Nanosecond => value::<TimestampNanosecondType>(array, row),
+            };
+            time::timestamp(ticks, *unit, zone.is_some(), out);
+        }
+        Duration(unit) => {
+            let ticks = match unit {
+                TimeUnit::Second => value::<DurationSecondType>(array, row),
+                TimeUnit::Millisecond => value::<DurationMillisecondType>(array, row),
+                TimeUnit::Microsecond => value::<DurationMicrosecondType>(array, row),
+                TimeUnit::Nanosecond => value::<DurationNanosecondType>(array, row),
+            };
+            time::duration(ticks, *unit, out);
+        }
+        Interval(IntervalUnit::YearMonth) => {
+            time::interval(i64::from(value::<IntervalYearMonthType>(array, row)), 0, 0, out);
+        }
+        Interval(IntervalUnit::DayTime) => {
+            let interval = value::<IntervalDayTimeType>(array, row);
+            time::interval(0, i64::from(interval.days), i64::from(interval.milliseconds) * 1_000_000, out);
+        }
+        Interval(IntervalUnit::MonthDayNano) => {
+            let interval = value::<IntervalMonthDayNanoType>(array, row);
+            time::interval(i64::from(interval.months), i64::from(interval.days), interval.nanoseconds, out);
+        }
+        // Columns are read without dictionaries and runs, and Parquet has no unions.
+        other => {
+            let _ = write!(out, "<{other}>");
+        }
+    }
+    Form::Text
+}
+
+fn value<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> T::Native {
+    array.as_primitive::<T>().value(row)
+}
+
+fn bare(value: impl Display, out: &mut String) -> Form {
+    let _ = write!(out, "{value}");
+    Form::Bare
+}
+
+fn text(value: &str, out: &mut String) -> Form {
+    out.push_str(value);
+    Form::Text
+}
+
+/// The shortest digits that give the number back: `1.0`, `1e300`.
+pub(crate) fn double(value: f64, out: &mut String) -> Form {
+    float(value, value, out)
+}
+
+/// [`double`], in the digits of single precision.
+pub(crate) fn single(value: f32, out: &mut String) -> Form {
+    float(f64::from(value), value, out)
+}
+
+fn float(value: f64, digits: impl std::fmt::Debug, out: &mut String) -> Form {
+    // JSON has no numbers for these.
+    let name = match value {
+        f64::INFINITY => "Infinity",
+        f64::NEG_INFINITY => "-Infinity",
+        value if value.is_nan() => "NaN",
+        _ => {
+            let _ = write!(out, "{digits:?}");
+            return Form::Bare;
+        }
+    };
+    text(name, out)
+}
+
+/// An integer, given by its digits, divided by ten to the power of `scale`; with all digits of the scale.
+pub(crate) fn decimal(digits: &str, scale: i32, out: &mut String) -> Form {
+    let digits = match digits.strip_prefix('-') {
+        Some(digits) => {
+            out.push('-');
+            digits
+        }
+        None => digits,
+    };
+    let scale_digits = scale.unsigned_abs() as usize;
+    if scale <= 0 {
+        out.push_str(digits);
+        let zeros = if digits == "0" { 0 } else { scale_digits.min(MOST_ZEROS) };
+        out.extend(std::iter::repeat_n('0', zeros));
+        return Form::Bare;
+    }
+    // A footer may claim any scale.
+    let scale_digits = scale_digits.min(digits.len() + MOST_ZEROS);
+    let (whole, fraction) = digits.split_at(digits.len().saturating_sub(scale_digits));
+    let _ = write!(out, "{}.{fraction:0>scale_digits$}", if whole.is_empty() { "0" } else { whole });
+    Form::Bare
+}
+
+/// Bytes of any number: geometries as hexadecimal digits, others as text with escapes.
+fn binary(bytes: &[u8], field: &Field, out: &mut String) -> Form {
+    match extension(field) {
+        Some("geoarrow.wkb") => hex(bytes, out),
+        _ => escaped(bytes, out),
+    }
+    Form::Text
+}
+
+fn fixed(bytes: &[u8], field: &Field, out: &mut String) -> Form {
+    match extension(field) {
+        Some("arrow.uuid") => uuid(bytes, out),
+        _ => hex(bytes, out),
+    }
+    Form::Text
+}
+
+fn extension(field: &Field) -> Option<&str> {
+    field.metadata().get("ARROW:extension:name").map(String::as_str)
+}
+
+/// Two hexadecimal digits for each byte.
+pub(crate) fn hex(bytes: &[u8], out: &mut String) {
+    for byte in bytes {
+        let _ = write!(out, "{byte:02x}");
+    }
+}
+
+/// `123e4567-e89b-12d3-a456-426614174000`.
+pub(crate) fn uuid(bytes: &[u8], out: &mut String) {
+    for (i, byte) in bytes.iter().enumerate() {
+        if matches!(i, 4 | 6 | 8 | 10) {
+            out.push('-');
+        }
+        let _ = write!(out, "{byte:02x}");
+    }
+}
+
+/// The text that the bytes are, as far as they are; other bytes, those of control characters too, as `\xNN`, and so is
+/// the backslash: nothing is lost.
+pub(crate) fn escaped(bytes: &[u8], out: &mut String) {
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() || c == '\\' {
+                let mut bytes = [0; 4];
+                escape(c.encode_utf8(&mut bytes).as_bytes(), out);
+            } else {
+                out.push(c);
+            }
+        }
+        escape(chunk.invalid(), out);
+    }
+}
+
+fn escape(bytes: &[u8], out: &mut String) {
+    for byte in bytes {
+        let _ = write!(out, "\\x{byte:02X}");
+    }
+}
+
+/// No decimal that any file can hold has so many digits.
+const MOST_ZEROS: usize = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(write: impl Fn(&mut String)) -> String {
+        let mut out = String::new();
+        write(&mut out);
+        out
+    }
+
+    #[test]
+    fn decimals() {
+        let text = |digits: &str, scale| {
+            text(|out| {
+                decimal(digits, scale, out);
+            })
+        };
+        assert_eq!(text("-150", 2), "-1.50");
+        assert_eq!(text("5", 3), "0.005");
+        assert_eq!(text("0", 2), "0.00");
+        assert_eq!(text("12", 0), "12");
+        assert_eq!(text("12", -2), "1200");
+        assert_eq!(text("0", -2), "0");
+    }
+
+    #[test]
+    fn bytes() {
+        assert_eq!(text(|out| escaped("a\\ü\n".as_bytes(), out)), r"a\x5Cü\x0A");
+        assert_eq!(text(|out| escaped(b"\x00\xffz", out)), r"\x00\xFFz");
+        assert_eq!(text(|out| uuid(&[0x11; 16], out)), "11111111-1111-1111-1111-111111111111");
+    }
+}

@@ -1,0 +1,149 @@
+//! The values in statistics, indexes and dictionaries: bytes of a physical type, shown as what they mean.
+//!
+//! They look as values of rows do, see [`rows`](crate::rows).
+
+use crate::rows::scalar::{self, Form};
+use crate::rows::time;
+use arrow_array::ArrowPrimitiveType;
+use arrow_array::types::Float16Type;
+use arrow_buffer::i256;
+use arrow_schema::TimeUnit as ArrowUnit;
+use marquetry::encoding::{Physical, Values};
+use marquetry::schema::Leaf;
+use marquetry_core::logical::{Logical, TimeUnit};
+use serde_json::Value;
+
+/// A value in PLAIN encoding, byte strings without their length. Bytes that are no value of the column are shown as
+/// hexadecimal digits.
+pub(crate) fn json(bytes: &[u8], leaf: &Leaf) -> Value {
+    let mut text = String::new();
+    match write(bytes, leaf, &mut text) {
+        Some(Form::Bare) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        Some(Form::Text) => Value::String(text),
+        None => {
+            text.clear();
+            scalar::hex(bytes, &mut text);
+            Value::String(text)
+        }
+    }
+}
+
+/// The values of a column, one after the other.
+pub(crate) fn all<'a>(values: &'a Values, leaf: &'a Leaf) -> impl Iterator<Item = Value> + 'a {
+    (0..values.len()).map(move |i| match values {
+        Values::Bit(bits) => Value::Bool(bits.get(i)),
+        Values::W32(words) => json(&words[i].to_le_bytes(), leaf),
+        Values::W64(words) => json(&words[i].to_le_bytes(), leaf),
+        Values::Fixed(fixed) => json(fixed.get(i), leaf),
+        Values::Bytes(views) => json(views.get(i), leaf),
+    })
+}
+
+/// JSON as it stands in a cell of a table: text without quotes, nothing for null.
+pub(crate) fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Appends the value; `None` if the bytes are none.
+fn write(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
+    match leaf.physical() {
+        Physical::Boolean => match bytes {
+            [0] => out.push_str("false"),
+            [1] => out.push_str("true"),
+            _ => return None,
+        },
+        Physical::Int32 => return integer(i64::from(i32::from_le_bytes(bytes.try_into().ok()?)), leaf, out),
+        Physical::Int64 => return integer(i64::from_le_bytes(bytes.try_into().ok()?), leaf, out),
+        Physical::Float => return Some(scalar::single(f32::from_le_bytes(bytes.try_into().ok()?), out)),
+        Physical::Double => return Some(scalar::double(f64::from_le_bytes(bytes.try_into().ok()?), out)),
+        Physical::Int96 => return int96(bytes, out),
+        Physical::ByteArray => return byte_array(bytes, leaf, out),
+        Physical::FixedLenByteArray(width) if width == bytes.len() => return fixed(bytes, leaf, out),
+        Physical::FixedLenByteArray(_) => return None,
+    }
+    Some(Form::Bare)
+}
+
+fn integer(value: i64, leaf: &Leaf, out: &mut String) -> Option<Form> {
+    match leaf.logical() {
+        Some(Logical::Date) => time::date(value, out),
+        Some(Logical::Time { unit, .. }) => time::time(value, arrow_unit(*unit), out),
+        Some(Logical::Timestamp { unit, utc }) => time::timestamp(value, arrow_unit(*unit), *utc, out),
+        Some(Logical::Decimal { scale, .. }) => return Some(scalar::decimal(&value.to_string(), *scale, out)),
+        Some(Logical::Integer { signed: false, .. }) if leaf.physical() == Physical::Int32 => {
+            out.push_str(&(value as u32).to_string());
+            return Some(Form::Bare);
+        }
+        Some(Logical::Integer { signed: false, .. }) => {
+            out.push_str(&(value as u64).to_string());
+            return Some(Form::Bare);
+        }
+        _ => {
+            out.push_str(&value.to_string());
+            return Some(Form::Bare);
+        }
+    }
+    Some(Form::Text)
+}
+
+fn byte_array(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
+    match (leaf.logical(), std::str::from_utf8(bytes)) {
+        (Some(Logical::Decimal { scale, .. }), _) => return decimal(bytes, *scale, out),
+        (Some(Logical::Geometry { .. } | Logical::Geography { .. }), _) => scalar::hex(bytes, out),
+        (Some(logical), Ok(text)) if logical.is_text() => out.push_str(text),
+        // A bound may be text that was cut off inside a character.
+        _ => scalar::escaped(bytes, out),
+    }
+    Some(Form::Text)
+}
+
+fn fixed(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
+    match leaf.logical() {
+        Some(Logical::Decimal { scale, .. }) => return decimal(bytes, *scale, out),
+        Some(Logical::Float16) => {
+            let value = <Float16Type as ArrowPrimitiveType>::Native::from_bits(u16::from_le_bytes(bytes.try_into().ok()?));
+            return Some(scalar::single(value.to_f32(), out));
+        }
+        Some(Logical::Interval) => {
+            let part = |i: usize| Some(i64::from(u32::from_le_bytes(*bytes.get(i..)?.first_chunk()?)));
+            time::interval(part(0)?, part(4)?, part(8)? * 1_000_000, out);
+        }
+        Some(Logical::Uuid) => scalar::uuid(bytes, out),
+        _ => scalar::hex(bytes, out),
+    }
+    Some(Form::Text)
+}
+
+/// Nanoseconds of the day, then the Julian day.
+fn int96(bytes: &[u8], out: &mut String) -> Option<Form> {
+    let nanoseconds = i64::from_le_bytes(*bytes.first_chunk()?);
+    let day = i64::from(i32::from_le_bytes(bytes.get(8..)?.try_into().ok()?)) - JULIAN_DAY_OF_EPOCH;
+    time::date(day + nanoseconds.div_euclid(NANOSECONDS_PER_DAY), out);
+    out.push('T');
+    time::time(nanoseconds.rem_euclid(NANOSECONDS_PER_DAY), ArrowUnit::Nanosecond, out);
+    Some(Form::Text)
+}
+
+/// A big-endian integer divided by ten to the power of `scale`; `None` if it has more than 32 bytes, or none.
+fn decimal(bytes: &[u8], scale: i32, out: &mut String) -> Option<Form> {
+    let first = *bytes.first()?;
+    let mut wide = [if first < 0x80 { 0 } else { 0xff }; 32];
+    let start = wide.len().checked_sub(bytes.len())?;
+    wide[start..].copy_from_slice(bytes);
+    Some(scalar::decimal(&i256::from_be_bytes(wide).to_string(), scale, out))
+}
+
+fn arrow_unit(unit: TimeUnit) -> ArrowUnit {
+    match unit {
+        TimeUnit::Millis => ArrowUnit::Millisecond,
+        TimeUnit::Micros => ArrowUnit::Microsecond,
+        TimeUnit::Nanos => ArrowUnit::Nanosecond,
+    }
+}
+
+const JULIAN_DAY_OF_EPOCH: i64 = 2_440_588;
+const NANOSECONDS_PER_DAY: i64 = 86_400_000_000_000;
