@@ -18,11 +18,7 @@ pub(crate) fn schema(from: &Schema60) -> Result<SchemaRef> {
 }
 
 fn field(from: &Field60) -> Result<Field> {
-    Ok(Field::new(
-        from.name(),
-        data_type(from.data_type())?,
-        from.is_nullable(),
-    ))
+    Ok(Field::new(from.name(), data_type(from.data_type())?, from.is_nullable()))
 }
 
 /// The same type in Arrow 59.
@@ -58,11 +54,8 @@ fn array_data(from: &ArrayData, to: &DataType60) -> Result<ArrayData60> {
         DataType60::List(item) => Some(item.data_type()),
         _ => None,
     };
-    let children: Result<Vec<ArrayData60>> = child
-        .iter()
-        .zip(from.child_data())
-        .map(|(to, from)| array_data(from, to))
-        .collect();
+    let children: Result<Vec<ArrayData60>> =
+        child.iter().zip(from.child_data()).map(|(to, from)| array_data(from, to)).collect();
     let nulls = from.nulls().map(|nulls| {
         let bits = Buffer::from(nulls.validity());
         NullBuffer::new(BooleanBuffer::new(bits, nulls.offset(), nulls.len()))
@@ -71,12 +64,7 @@ fn array_data(from: &ArrayData, to: &DataType60) -> Result<ArrayData60> {
         .len(from.len())
         .offset(from.offset())
         .nulls(nulls)
-        .buffers(
-            from.buffers()
-                .iter()
-                .map(|buffer| Buffer::from(buffer.as_slice()))
-                .collect(),
-        )
+        .buffers(from.buffers().iter().map(|buffer| Buffer::from(buffer.as_slice())).collect())
         .child_data(children?)
         .build()?;
     data.validate_full()?;

@@ -40,11 +40,7 @@ pub(crate) enum ReadAs {
 impl Column {
     /// The schema of the file, given the type of its values.
     pub(crate) fn schema(&self, data_type: DataType) -> SchemaRef {
-        Arc::new(Schema::new(vec![Field::new(
-            "value",
-            data_type,
-            self.null_percent > 0,
-        )]))
+        Arc::new(Schema::new(vec![Field::new("value", data_type, self.null_percent > 0)]))
     }
 
     /// The schema that both readers are asked for, given the type that was written.
@@ -64,15 +60,7 @@ const fn numbers(
     make: fn(&mut Rng, usize) -> ArrayRef,
     encoding: Encoding,
 ) -> Column {
-    Column {
-        name,
-        title,
-        make,
-        share: 1,
-        null_percent: 0,
-        encoding,
-        read_as: ReadAs::Written,
-    }
+    Column { name, title, make, share: 1, null_percent: 0, encoding, read_as: ReadAs::Written }
 }
 
 /// A required column of strings: half as many rows.
@@ -83,22 +71,11 @@ const fn strings(
     encoding: Encoding,
     read_as: ReadAs,
 ) -> Column {
-    Column {
-        name,
-        title,
-        make,
-        share: 2,
-        null_percent: 0,
-        encoding,
-        read_as,
-    }
+    Column { name, title, make, share: 2, null_percent: 0, encoding, read_as }
 }
 
 const fn with_nulls(column: Column, null_percent: u64) -> Column {
-    Column {
-        null_percent,
-        ..column
-    }
+    Column { null_percent, ..column }
 }
 
 use Encoding::{

@@ -43,17 +43,11 @@ pub(crate) fn compare(
 fn to_60(ours: &RecordBatch, peer: &RecordBatch60) -> Result<RecordBatch60> {
     let names = ours.schema_ref().fields().iter().map(|field| field.name());
     if !names.eq(peer.schema_ref().fields().iter().map(|field| field.name())) {
-        return Err(format!(
-            "ours has the fields {}, the peer {}",
-            ours.schema(),
-            peer.schema()
-        )
-        .into());
+        return Err(format!("ours has the fields {}, the peer {}", ours.schema(), peer.schema()).into());
     }
     let columns = ours.columns().iter().zip(peer.columns());
-    let columns: Result<Vec<_>> = columns
-        .map(|(ours, peer)| bridge::array(&ours.to_data(), peer.data_type()))
-        .collect();
+    let columns: Result<Vec<_>> =
+        columns.map(|(ours, peer)| bridge::array(&ours.to_data(), peer.data_type())).collect();
     Ok(RecordBatch60::try_new(peer.schema(), columns?)?)
 }
 
@@ -95,18 +89,12 @@ mod tests {
         let ours = ours.iter().map(|values| {
             let numbers: ArrayRef = Arc::new(Int64Array::from(values.to_vec()));
             let texts: ArrayRef = Arc::new(values.iter().map(text).collect::<StringArray>());
-            Ok(RecordBatch::try_from_iter_with_nullable([
-                ("n", numbers, true),
-                ("t", texts, true),
-            ])?)
+            Ok(RecordBatch::try_from_iter_with_nullable([("n", numbers, true), ("t", texts, true)])?)
         });
         let peer = peer.iter().map(|values| {
             let numbers: ArrayRef60 = Arc::new(Int64Array60::from(values.to_vec()));
             let texts: ArrayRef60 = Arc::new(values.iter().map(text).collect::<StringArray60>());
-            Ok(RecordBatch60::try_from_iter_with_nullable([
-                ("n", numbers, true),
-                ("t", texts, true),
-            ])?)
+            Ok(RecordBatch60::try_from_iter_with_nullable([("n", numbers, true), ("t", texts, true)])?)
         });
         compare(ours, peer).map_err(|error| error.to_string())
     }
@@ -124,23 +112,9 @@ mod tests {
         let right: &[Values] = &[&[Some(1), None], &[Some(3)]];
         let wrong_value: &[Values] = &[&[Some(1), None, Some(4)]];
         let wrong_null: &[Values] = &[&[Some(1), Some(0), Some(3)]];
-        assert!(
-            compare_batches(wrong_value, right)
-                .unwrap_err()
-                .starts_with("column n, row 2: ours")
-        );
-        assert!(
-            compare_batches(wrong_null, right)
-                .unwrap_err()
-                .starts_with("column n, row 1: ours")
-        );
-        assert_eq!(
-            compare_batches(&right[..1], right).unwrap_err(),
-            "ours ends at row 2, the peer goes on"
-        );
-        assert_eq!(
-            compare_batches(right, &right[..1]).unwrap_err(),
-            "the peer ends at row 2, ours goes on"
-        );
+        assert!(compare_batches(wrong_value, right).unwrap_err().starts_with("column n, row 2: ours"));
+        assert!(compare_batches(wrong_null, right).unwrap_err().starts_with("column n, row 1: ours"));
+        assert_eq!(compare_batches(&right[..1], right).unwrap_err(), "ours ends at row 2, the peer goes on");
+        assert_eq!(compare_batches(right, &right[..1]).unwrap_err(), "the peer ends at row 2, ours goes on");
     }
 }

@@ -18,9 +18,7 @@ pub(crate) struct Options {
 
 /// Measures every column that the filter lets through.
 pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
-    let chosen = COLUMNS
-        .iter()
-        .filter(|column| column.name.contains(&options.common.filter));
+    let chosen = COLUMNS.iter().filter(|column| column.name.contains(&options.common.filter));
     chosen.map(|column| measure(column, options)).collect()
 }
 
@@ -32,13 +30,7 @@ fn measure(column: &Column, options: &Options) -> Result<Row> {
     let written = array.data_type().clone();
     let file = peer::write_column(column.schema(written.clone()), array, column.encoding)
         .map_err(|error| format!("{}: {error}", column.name))?;
-    race(
-        column.name,
-        column.title,
-        &file,
-        &column.read_schema(written),
-        options.common.rounds,
-    )
+    race(column.name, column.title, &file, &column.read_schema(written), options.common.rounds)
 }
 
 #[cfg(test)]
@@ -48,17 +40,8 @@ mod tests {
     /// Every column is written with the encoding it names, and both sides read the same values.
     #[test]
     fn small_columns() {
-        let common = Common {
-            json: false,
-            markdown: false,
-            filter: String::new(),
-            rounds: 1,
-        };
-        let rows = run(&Options {
-            common,
-            values: 80_000,
-        })
-        .unwrap();
+        let common = Common { json: false, markdown: false, filter: String::new(), rounds: 1 };
+        let rows = run(&Options { common, values: 80_000 }).unwrap();
         let mut names: Vec<_> = rows.iter().map(|row| row.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();

@@ -78,25 +78,19 @@ pub(crate) fn i32_random(rng: &mut Rng, rows: usize) -> ArrayRef {
 }
 
 pub(crate) fn i32_random20(rng: &mut Rng, rows: usize) -> ArrayRef {
-    let values: Vec<i32> = std::iter::repeat_with(|| rng.below(1 << 20) as i32)
-        .take(rows)
-        .collect();
+    let values: Vec<i32> = std::iter::repeat_with(|| rng.below(1 << 20) as i32).take(rows).collect();
     Arc::new(Int32Array::from(values))
 }
 
 /// Evenly spread over 0 to 1,000,000.
 pub(crate) fn f64_random(rng: &mut Rng, rows: usize) -> ArrayRef {
     let scale = 1e6 / (1u64 << 53) as f64;
-    let values: Vec<f64> = std::iter::repeat_with(|| (rng.next() >> 11) as f64 * scale)
-        .take(rows)
-        .collect();
+    let values: Vec<f64> = std::iter::repeat_with(|| (rng.next() >> 11) as f64 * scale).take(rows).collect();
     Arc::new(Float64Array::from(values))
 }
 
 pub(crate) fn bool_random(rng: &mut Rng, rows: usize) -> ArrayRef {
-    let values: Vec<bool> = std::iter::repeat_with(|| rng.next() & 1 == 1)
-        .take(rows)
-        .collect();
+    let values: Vec<bool> = std::iter::repeat_with(|| rng.next() & 1 == 1).take(rows).collect();
     Arc::new(BooleanArray::from(values))
 }
 
@@ -120,9 +114,7 @@ pub(crate) fn strings_random(rng: &mut Rng, rows: usize) -> ArrayRef {
     const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
     let value = |_| -> String {
         let length = 8 + rng.below(17) as usize;
-        std::iter::repeat_with(|| char::from(LETTERS[(rng.next() >> 58) as usize]))
-            .take(length)
-            .collect()
+        std::iter::repeat_with(|| char::from(LETTERS[(rng.next() >> 58) as usize])).take(length).collect()
     };
     Arc::new(StringArray::from_iter_values((0..rows).map(value)))
 }
@@ -156,9 +148,7 @@ pub(crate) fn strings_of_15(rng: &mut Rng, rows: usize) -> ArrayRef {
         "4-NOT SPECIFIED",
         "3-MEDIUM",
     ];
-    Arc::new(StringArray::from_iter_values(
-        (0..rows).map(|_| WORDS[rng.below(15) as usize]),
-    ))
+    Arc::new(StringArray::from_iter_values((0..rows).map(|_| WORDS[rng.below(15) as usize])))
 }
 
 /// Lists of 0 to 9 random numbers; the numbers themselves are never null.
@@ -174,12 +164,8 @@ pub(crate) fn with_nulls(rng: &mut Rng, array: &ArrayRef, percent: u64) -> Resul
     if percent == 0 {
         return Ok(Arc::clone(array));
     }
-    let valid: NullBuffer = std::iter::repeat_with(|| rng.below(100) >= percent)
-        .take(array.len())
-        .collect();
-    Ok(make_array(
-        array.to_data().into_builder().nulls(Some(valid)).build()?,
-    ))
+    let valid: NullBuffer = std::iter::repeat_with(|| rng.below(100) >= percent).take(array.len()).collect();
+    Ok(make_array(array.to_data().into_builder().nulls(Some(valid)).build()?))
 }
 
 #[cfg(test)]

@@ -49,12 +49,7 @@ pub(crate) fn write_column(schema: SchemaRef, column: ArrayRef, encoding: Encodi
 fn check_encoding(file: &Bytes, encoding: Encoding) -> Result<()> {
     let options = ArrowReaderOptions::new().with_encoding_stats_as_mask(false);
     let metadata = ArrowReaderMetadata::load(file, options)?;
-    for chunk in metadata
-        .metadata()
-        .row_groups()
-        .iter()
-        .flat_map(RowGroupMetaData::columns)
-    {
+    for chunk in metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns) {
         if !has_only(chunk, encoding) {
             let stats = chunk.page_encoding_stats();
             return Err(format!("meant to write {encoding} in V2 pages, the footer says {stats:?}").into());
@@ -65,10 +60,7 @@ fn check_encoding(file: &Bytes, encoding: Encoding) -> Result<()> {
 
 fn has_only(chunk: &ColumnChunkMetaData, encoding: Encoding) -> bool {
     chunk.page_encoding_stats().is_some_and(|stats| {
-        let mut data = stats
-            .iter()
-            .filter(|page| page.page_type != PageType::DICTIONARY_PAGE)
-            .peekable();
+        let mut data = stats.iter().filter(|page| page.page_type != PageType::DICTIONARY_PAGE).peekable();
         data.peek().is_some()
             && data.all(|page| page.page_type == PageType::DATA_PAGE_V2 && page.encoding == encoding)
     })

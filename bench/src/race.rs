@@ -46,12 +46,7 @@ impl Row {
 /// that is said on stderr and the row has no time of ours.
 pub(crate) fn race(name: &str, title: &str, file: &Bytes, schema: &SchemaRef, rounds: u32) -> Result<Row> {
     let schema59 = bridge::schema(schema)?;
-    let read_ours = || {
-        count(
-            ours::open(file, &schema59, BATCH_SIZE)?,
-            arrow_array::RecordBatch::num_rows,
-        )
-    };
+    let read_ours = || count(ours::open(file, &schema59, BATCH_SIZE)?, arrow_array::RecordBatch::num_rows);
     let read_peer = || count(peer::open(file, schema, BATCH_SIZE)?, RecordBatch::num_rows);
 
     let rows = read_peer()?;
@@ -63,10 +58,7 @@ pub(crate) fn race(name: &str, title: &str, file: &Bytes, schema: &SchemaRef, ro
         }
     };
     if we_can {
-        let (ours, peer) = (
-            ours::open(file, &schema59, BATCH_SIZE)?,
-            peer::open(file, schema, BATCH_SIZE)?,
-        );
+        let (ours, peer) = (ours::open(file, &schema59, BATCH_SIZE)?, peer::open(file, schema, BATCH_SIZE)?);
         compare::compare(ours, peer).map_err(|error| format!("{name}: the values differ: {error}"))?;
     }
 
@@ -136,10 +128,7 @@ fn array_size(array: &ArrayRef) -> Result<usize> {
         }
         DataType::Utf8View => {
             let views = array.as_string_view().views();
-            let lengths = views
-                .iter()
-                .map(|&view| view as u32)
-                .filter(|&length| length > INLINE);
+            let lengths = views.iter().map(|&view| view as u32).filter(|&length| length > INLINE);
             size_of_val(&views[..]) + lengths.map(|length| length as usize).sum::<usize>()
         }
         DataType::List(_) => {
@@ -149,9 +138,7 @@ fn array_size(array: &ArrayRef) -> Result<usize> {
             size_of_val(offsets) + array_size(&list.values().slice(start, end - start))?
         }
         other => {
-            rows * other
-                .primitive_width()
-                .ok_or_else(|| format!("no size known for the type {other}"))?
+            rows * other.primitive_width().ok_or_else(|| format!("no size known for the type {other}"))?
         }
     };
     Ok(values + array.nulls().map_or(0, |_| rows.div_ceil(8)))

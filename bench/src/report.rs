@@ -55,40 +55,26 @@ fn figures(row: &Row) -> [String; 4] {
 /// An aligned table for a terminal.
 pub(crate) fn text(rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    let mut out = format!(
-        "{:width$}  {:>9} {:>9} {:>7} {:>7}\n",
-        "M rows/s", "ours", "peer", "ratio", "memcpy"
-    );
+    let mut out =
+        format!("{:width$}  {:>9} {:>9} {:>7} {:>7}\n", "M rows/s", "ours", "peer", "ratio", "memcpy");
     for row in rows {
         let [ours, peer, ratio, memcpy] = figures(row);
         // Writing to a String cannot fail.
-        let _ = writeln!(
-            out,
-            "{:width$}  {ours:>9} {peer:>9} {ratio:>7} {memcpy:>7}",
-            row.name
-        );
+        let _ = writeln!(out, "{:width$}  {ours:>9} {peer:>9} {ratio:>7} {memcpy:>7}", row.name);
     }
     out
 }
 
 /// The README's table, under a line that says where and when.
 pub(crate) fn markdown(rows: &[Row]) -> String {
-    let mut out = format!(
-        "Measured on {}, {}, one thread. The peer is {}.\n\n",
-        date(),
-        machine(),
-        peer::NAME
-    );
+    let mut out =
+        format!("Measured on {}, {}, one thread. The peer is {}.\n\n", date(), machine(), peer::NAME);
     out.push_str(
         "| column | ours, M rows/s | peer, M rows/s | ratio | part of memcpy |\n|---|--:|--:|--:|--:|\n",
     );
     for row in rows {
         let [ours, peer, ratio, memcpy] = figures(row);
-        let _ = writeln!(
-            out,
-            "| `{}`: {} | {ours} | {peer} | {ratio} | {memcpy} |",
-            row.name, row.title
-        );
+        let _ = writeln!(out, "| `{}`: {} | {ours} | {peer} | {ratio} | {memcpy} |", row.name, row.title);
     }
     out
 }
@@ -97,19 +83,15 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
 fn machine() -> String {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info
-        .lines()
-        .find(|line| line.starts_with("model name"))
-        .and_then(|line| line.split_once(':'));
+    let model =
+        info.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(':'));
     let model = model.map_or(std::env::consts::ARCH, |(_, model)| model.trim());
     format!("{model} ({cpus} CPUs, {})", std::env::consts::OS)
 }
 
 /// Today's date in UTC, as YYYY-MM-DD.
 fn date() -> String {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     civil(seconds / 86_400)
 }
 
@@ -122,11 +104,7 @@ fn civil(days: u64) -> String {
     let day = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
-    let (month, carry) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
+    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     format!("{:04}-{month:02}-{day:02}", era * 400 + year + carry)
 }
 

@@ -49,9 +49,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
         if !name.contains(&options.common.filter) {
             continue;
         }
-        let path = options
-            .data_dir
-            .join(format!("lineitem-sf{}-{codec}.parquet", options.sf));
+        let path = options.data_dir.join(format!("lineitem-sf{}-{codec}.parquet", options.sf));
         if !path.exists() {
             eprintln!("writing {}", path.display());
             fs::create_dir_all(&options.data_dir)?;

@@ -35,19 +35,12 @@ impl Leaves<'_> {
     }
 
     fn batch(&self, leaf: usize) -> Result<&LeafBatch> {
-        self.batches
-            .get(leaf)
-            .and_then(Option::as_ref)
-            .ok_or_else(|| self.missing(leaf))
+        self.batches.get(leaf).and_then(Option::as_ref).ok_or_else(|| self.missing(leaf))
     }
 
     fn array(&mut self, leaf: usize, to: &DataType) -> Result<ArrayRef> {
         let batch = self.batches.get_mut(leaf).and_then(Option::take);
-        match (
-            batch,
-            self.schema.columns().get(leaf),
-            self.dictionaries.get_mut(leaf),
-        ) {
+        match (batch, self.schema.columns().get(leaf), self.dictionaries.get_mut(leaf)) {
             (Some(batch), Some(column), Some(cache)) => leaf::into_array(batch, column, to, cache),
             _ => Err(self.missing(leaf)),
         }
@@ -68,10 +61,7 @@ pub(crate) fn assemble(field: &Field, to: &ArrowField, leaves: &mut Leaves<'_>) 
         (FieldKind::Struct(fields), DataType::Struct(to)) => structure(field, fields, to, leaves),
         (FieldKind::List(element), data_type) => list(field, element, data_type, leaves),
         (FieldKind::Map(entries), DataType::Map(to, sorted)) => map(field, entries, to, *sorted, leaves),
-        (_, data_type) => Err(Error::argument(format!(
-            "field {} cannot be read as {data_type}",
-            field.name
-        ))),
+        (_, data_type) => Err(Error::argument(format!("field {} cannot be read as {data_type}", field.name))),
     }
 }
 
@@ -103,20 +93,11 @@ fn structure(
 
 fn list(field: &Field, element: &Field, to: &DataType, leaves: &mut Leaves<'_>) -> Result<ArrayRef> {
     let Some(to_element) = element_of(to) else {
-        return Err(Error::argument(format!(
-            "the list {} cannot be read as {to}",
-            field.name
-        )));
+        return Err(Error::argument(format!("the list {} cannot be read as {to}", field.name)));
     };
     let slots = leaves.batch(field.first_leaf())?.slots().list(field, element)?;
     let elements = assemble(element, to_element, leaves)?;
-    agree(
-        field,
-        slots.offsets.last().map_or(0, |&end| end as usize),
-        element,
-        elements.len(),
-        leaves,
-    )?;
+    agree(field, slots.offsets.last().map_or(0, |&end| end as usize), element, elements.len(), leaves)?;
     let to_element = to_element.clone();
     match to {
         DataType::LargeList(_) => offset_list::<i64>(to_element, elements, slots),
@@ -136,17 +117,10 @@ fn map(
     leaves: &mut Leaves<'_>,
 ) -> Result<ArrayRef> {
     let (FieldKind::Struct(fields), DataType::Struct(to_fields)) = (&entries.kind, to.data_type()) else {
-        return Err(Error::argument(format!(
-            "the map {} cannot be read as {}",
-            field.name,
-            to.data_type()
-        )));
+        return Err(Error::argument(format!("the map {} cannot be read as {}", field.name, to.data_type())));
     };
     let ([key, value], [to_key, to_value]) = (fields.as_slice(), &**to_fields) else {
-        return Err(Error::argument(format!(
-            "the map {} has no key and value",
-            field.name
-        )));
+        return Err(Error::argument(format!("the map {} has no key and value", field.name)));
     };
     let slots = leaves.batch(field.first_leaf())?.slots().list(field, entries)?;
     let count = slots.offsets.last().map_or(0, |&end| end as usize);
@@ -160,13 +134,7 @@ fn map(
     let entries = StructArray::try_new_with_length(to_fields.clone(), vec![keys, values], None, count);
     let nulls = leaf::nulls(slots.validity);
     let map = entries.and_then(|entries| {
-        MapArray::try_new(
-            to.clone(),
-            OffsetBuffer::new(slots.offsets.into()),
-            entries,
-            nulls,
-            sorted,
-        )
+        MapArray::try_new(to.clone(), OffsetBuffer::new(slots.offsets.into()), entries, nulls, sorted)
     });
     Ok(Arc::new(map.map_err(refused)?))
 }
@@ -178,13 +146,9 @@ fn agree(above: &Field, wanted: usize, child: &Field, found: usize, leaves: &Lea
     }
     let (first, other) = (leaves.name(above.first_leaf()), leaves.name(child.first_leaf()));
     Err(if first == other {
-        Error::corrupt(format!(
-            "column {first} has levels for {wanted} values, and {found} values"
-        ))
+        Error::corrupt(format!("column {first} has levels for {wanted} values, and {found} values"))
     } else {
-        Error::corrupt(format!(
-            "columns {first} and {other} disagree: {wanted} and {found} values"
-        ))
+        Error::corrupt(format!("columns {first} and {other} disagree: {wanted} and {found} values"))
     })
 }
 
@@ -195,9 +159,7 @@ fn offset_list<O: OffsetSizeTrait>(
 ) -> Result<ArrayRef> {
     let nulls = leaf::nulls(slots.validity);
     let offsets = OffsetBuffer::new(offsets::<O>(&slots.offsets));
-    Ok(Arc::new(
-        GenericListArray::<O>::try_new(element, offsets, elements, nulls).map_err(refused)?,
-    ))
+    Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, elements, nulls).map_err(refused)?))
 }
 
 fn list_view<O: OffsetSizeTrait>(
@@ -206,11 +168,7 @@ fn list_view<O: OffsetSizeTrait>(
     slots: ListSlots,
 ) -> Result<ArrayRef> {
     let nulls = leaf::nulls(slots.validity);
-    let sizes = slots
-        .offsets
-        .windows(2)
-        .map(|pair| O::usize_as((pair[1] - pair[0]) as usize))
-        .collect();
+    let sizes = slots.offsets.windows(2).map(|pair| O::usize_as((pair[1] - pair[0]) as usize)).collect();
     let starts = offsets::<O>(slots.offsets.split_last().map_or(&[], |(_, starts)| starts));
     Ok(Arc::new(
         GenericListViewArray::<O>::try_new(element, starts, sizes, elements, nulls).map_err(refused)?,
@@ -218,10 +176,7 @@ fn list_view<O: OffsetSizeTrait>(
 }
 
 fn offsets<O: OffsetSizeTrait>(offsets: &[i32]) -> ScalarBuffer<O> {
-    offsets
-        .iter()
-        .map(|&offset| O::usize_as(offset as usize))
-        .collect()
+    offsets.iter().map(|&offset| O::usize_as(offset as usize)).collect()
 }
 
 /// Parquet stores nothing for a null list; Arrow wants `size` elements there as well.

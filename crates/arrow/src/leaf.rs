@@ -105,10 +105,7 @@ fn as_stored(physical: Physical, to: &DataType) -> bool {
         Physical::Double => *to == Float64,
         Physical::Int96 => matches!(to, Timestamp(..)),
         Physical::ByteArray => {
-            matches!(
-                to,
-                Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView
-            )
+            matches!(to, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
         }
         Physical::FixedLenByteArray(width) => *to == plain::fixed(width),
     }
@@ -158,10 +155,7 @@ fn from_values(
 ) -> Result<ArrayRef> {
     use DataType::*;
     if nulls.as_ref().is_some_and(|nulls| nulls.len() != values.len()) {
-        return Err(Error::corrupt(format!(
-            "{} values, but not as many validity bits",
-            values.len()
-        )));
+        return Err(Error::corrupt(format!("{} values, but not as many validity bits", values.len())));
     }
     match (to, values) {
         (Null, values) => null_array(&values, nulls),
@@ -189,10 +183,7 @@ fn from_values(
         (Binary | LargeBinary | BinaryView, Values::Bytes(views)) => bytes::binary(views, nulls, to),
         (_, Values::W32(values)) if to.primitive_width() == Some(4) => words::as_is(values, nulls, to),
         (_, Values::W64(values)) if to.primitive_width() == Some(8) => words::as_is(values, nulls, to),
-        _ => Err(Error::argument(format!(
-            "{} cannot be read as {to}",
-            describe(leaf)
-        ))),
+        _ => Err(Error::argument(format!("{} cannot be read as {to}", describe(leaf)))),
     }
 }
 
@@ -222,19 +213,14 @@ fn null_array(values: &Values, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let null_count = nulls.map_or(0, |nulls| nulls.null_count());
     if null_count < values.len() {
         let count = values.len() - null_count;
-        return Err(Error::corrupt(format!(
-            "{count} values in a column that is declared to have none"
-        )));
+        return Err(Error::corrupt(format!("{count} values in a column that is declared to have none")));
     }
     Ok(Arc::new(NullArray::new(values.len())))
 }
 
 /// An array of primitive type `to` over `buffer`, which holds `len` values of it.
 fn primitive(buffer: Buffer, len: usize, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
-    let data = arrow_data::ArrayData::builder(to.clone())
-        .len(len)
-        .add_buffer(buffer)
-        .nulls(nulls);
+    let data = arrow_data::ArrayData::builder(to.clone()).len(len).add_buffer(buffer).nulls(nulls);
     Ok(arrow_array::make_array(data.build().map_err(refused)?))
 }
 

@@ -43,18 +43,12 @@ pub(crate) fn column(
 
 /// A FIXED_LEN_BYTE_ARRAY column.
 pub(crate) fn fixed(name: &str, width: i32, logical: Option<LogicalType>) -> SchemaElement {
-    SchemaElement {
-        type_length: Some(width),
-        ..column(name, OPTIONAL, Type::FIXED_LEN_BYTE_ARRAY, logical)
-    }
+    SchemaElement { type_length: Some(width), ..column(name, OPTIONAL, Type::FIXED_LEN_BYTE_ARRAY, logical) }
 }
 
 /// The schema below a root of `roots` fields.
 pub(crate) fn schema(roots: i32, elements: impl IntoIterator<Item = SchemaElement>) -> (Schema, Vec<Field>) {
-    let root = SchemaElement {
-        repetition_type: None,
-        ..group("m", REQUIRED, roots, None)
-    };
+    let root = SchemaElement { repetition_type: None, ..group("m", REQUIRED, roots, None) };
     let elements: Vec<_> = [root].into_iter().chain(elements).collect();
     let schema = Schema::from_thrift(&elements, &Limits::default()).unwrap();
     let fields = Field::from_schema(&schema);
@@ -70,10 +64,5 @@ pub(crate) fn leaf(element: SchemaElement) -> Leaf {
 pub(crate) fn batch(values: Values, validity: Option<&[bool]>) -> LeafBatch {
     let entries = values.len();
     let validity = validity.map(|bits| bits.iter().copied().collect());
-    LeafBatch {
-        values,
-        validity,
-        entries,
-        ..LeafBatch::new(Shape::Bit)
-    }
+    LeafBatch { values, validity, entries, ..LeafBatch::new(Shape::Bit) }
 }

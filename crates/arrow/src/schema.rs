@@ -45,11 +45,7 @@ pub struct TypeOptions {
 
 impl Default for TypeOptions {
     fn default() -> Self {
-        TypeOptions {
-            text: None,
-            int96_unit: None,
-            use_arrow_schema: true,
-        }
+        TypeOptions { text: None, int96_unit: None, use_arrow_schema: true }
     }
 }
 
@@ -98,17 +94,10 @@ pub fn to_arrow(
         Some(base64) if options.use_arrow_schema => ipc::decode(base64),
         _ => None,
     };
-    let mapping = Mapping {
-        schema,
-        metadata,
-        options,
-    };
+    let mapping = Mapping { schema, metadata, options };
     let hints = stored.as_ref().map(ArrowSchema::fields);
     let fields = mapping.fields(fields, hints);
-    let mut kept = stored
-        .as_ref()
-        .map(|stored| stored.metadata.clone())
-        .unwrap_or_default();
+    let mut kept = stored.as_ref().map(|stored| stored.metadata.clone()).unwrap_or_default();
     kept.extend(metadata.clone());
     kept.remove(ARROW_SCHEMA_KEY);
     ArrowSchema::new_with_metadata(fields, kept)
@@ -138,15 +127,9 @@ impl Mapping<'_> {
             let hints = hints?;
             // The same place in the common case, any place where columns were left out.
             let same_place = hints.get(i).filter(|hint| hint.name() == name);
-            same_place
-                .or_else(|| hints.iter().find(|hint| hint.name() == name))
-                .map(Arc::as_ref)
+            same_place.or_else(|| hints.iter().find(|hint| hint.name() == name)).map(Arc::as_ref)
         };
-        fields
-            .iter()
-            .enumerate()
-            .map(|(i, field)| self.field(field, hint(i, &field.name)))
-            .collect()
+        fields.iter().enumerate().map(|(i, field)| self.field(field, hint(i, &field.name))).collect()
     }
 
     fn field(&self, field: &Field, hint: Option<&ArrowField>) -> ArrowField {
@@ -180,10 +163,7 @@ impl Mapping<'_> {
             Some(DataType::Struct(hints)) => Some(hints),
             _ => None,
         };
-        Mapped {
-            data_type: DataType::Struct(self.fields(fields, hints)),
-            hinted: hints.is_some(),
-        }
+        Mapped { data_type: DataType::Struct(self.fields(fields, hints)), hinted: hints.is_some() }
     }
 
     /// Lists are `List`, unless the hint is another of Arrow's lists.
@@ -197,10 +177,7 @@ impl Mapping<'_> {
             Some(DataType::FixedSizeList(_, n)) if *n >= 0 => DataType::FixedSizeList(element, *n),
             _ => DataType::List(element),
         };
-        Mapped {
-            data_type,
-            hinted: element_hint.is_some(),
-        }
+        Mapped { data_type, hinted: element_hint.is_some() }
     }
 
     /// Maps are `Map`. QUIRK: keys are never nullable in Arrow; where the file says that they may be, a null is an
@@ -223,10 +200,7 @@ impl Mapping<'_> {
             let value = self.field(value, hint_of(1));
             mapped.set_data_type(DataType::Struct(Fields::from(vec![key, value])));
         }
-        Mapped {
-            data_type: DataType::Map(Arc::new(mapped), sorted),
-            hinted: entries_hint.is_some(),
-        }
+        Mapped { data_type: DataType::Map(Arc::new(mapped), sorted), hinted: entries_hint.is_some() }
     }
 }
 

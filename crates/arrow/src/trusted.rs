@@ -42,9 +42,7 @@ pub(crate) fn string<O: OffsetSizeTrait>(
 ) -> Result<GenericStringArray<O>> {
     check_len(offsets.len() - 1, nulls.as_ref())?;
     if offsets.last().is_none_or(|last| last.as_usize() > bytes.len()) {
-        return Err(refused(ArrowError::InvalidArgumentError(
-            "offsets beyond the bytes".to_owned(),
-        )));
+        return Err(refused(ArrowError::InvalidArgumentError("offsets beyond the bytes".to_owned())));
     }
     debug_assert!(GenericStringArray::try_new(offsets.clone(), bytes.clone(), nulls.clone()).is_ok());
     // SAFETY: an `OffsetBuffer` ascends from 0 or more, and its last offset is inside `bytes`; text is UTF-8 between any
@@ -54,10 +52,7 @@ pub(crate) fn string<O: OffsetSizeTrait>(
 
 fn parts(views: Views) -> (ScalarBuffer<u128>, Vec<Buffer>) {
     let (views, buffers) = views.into_parts();
-    (
-        ScalarBuffer::from(views),
-        buffers.into_iter().map(Buffer::from).collect(),
-    )
+    (ScalarBuffer::from(views), buffers.into_iter().map(Buffer::from).collect())
 }
 
 fn check_len(len: usize, nulls: Option<&NullBuffer>) -> Result<()> {

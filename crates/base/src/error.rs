@@ -70,12 +70,7 @@ impl Error {
     /// An error of `kind` with a message and no place yet.
     #[cold]
     pub fn new(kind: Kind, message: impl Into<Cow<'static, str>>) -> Self {
-        Error(Box::new(Inner {
-            kind,
-            message: message.into(),
-            place: Place::default(),
-            source: None,
-        }))
+        Error(Box::new(Inner { kind, message: message.into(), place: Place::default(), source: None }))
     }
 
     /// The bytes contradict the format or themselves.
@@ -210,12 +205,7 @@ impl Kind {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner {
-            kind,
-            message,
-            place,
-            source,
-        } = &*self.0;
+        let Inner { kind, message, place, source } = &*self.0;
         write!(f, "{}: {message}", kind.name())?;
         if let Some(source) = source {
             write!(f, ": {source}")?;
@@ -226,11 +216,7 @@ impl fmt::Display for Error {
         parts.extend(place.row_group.map(|row_group| format!("row group {row_group}")));
         parts.extend(place.page.map(|page| format!("page {page}")));
         parts.extend(place.offset.map(|offset| format!("byte {offset}")));
-        if parts.is_empty() {
-            Ok(())
-        } else {
-            write!(f, ", in {}", parts.join(", "))
-        }
+        if parts.is_empty() { Ok(()) } else { write!(f, ", in {}", parts.join(", ")) }
     }
 }
 
@@ -242,20 +228,13 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0
-            .source
-            .as_ref()
-            .map(|source| &**source as &(dyn std::error::Error + 'static))
+        self.0.source.as_ref().map(|source| &**source as &(dyn std::error::Error + 'static))
     }
 }
 
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
-        let kind = if error.kind() == std::io::ErrorKind::UnexpectedEof {
-            Kind::Truncated
-        } else {
-            Kind::Io
-        };
+        let kind = if error.kind() == std::io::ErrorKind::UnexpectedEof { Kind::Truncated } else { Kind::Io };
         Error::caused_by(kind, "reading or writing failed", error)
     }
 }
@@ -271,12 +250,7 @@ mod tests {
 
     #[test]
     fn the_innermost_layer_knows_best() {
-        let error = Error::truncated("x")
-            .in_page(1)
-            .in_page(2)
-            .at(7)
-            .shifted(100)
-            .at(3);
+        let error = Error::truncated("x").in_page(1).in_page(2).at(7).shifted(100).at(3);
         assert_eq!(error.place().page, Some(1));
         assert_eq!(error.place().offset, Some(107));
         assert_eq!(error.to_string(), "truncated: x, in page 1, byte 107");

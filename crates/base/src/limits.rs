@@ -19,7 +19,8 @@ pub struct Limits {
     /// Largest page header in bytes. Default 16 MiB: headers carry statistics with whole values in them.
     pub page_header_bytes: usize,
     /// Pages larger than [`free_page_bytes`](Self::free_page_bytes) may decompress to at most this many times their
-    /// stored size. Default 5,000.
+    /// stored size. Default 1,000,000: Brotli makes 1 GiB of one letter of 1,627 bytes, and such files exist. What the
+    /// codecs of less reach can make of a page is held against their own bounds.
     pub decompression_ratio: usize,
     /// Pages up to this size may have any decompression ratio: a page of equal values legally shrinks to nothing.
     /// Default 64 MiB.
@@ -38,7 +39,7 @@ impl Default for Limits {
             footer_bytes: 1 << 30,
             page_bytes: i32::MAX as usize,
             page_header_bytes: 16 << 20,
-            decompression_ratio: 5_000,
+            decompression_ratio: 1_000_000,
             free_page_bytes: 64 << 20,
             schema_nodes: 1_000_000,
             schema_depth: 200,
@@ -53,9 +54,7 @@ impl Limits {
         if actual <= limit {
             return Ok(());
         }
-        Err(Error::limit(format!(
-            "{actual} exceeds the limit of {limit}; raise Limits::{name} to read it"
-        )))
+        Err(Error::limit(format!("{actual} exceeds the limit of {limit}; raise Limits::{name} to read it")))
     }
 
     /// Holds a page's two sizes against the size and the ratio limits.

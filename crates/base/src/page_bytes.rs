@@ -35,10 +35,7 @@ impl PageBytes {
         let len = range.len();
         let padded_end = range.end + SLACK;
         if padded_end <= file.len() {
-            return PageBytes {
-                padded: file.slice(range.start..padded_end),
-                len,
-            };
+            return PageBytes { padded: file.slice(range.start..padded_end), len };
         }
         PageBytes::copy_of(&file[range])
     }
@@ -76,15 +73,8 @@ impl PageBytes {
     /// # Panics
     /// If the range is not inside the bytes.
     pub fn slice(&self, range: Range<usize>) -> Self {
-        assert!(
-            range.end <= self.len,
-            "slice {range:?} of {} page bytes",
-            self.len
-        );
-        PageBytes {
-            len: range.len(),
-            padded: self.padded.slice(range.start..),
-        }
+        assert!(range.end <= self.len, "slice {range:?} of {} page bytes", self.len);
+        PageBytes { len: range.len(), padded: self.padded.slice(range.start..) }
     }
 
     /// The bytes as a shared buffer, without the slack.
@@ -110,10 +100,7 @@ impl From<Vec<u8>> for PageBytes {
     fn from(mut bytes: Vec<u8>) -> Self {
         let len = bytes.len();
         bytes.resize(len + SLACK, 0);
-        PageBytes {
-            padded: Bytes::from(bytes),
-            len,
-        }
+        PageBytes { padded: Bytes::from(bytes), len }
     }
 }
 

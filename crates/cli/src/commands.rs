@@ -15,10 +15,10 @@ pub(crate) mod size;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::printable;
-use marquetry::arrow::ProjectionMask;
-use marquetry::errors::Error;
 use marquetry::OpenFile;
+use marquetry::arrow::ProjectionMask;
 use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::errors::Error;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry::file::page::{ChunkPages, PageOptions, Trust};
 use std::ops::Range;
@@ -43,7 +43,11 @@ struct Chunks {
 
 impl Chunks {
     /// Those of one row group and one column, or of all. Fails if there is no such row group or column.
-    fn new(metadata: &ParquetMetaData, row_group: Option<usize>, column: Option<&str>) -> Result<Self, Error> {
+    fn new(
+        metadata: &ParquetMetaData,
+        row_group: Option<usize>,
+        column: Option<&str>,
+    ) -> Result<Self, Error> {
         let count = metadata.num_row_groups();
         let row_groups = match row_group {
             Some(row_group) if row_group < count => row_group..row_group + 1,
@@ -62,7 +66,8 @@ impl Chunks {
     /// Row group and column of each.
     fn iter(&self, metadata: &ParquetMetaData) -> impl Iterator<Item = (usize, usize)> {
         let columns = metadata.schema().num_columns();
-        let all = self.row_groups.clone().flat_map(move |row_group| (0..columns).map(move |i| (row_group, i)));
+        let all =
+            self.row_groups.clone().flat_map(move |row_group| (0..columns).map(move |i| (row_group, i)));
         all.filter(|(_, column)| self.mask.leaf_included(*column))
     }
 }

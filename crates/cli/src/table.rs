@@ -15,7 +15,8 @@ pub(crate) struct Table {
 impl Table {
     /// A table with these headings; columns whose heading begins with `>` stand at the right.
     pub(crate) fn new<S: AsRef<str>>(headings: &[S]) -> Self {
-        let names: Vec<&str> = headings.iter().map(|heading| heading.as_ref().trim_start_matches('>')).collect();
+        let names: Vec<&str> =
+            headings.iter().map(|heading| heading.as_ref().trim_start_matches('>')).collect();
         let mut table = Table::plain(&names);
         let right = headings.iter().enumerate().filter(|(_, heading)| heading.as_ref().starts_with('>'));
         table.align_right(right.map(|(column, _)| column));
@@ -51,7 +52,9 @@ impl Table {
     /// Columns that stand at the right.
     pub(crate) fn align_right(&mut self, columns: impl Iterator<Item = usize>) {
         for column in columns {
-            self.inner.column_mut(column).map(|column| column.set_cell_alignment(CellAlignment::Right));
+            if let Some(column) = self.inner.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
         }
     }
 
@@ -71,7 +74,10 @@ impl Table {
 
 /// The text on one line, and without what would steer a terminal.
 pub(crate) fn printable(text: &str) -> String {
-    let is_harmless = |c: char| !c.is_control() && !matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_harmless = |c: char| {
+        !c.is_control()
+            && !matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     if text.chars().all(is_harmless) {
         return text.to_owned();
     }

@@ -73,7 +73,9 @@ fn integer(value: i64, leaf: &Leaf, out: &mut String) -> Option<Form> {
         Some(Logical::Date) => time::date(value, out),
         Some(Logical::Time { unit, .. }) => time::time(value, arrow_unit(*unit), out),
         Some(Logical::Timestamp { unit, utc }) => time::timestamp(value, arrow_unit(*unit), *utc, out),
-        Some(Logical::Decimal { scale, .. }) => return Some(scalar::decimal(&value.to_string(), *scale, out)),
+        Some(Logical::Decimal { scale, .. }) => {
+            return Some(scalar::decimal(&value.to_string(), *scale, out));
+        }
         Some(Logical::Integer { signed: false, .. }) if leaf.physical() == Physical::Int32 => {
             out.push_str(&(value as u32).to_string());
             return Some(Form::Bare);
@@ -105,7 +107,9 @@ fn fixed(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
     match leaf.logical() {
         Some(Logical::Decimal { scale, .. }) => return decimal(bytes, *scale, out),
         Some(Logical::Float16) => {
-            let value = <Float16Type as ArrowPrimitiveType>::Native::from_bits(u16::from_le_bytes(bytes.try_into().ok()?));
+            let value = <Float16Type as ArrowPrimitiveType>::Native::from_bits(u16::from_le_bytes(
+                bytes.try_into().ok()?,
+            ));
             return Some(scalar::single(value.to_f32(), out));
         }
         Some(Logical::Interval) => {

@@ -16,11 +16,8 @@ const DEFAULT_LEVEL: i32 = 4;
 /// tables of its stream and has no reset.
 pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     // The strict state refuses windows over 16 MiB, which RFC 7932 does not have.
-    let mut state = BrotliState::new_strict(
-        StandardAlloc::default(),
-        StandardAlloc::default(),
-        StandardAlloc::default(),
-    );
+    let mut state =
+        BrotliState::new_strict(StandardAlloc::default(), StandardAlloc::default(), StandardAlloc::default());
     let (mut stored, mut read, mut produced, mut total) = (input.len(), 0, 0, 0);
     let mut room = size.min(FIRST_STEP.max(input.len().saturating_mul(4)));
     loop {

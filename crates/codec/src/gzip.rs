@@ -111,31 +111,20 @@ mod tests {
     fn members(contents: &[&[u8]]) -> Vec<u8> {
         let mut page = Vec::new();
         for content in contents {
-            Compressor::new(None)
-                .unwrap()
-                .compress(content, &mut page)
-                .unwrap();
+            Compressor::new(None).unwrap().compress(content, &mut page).unwrap();
         }
         page
     }
 
     fn read(page: &[u8], size: usize) -> Result<Vec<u8>> {
         let mut output = Vec::new();
-        Decompressor::default()
-            .decompress(page, size, &mut output)
-            .map(|()| output)
+        Decompressor::default().decompress(page, size, &mut output).map(|()| output)
     }
 
     #[test]
     fn members_follow_each_other() {
-        assert_eq!(
-            read(&members(&[b"one, ", b"two, ", b"three"]), 15).unwrap(),
-            b"one, two, three"
-        );
-        assert_eq!(
-            read(&members(&[b"", b"", b"one", b"", b"two"]), 6).unwrap(),
-            b"onetwo"
-        );
+        assert_eq!(read(&members(&[b"one, ", b"two, ", b"three"]), 15).unwrap(), b"one, two, three");
+        assert_eq!(read(&members(&[b"", b"", b"one", b"", b"two"]), 6).unwrap(), b"onetwo");
         assert_eq!(read(&members(&[b"one", b""]), 3).unwrap(), b"one");
         assert_eq!(read(&members(&[b"", b""]), 0).unwrap(), b"");
         for wrong in [2, 4] {

@@ -32,10 +32,7 @@ pub(crate) fn decompress(
         }
     }
     if at < output.len() {
-        return Err(Error::truncated(format!(
-            "Hadoop blocks of {at} bytes, {} wanted",
-            output.len()
-        )));
+        return Err(Error::truncated(format!("Hadoop blocks of {at} bytes, {} wanted", output.len())));
     }
     Ok(())
 }

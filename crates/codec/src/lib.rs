@@ -155,11 +155,7 @@ impl Codec {
     /// The error of a page that its library refuses.
     #[cold]
     fn refused(self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-        Error::caused_by(
-            Kind::Corrupt,
-            format!("{} page does not decompress", self.name()),
-            cause,
-        )
+        Error::caused_by(Kind::Corrupt, format!("{} page does not decompress", self.name()), cause)
     }
 
     /// Fails unless the page `produced` as many bytes as its header says.
@@ -371,20 +367,14 @@ impl Compressor {
         };
         done.map_err(|cause| {
             output.truncate(start);
-            Error::caused_by(
-                Kind::Argument,
-                format!("{} does not compress", self.codec.name()),
-                cause,
-            )
+            Error::caused_by(Kind::Argument, format!("{} does not compress", self.codec.name()), cause)
         })
     }
 }
 
 impl std::fmt::Debug for Compressor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Compressor")
-            .field("codec", &self.codec)
-            .finish_non_exhaustive()
+        f.debug_struct("Compressor").field("codec", &self.codec).finish_non_exhaustive()
     }
 }
 
@@ -407,18 +397,8 @@ mod tests {
 
     #[test]
     fn a_codec_left_out_names_its_feature() {
-        assert!(
-            Codec::Lz4Raw
-                .left_out()
-                .message()
-                .contains("turn on the feature \"lz4\"")
-        );
-        assert!(
-            Codec::Brotli
-                .left_out()
-                .message()
-                .contains("turn on the feature \"brotli\"")
-        );
+        assert!(Codec::Lz4Raw.left_out().message().contains("turn on the feature \"lz4\""));
+        assert!(Codec::Brotli.left_out().message().contains("turn on the feature \"brotli\""));
     }
 
     #[test]

@@ -50,10 +50,8 @@ fn decompress_chunk(input: &[u8], output: &mut [u8]) -> Result<usize> {
 /// Grows `output` as the frame fills it.
 fn decompress_frame(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     let most = (size as u64).saturating_add(1);
-    let produced = FrameDecoder::new(input)
-        .take(most)
-        .read_to_end(output)
-        .map_err(|cause| Codec::Lz4.refused(cause))?;
+    let produced =
+        FrameDecoder::new(input).take(most).read_to_end(output).map_err(|cause| Codec::Lz4.refused(cause))?;
     output.reserve(SLACK);
     Codec::Lz4.check_produced(produced, size)
 }
@@ -101,11 +99,7 @@ mod tests {
     fn hadoop_blocks_of_several_chunks() {
         assert_eq!(
             read(HADOOP, 21).unwrap(),
-            b"hello hi abababab"
-                .iter()
-                .chain(b"xyz!")
-                .copied()
-                .collect::<Vec<_>>()
+            b"hello hi abababab".iter().chain(b"xyz!").copied().collect::<Vec<_>>()
         );
         assert!(read(HADOOP, 20).is_err());
         assert!(read(HADOOP, 22).is_err());

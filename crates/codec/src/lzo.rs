@@ -38,11 +38,7 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
 
 /// Decompresses one LZO1X stream to the front of `output` and tells how many bytes that were.
 fn decompress_stream(input: &[u8], output: &mut [u8]) -> Result<usize> {
-    let mut stream = Stream {
-        input: Cursor::new(input),
-        output,
-        at: 0,
-    };
+    let mut stream = Stream { input: Cursor::new(input), output, at: 0 };
     let mut state = 0;
     if let Some(&first @ 18..) = input.first() {
         stream.input.skip(1)?;
@@ -134,10 +130,7 @@ impl Stream<'_> {
     /// Copies `n` bytes of the output; the source may run into what is being written.
     fn copy(&mut self, distance: usize, n: usize) -> Result<()> {
         if distance > self.at {
-            return Err(Error::corrupt(format!(
-                "an LZO match from {distance} bytes back after {}",
-                self.at
-            )));
+            return Err(Error::corrupt(format!("an LZO match from {distance} bytes back after {}", self.at)));
         }
         self.room(n)?;
         let (start, end) = (self.at - distance, self.at + n);

@@ -15,9 +15,8 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
     Codec::Snappy.check_produced(stated, size)?;
     Codec::Snappy.reserve(input.len(), EXPANSION, size, output)?;
     output.resize(size, 0);
-    let produced = snap::raw::Decoder::new()
-        .decompress(input, output)
-        .map_err(|cause| Codec::Snappy.refused(cause))?;
+    let produced =
+        snap::raw::Decoder::new().decompress(input, output).map_err(|cause| Codec::Snappy.refused(cause))?;
     Codec::Snappy.check_produced(produced, size)
 }
 

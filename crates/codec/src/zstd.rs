@@ -53,17 +53,12 @@ mod tests {
     #[test]
     fn frames_follow_each_other_and_need_no_content_size() {
         let mut pages = Vec::new();
-        Compressor::new(None)
-            .unwrap()
-            .compress(b"known, ", &mut pages)
-            .unwrap();
+        Compressor::new(None).unwrap().compress(b"known, ", &mut pages).unwrap();
         let mut stream = zstd::stream::write::Encoder::new(&mut pages, 1).unwrap();
         io::Write::write_all(&mut stream, b"unknown").unwrap();
         stream.finish().unwrap();
         let mut output = Vec::new();
-        Decompressor::default()
-            .decompress(&pages, 14, &mut output)
-            .unwrap();
+        Decompressor::default().decompress(&pages, 14, &mut output).unwrap();
         assert_eq!(output, b"known, unknown");
     }
 }

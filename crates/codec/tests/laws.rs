@@ -5,21 +5,12 @@ use marquetry_base::{Kind, SLACK};
 use marquetry_codec::{Codec, Compressor, Decompressor};
 use proptest::prelude::*;
 
-const WRITTEN: [Codec; 6] = [
-    Codec::Uncompressed,
-    Codec::Snappy,
-    Codec::Gzip,
-    Codec::Brotli,
-    Codec::Zstd,
-    Codec::Lz4Raw,
-];
+const WRITTEN: [Codec; 6] =
+    [Codec::Uncompressed, Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw];
 
 fn compressed(codec: Codec, level: Option<i32>, content: &[u8]) -> Vec<u8> {
     let mut page = Vec::new();
-    Compressor::new(codec, level)
-        .unwrap()
-        .compress(content, &mut page)
-        .unwrap();
+    Compressor::new(codec, level).unwrap().compress(content, &mut page).unwrap();
     page
 }
 
@@ -47,19 +38,10 @@ fn hadoop(content: &[u8], block: usize, chunk: usize, compress: impl Fn(&[u8]) -
 /// A page per codec, the ones that are only read included.
 fn pages(content: &[u8]) -> Vec<(Codec, Vec<u8>)> {
     let raw = |chunk: &[u8]| compressed(Codec::Lz4Raw, None, chunk);
-    let mut pages: Vec<_> = WRITTEN
-        .map(|codec| (codec, compressed(codec, None, content)))
-        .into();
+    let mut pages: Vec<_> = WRITTEN.map(|codec| (codec, compressed(codec, None, content))).into();
     let (front, back) = content.split_at(content.len() / 2);
     pages.extend([
-        (
-            Codec::Gzip,
-            [
-                compressed(Codec::Gzip, None, front),
-                compressed(Codec::Gzip, None, back),
-            ]
-            .concat(),
-        ),
+        (Codec::Gzip, [compressed(Codec::Gzip, None, front), compressed(Codec::Gzip, None, back)].concat()),
         (Codec::Lz4, raw(content)),
         (Codec::Lz4, hadoop(content, 100, 30, raw)),
         (Codec::Lzo, lzo(content)),
@@ -126,9 +108,7 @@ fn every_level_round_trips_and_appends() {
             compressor.compress(&content, &mut page).unwrap();
             assert_eq!(page[6..first], page[first..], "{codec} is the same each time");
             let mut output = Vec::new();
-            Decompressor::new()
-                .decompress(codec, &page[6..first], content.len(), &mut output)
-                .unwrap();
+            Decompressor::new().decompress(codec, &page[6..first], content.len(), &mut output).unwrap();
             assert_eq!(output, content, "{codec} level {level}");
         }
     }
@@ -146,16 +126,10 @@ fn levels_and_codecs_that_are_not_there() {
         (Codec::Lz4Raw, 1),
         (Codec::Uncompressed, 0),
     ] {
-        assert_eq!(
-            Compressor::new(codec, Some(level)).unwrap_err().kind(),
-            Kind::Argument
-        );
+        assert_eq!(Compressor::new(codec, Some(level)).unwrap_err().kind(), Kind::Argument);
     }
     for codec in [Codec::Lz4, Codec::Lzo] {
-        assert_eq!(
-            Compressor::new(codec, None).unwrap_err().kind(),
-            Kind::Unsupported
-        );
+        assert_eq!(Compressor::new(codec, None).unwrap_err().kind(), Kind::Unsupported);
     }
 }
 
@@ -165,9 +139,7 @@ fn the_size_of_the_header_must_be_right() {
     let mut output = Vec::new();
     for (codec, page) in pages(&content) {
         for wrong in [0, 1, content.len() - 1, content.len() + 1, content.len() * 2] {
-            let error = Decompressor::new()
-                .decompress(codec, &page, wrong, &mut output)
-                .unwrap_err();
+            let error = Decompressor::new().decompress(codec, &page, wrong, &mut output).unwrap_err();
             assert_eq!(error.kind(), Kind::Corrupt, "{codec}: {error}");
         }
     }
@@ -177,15 +149,9 @@ fn the_size_of_the_header_must_be_right() {
 fn no_bytes_are_an_empty_page() {
     let mut output = vec![1];
     for codec in Codec::ALL {
-        Decompressor::new()
-            .decompress(codec, &[], 0, &mut output)
-            .unwrap();
+        Decompressor::new().decompress(codec, &[], 0, &mut output).unwrap();
         assert!(output.is_empty());
-        assert!(
-            Decompressor::new()
-                .decompress(codec, &[], 1, &mut output)
-                .is_err()
-        );
+        assert!(Decompressor::new().decompress(codec, &[], 1, &mut output).is_err());
     }
 }
 
@@ -216,9 +182,7 @@ fn flipped_bits_are_errors_or_bytes() {
             }
             page[bit / 8] ^= 1 << (bit % 8);
         }
-        decompressor
-            .decompress(codec, &page, content.len(), &mut output)
-            .unwrap();
+        decompressor.decompress(codec, &page, content.len(), &mut output).unwrap();
         assert_eq!(output, content, "{codec} after all these errors");
     }
 }
@@ -227,20 +191,12 @@ fn flipped_bits_are_errors_or_bytes() {
 fn no_memory_that_the_input_does_not_earn() {
     for (codec, page) in pages(b"0123456789") {
         let mut output = Vec::new();
-        assert!(
-            Decompressor::new()
-                .decompress(codec, &page, 1 << 30, &mut output)
-                .is_err()
-        );
+        assert!(Decompressor::new().decompress(codec, &page, 1 << 30, &mut output).is_err());
         assert!(output.capacity() < 4 << 20, "{codec} took {}", output.capacity());
     }
     let mut lying = vec![0x80, 0x80, 0x80, 0x80, 0x04]; // a Snappy stream that says 1 GiB, too
     lying.extend([0; 5]);
     let mut output = Vec::new();
-    assert!(
-        Decompressor::new()
-            .decompress(Codec::Snappy, &lying, 1 << 30, &mut output)
-            .is_err()
-    );
+    assert!(Decompressor::new().decompress(Codec::Snappy, &lying, 1 << 30, &mut output).is_err());
     assert!(output.capacity() < 4 << 20);
 }

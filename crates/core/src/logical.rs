@@ -102,11 +102,7 @@ impl Logical {
     /// both are usable.
     pub fn from_thrift(element: &SchemaElement, physical: Option<Physical>) -> Option<Logical> {
         let newer = element.logical_type.as_ref().and_then(from_logical_type);
-        let older = || {
-            element
-                .converted_type
-                .and_then(|converted| from_converted_type(converted, element))
-        };
+        let older = || element.converted_type.and_then(|converted| from_converted_type(converted, element));
         newer
             .filter(|logical| logical.fits(physical))
             .or_else(|| older().filter(|logical| logical.fits(physical)))
@@ -164,44 +160,31 @@ fn from_logical_type(logical: &LogicalType) -> Option<Logical> {
         LogicalType::Map => Logical::Map,
         LogicalType::List => Logical::List,
         LogicalType::Enum => Logical::Enum,
-        LogicalType::Decimal { scale, precision } => Logical::Decimal {
-            precision: u32::try_from(*precision).ok()?,
-            scale: *scale,
-        },
+        LogicalType::Decimal { scale, precision } => {
+            Logical::Decimal { precision: u32::try_from(*precision).ok()?, scale: *scale }
+        }
         LogicalType::Date => Logical::Date,
-        LogicalType::Time {
-            is_adjusted_to_utc,
-            unit,
-        } => Logical::Time {
-            utc: *is_adjusted_to_utc,
-            unit: from_time_unit(unit)?,
-        },
-        LogicalType::Timestamp {
-            is_adjusted_to_utc,
-            unit,
-        } => Logical::Timestamp {
-            utc: *is_adjusted_to_utc,
-            unit: from_time_unit(unit)?,
-        },
-        LogicalType::Integer { bit_width, is_signed } => Logical::Integer {
-            bits: u8::try_from(*bit_width).ok()?,
-            signed: *is_signed,
-        },
+        LogicalType::Time { is_adjusted_to_utc, unit } => {
+            Logical::Time { utc: *is_adjusted_to_utc, unit: from_time_unit(unit)? }
+        }
+        LogicalType::Timestamp { is_adjusted_to_utc, unit } => {
+            Logical::Timestamp { utc: *is_adjusted_to_utc, unit: from_time_unit(unit)? }
+        }
+        LogicalType::Integer { bit_width, is_signed } => {
+            Logical::Integer { bits: u8::try_from(*bit_width).ok()?, signed: *is_signed }
+        }
         LogicalType::Null => Logical::Null,
         LogicalType::Json => Logical::Json,
         LogicalType::Bson => Logical::Bson,
         LogicalType::Uuid => Logical::Uuid,
         LogicalType::Float16 => Logical::Float16,
-        LogicalType::Variant {
-            specification_version,
-        } => Logical::Variant {
-            version: *specification_version,
-        },
+        LogicalType::Variant { specification_version } => {
+            Logical::Variant { version: *specification_version }
+        }
         LogicalType::Geometry { crs } => Logical::Geometry { crs: crs.clone() },
-        LogicalType::Geography { crs, algorithm } => Logical::Geography {
-            crs: crs.clone(),
-            algorithm: *algorithm,
-        },
+        LogicalType::Geography { crs, algorithm } => {
+            Logical::Geography { crs: crs.clone(), algorithm: *algorithm }
+        }
         LogicalType::File => Logical::File,
         LogicalType::Unknown(_) => return None,
     })
@@ -230,22 +213,10 @@ fn from_converted_type(converted: ConvertedType, element: &SchemaElement) -> Opt
             scale: element.scale.unwrap_or(0),
         },
         ConvertedType::DATE => Logical::Date,
-        ConvertedType::TIME_MILLIS => Logical::Time {
-            utc: true,
-            unit: TimeUnit::Millis,
-        },
-        ConvertedType::TIME_MICROS => Logical::Time {
-            utc: true,
-            unit: TimeUnit::Micros,
-        },
-        ConvertedType::TIMESTAMP_MILLIS => Logical::Timestamp {
-            utc: true,
-            unit: TimeUnit::Millis,
-        },
-        ConvertedType::TIMESTAMP_MICROS => Logical::Timestamp {
-            utc: true,
-            unit: TimeUnit::Micros,
-        },
+        ConvertedType::TIME_MILLIS => Logical::Time { utc: true, unit: TimeUnit::Millis },
+        ConvertedType::TIME_MICROS => Logical::Time { utc: true, unit: TimeUnit::Micros },
+        ConvertedType::TIMESTAMP_MILLIS => Logical::Timestamp { utc: true, unit: TimeUnit::Millis },
+        ConvertedType::TIMESTAMP_MICROS => Logical::Timestamp { utc: true, unit: TimeUnit::Micros },
         ConvertedType::UINT_8 => integer(8, false),
         ConvertedType::UINT_16 => integer(16, false),
         ConvertedType::UINT_32 => integer(32, false),

@@ -42,20 +42,13 @@ impl ParquetMetaData {
     /// Builds the schema of a decoded footer.
     pub fn from_thrift(thrift: format::FileMetaData, limits: &Limits) -> Result<Self> {
         let schema = Arc::new(Schema::from_thrift(&thrift.schema, limits)?);
-        Ok(ParquetMetaData {
-            thrift,
-            schema,
-            data_end: None,
-        })
+        Ok(ParquetMetaData { thrift, schema, data_end: None })
     }
 
     /// Says where the footer begins in its file.
     #[must_use]
     pub fn with_data_end(self, data_end: u64) -> Self {
-        ParquetMetaData {
-            data_end: Some(data_end),
-            ..self
-        }
+        ParquetMetaData { data_end: Some(data_end), ..self }
     }
 
     /// The schema.
@@ -84,23 +77,13 @@ impl ParquetMetaData {
     /// # Panics
     /// If there is none.
     pub fn row_group(&self, index: usize) -> RowGroup<'_> {
-        assert!(
-            index < self.num_row_groups(),
-            "row group {index} of {}",
-            self.num_row_groups()
-        );
-        RowGroup {
-            metadata: self,
-            index,
-        }
+        assert!(index < self.num_row_groups(), "row group {index} of {}", self.num_row_groups());
+        RowGroup { metadata: self, index }
     }
 
     /// All row groups.
     pub fn row_groups(&self) -> impl ExactSizeIterator<Item = RowGroup<'_>> {
-        (0..self.num_row_groups()).map(|index| RowGroup {
-            metadata: self,
-            index,
-        })
+        (0..self.num_row_groups()).map(|index| RowGroup { metadata: self, index })
     }
 
     /// The writer, as it names itself.
@@ -120,10 +103,7 @@ impl ParquetMetaData {
 
     /// The value of a key in the file's metadata.
     pub fn value_of(&self, key: &str) -> Option<&str> {
-        self.key_value_metadata()
-            .iter()
-            .find(|pair| pair.key == key)
-            .and_then(|pair| pair.value.as_deref())
+        self.key_value_metadata().iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref())
     }
 
     /// How the bounds of each column are ordered, if the file says.
@@ -153,30 +133,27 @@ impl<'a> RowGroup<'a> {
         self.thrift().columns.len()
     }
 
-    /// The chunk of column `i`.
+    /// The chunk of column `i` of the schema.
     ///
     /// Fails if there is none, if it has no metadata (it is encrypted then, or corrupt), or if its type is another than
     /// the schema says.
+    ///
+    /// # Panics
+    /// If the schema has no column `i`.
     pub fn column(self, i: usize) -> Result<ColumnChunk<'a>> {
-        let leaves = self.metadata.schema.columns();
-        if self.num_columns() != leaves.len() || i >= leaves.len() {
-            return Err(Error::corrupt(format!(
-                "{} column chunks, the schema has {} columns",
-                self.num_columns(),
-                leaves.len()
-            ))
-            .in_row_group(self.index));
-        }
-        let (thrift, leaf) = (&self.thrift().columns[i], &leaves[i]);
+        let leaf = self.metadata.schema.column(i);
+        let thrift = self.chunk_of(i, leaf).ok_or_else(|| {
+            let (chunks, columns) = (self.num_columns(), self.metadata.schema.num_columns());
+            Error::corrupt(format!("no chunk of the column among {chunks}, the schema has {columns} columns"))
+                .in_column(leaf.dotted().clone())
+                .in_row_group(self.index)
+        })?;
         let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(self.index);
         let encrypted = thrift.crypto_metadata.is_some() || thrift.encrypted_column_metadata.is_some();
         match &thrift.meta_data {
-            Some(meta) if type_matches(meta.type_, leaf.physical()) => Ok(ColumnChunk {
-                thrift,
-                meta,
-                leaf,
-                data_end: self.metadata.data_end,
-            }),
+            Some(meta) if type_matches(meta.type_, leaf.physical()) => {
+                Ok(ColumnChunk { thrift, meta, leaf, data_end: self.metadata.data_end })
+            }
             Some(meta) => Err(place(Error::corrupt(format!(
                 "the column chunk is {}, the schema says {}",
                 meta.type_,
@@ -187,9 +164,26 @@ impl<'a> RowGroup<'a> {
         }
     }
 
-    /// All column chunks.
+    /// The chunk of column `i`: the one at its place, unless the paths say that chunks stand in another order.
+    fn chunk_of(self, i: usize, leaf: &Leaf) -> Option<&'a format::ColumnChunk> {
+        let path_of = |chunk: &'a format::ColumnChunk| {
+            Some(&chunk.meta_data.as_ref()?.path_in_schema).filter(|path| !path.is_empty())
+        };
+        let chunks = &self.thrift().columns;
+        let at_its_place = chunks.get(i);
+        // QUIRK: paths may be absent, and a few writers get them wrong: then the place decides.
+        if at_its_place.is_some_and(|chunk| path_of(chunk).is_none_or(|path| path == leaf.path())) {
+            return at_its_place;
+        }
+        chunks
+            .iter()
+            .find(|chunk| path_of(chunk).is_some_and(|path| path == leaf.path()))
+            .or_else(|| at_its_place.filter(|_| chunks.len() == self.metadata.schema.num_columns()))
+    }
+
+    /// All column chunks, in the order of the schema's columns.
     pub fn columns(self) -> impl Iterator<Item = Result<ColumnChunk<'a>>> {
-        (0..self.num_columns()).map(move |i| self.column(i))
+        (0..self.metadata.schema.num_columns()).map(move |i| self.column(i))
     }
 
     /// Bytes of all pages before compression, as the footer says.
@@ -271,18 +265,12 @@ impl<'a> ColumnChunk<'a> {
 
     /// Where the column index is.
     pub fn column_index_range(self) -> Option<Range<u64>> {
-        range(
-            self.thrift.column_index_offset?,
-            i64::from(self.thrift.column_index_length?),
-        )
+        range(self.thrift.column_index_offset?, i64::from(self.thrift.column_index_length?))
     }
 
     /// Where the offset index is.
     pub fn offset_index_range(self) -> Option<Range<u64>> {
-        range(
-            self.thrift.offset_index_offset?,
-            i64::from(self.thrift.offset_index_length?),
-        )
+        range(self.thrift.offset_index_offset?, i64::from(self.thrift.offset_index_length?))
     }
 
     /// Where the bloom filter begins.
@@ -326,13 +314,10 @@ impl<'a> ColumnChunk<'a> {
             Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
             _ => data,
         };
-        range(first, self.meta.total_compressed_size)
+        range(first, self.meta.total_compressed_size.max(0))
             .filter(|range| range.start >= MAGIC_LEN)
             .ok_or_else(|| {
-                Error::corrupt(format!(
-                    "pages at byte {first}, {} bytes",
-                    self.meta.total_compressed_size
-                ))
+                Error::corrupt(format!("pages at byte {first}, {} bytes", self.meta.total_compressed_size))
             })
     }
 }

@@ -82,27 +82,15 @@ impl Schema {
         let Some((root, rest)) = elements.split_first() else {
             return Err(Error::corrupt("the schema is empty"));
         };
-        let mut builder = Builder {
-            rest,
-            limits,
-            leaves: Vec::new(),
-            path: Vec::new(),
-        };
+        let mut builder = Builder { rest, limits, leaves: Vec::new(), path: Vec::new() };
         let mut fields = Vec::new();
         for index in 0..child_count(root)? {
             fields.push(builder.node(index, Levels { def: 0, rep: 0 })?);
         }
         if !builder.rest.is_empty() {
-            return Err(Error::corrupt(format!(
-                "{} schema elements are in no group",
-                builder.rest.len()
-            )));
+            return Err(Error::corrupt(format!("{} schema elements are in no group", builder.rest.len())));
         }
-        Ok(Schema {
-            name: root.name.clone(),
-            fields,
-            leaves: builder.leaves,
-        })
+        Ok(Schema { name: root.name.clone(), fields, leaves: builder.leaves })
     }
 
     /// The root's name.
@@ -233,11 +221,7 @@ impl Builder<'_> {
         };
         self.rest = rest;
         self.path.push(element.name.clone());
-        Limits::check(
-            "schema_depth",
-            self.path.len(),
-            self.limits.schema_depth.min(MAX_DEPTH),
-        )?;
+        Limits::check("schema_depth", self.path.len(), self.limits.schema_depth.min(MAX_DEPTH))?;
         let repetition = repetition(element).map_err(|error| error.in_column(self.path.join(".")))?;
         let levels = Levels {
             def: above.def + u8::from(repetition != Repetition::Required),
@@ -247,15 +231,8 @@ impl Builder<'_> {
             0 if element.type_.is_some() => self.leaf(element, repetition, root, levels)?,
             // QUIRK: an empty group has no columns, so nothing of it is stored; it is kept in the tree for printing.
             children => {
-                let fields = (0..children)
-                    .map(|_| self.node(root, levels))
-                    .collect::<Result<_>>()?;
-                self.named(
-                    element,
-                    repetition,
-                    Logical::from_thrift(element, None),
-                    NodeKind::Group(fields),
-                )
+                let fields = (0..children).map(|_| self.node(root, levels)).collect::<Result<_>>()?;
+                self.named(element, repetition, Logical::from_thrift(element, None), NodeKind::Group(fields))
             }
         };
         self.path.pop();
@@ -293,13 +270,7 @@ impl Builder<'_> {
         logical: Option<Logical>,
         kind: NodeKind,
     ) -> Node {
-        Node {
-            name: element.name.clone(),
-            repetition,
-            logical,
-            field_id: element.field_id,
-            kind,
-        }
+        Node { name: element.name.clone(), repetition, logical, field_id: element.field_id, kind }
     }
 }
 

@@ -34,8 +34,5 @@ impl Source for Bytes {
 /// The error for a read past the end.
 #[cold]
 pub(crate) fn outside(offset: u64, len: usize, file_len: u64) -> Error {
-    Error::truncated(format!(
-        "{len} bytes wanted from byte {offset} on, the file has {file_len}"
-    ))
-    .at(offset)
+    Error::truncated(format!("{len} bytes wanted from byte {offset} on, the file has {file_len}")).at(offset)
 }

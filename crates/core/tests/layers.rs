@@ -19,7 +19,8 @@ fn no_module_imports_one_above_it() {
         let level = level(module).unwrap_or_else(|| panic!("{} is in no layer", relative.display()));
         let text = fs::read_to_string(&file).unwrap();
         for imported in text.split("crate::").skip(1) {
-            let imported: String = imported.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
+            let imported: String =
+                imported.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
             if let Some(above) = self::level(&imported) {
                 assert!(above <= level, "{} imports {imported}, which is above it", relative.display());
                 checked += 1;

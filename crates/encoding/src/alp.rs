@@ -79,10 +79,7 @@ pub struct Decoder {
 impl Decoder {
     /// Checks the header and the offsets.
     pub fn new(page: &EncodedPage) -> Result<Self> {
-        Ok(Decoder {
-            vectors: Vectors::new(page)?,
-            scratch: legal(page.physical.shape())?.empty(),
-        })
+        Ok(Decoder { vectors: Vectors::new(page)?, scratch: legal(page.physical.shape())?.empty() })
     }
 }
 
@@ -123,12 +120,7 @@ impl Vectors {
             let message = format!("{} ALP values in a page of {}", header.values, page.max_values);
             return Err(Error::corrupt(message));
         }
-        let vectors = Vectors {
-            page: page.bytes.clone(),
-            header,
-            position: 0,
-            in_scratch: None,
-        };
+        let vectors = Vectors { page: page.bytes.clone(), header, position: 0, in_scratch: None };
         vectors.check_offsets()?;
         Ok(vectors)
     }
@@ -213,9 +205,7 @@ impl Vectors {
         };
         let header = VectorHeader::read::<W>(&mut cursor).map_err(place)?;
         let packed = &bytes[cursor.position()..];
-        cursor
-            .skip((n * header.width as usize).div_ceil(8))
-            .map_err(place)?;
+        cursor.skip((n * header.width as usize).div_ceil(8)).map_err(place)?;
         let positions = cursor.take(header.exceptions * 2).map_err(place)?;
         let exceptions = cursor.take(header.exceptions * W::LEN).map_err(place)?;
 
@@ -446,10 +436,7 @@ fn write_vector<W: Word>(values: &[W], candidates: &[Scale], out: &mut Vec<u8>) 
     let deltas: Vec<u64> = integers.iter().map(over_least).collect();
     let exceptions = || (0..values.len()).filter(|&i| integers[i].is_none());
     let header = VectorHeader {
-        scale: scale.unwrap_or(Scale {
-            exponent: 0,
-            factor: 0,
-        }),
+        scale: scale.unwrap_or(Scale { exponent: 0, factor: 0 }),
         exceptions: exceptions().count(),
         least: least as u64,
         width: width_of(deltas.iter().copied().fold(0, u64::max)),
@@ -477,10 +464,7 @@ impl Header {
 
     /// The header of a page that is written here.
     fn of(values: usize) -> Self {
-        Header {
-            log_vector_size: VECTOR.ilog2() as u8,
-            values,
-        }
+        Header { log_vector_size: VECTOR.ilog2() as u8, values }
     }
 
     fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
@@ -496,10 +480,7 @@ impl Header {
         let values = cursor.u32_le()? as i32;
         let values =
             usize::try_from(values).map_err(|_| Error::corrupt(format!("{values} ALP values")).at(3))?;
-        Ok(Header {
-            log_vector_size,
-            values,
-        })
+        Ok(Header { log_vector_size, values })
     }
 
     fn write(&self, out: &mut Vec<u8>) {

@@ -59,11 +59,7 @@ impl Reader {
     /// A reader of levels of `width` bits; fails unless `width` is 1 to 8.
     pub fn new(page: PageBytes, width: u32) -> Result<Self> {
         check_width(width, LEVEL_WIDTHS)?;
-        Ok(Reader {
-            page,
-            width,
-            position: 0,
-        })
+        Ok(Reader { page, width, position: 0 })
     }
 
     /// Appends the next `n` levels.
@@ -103,9 +99,7 @@ mod tests {
     #[test]
     fn any_width_goes_both_ways() {
         for width in WIDTHS {
-            let values: Vec<u32> = (0..100u32)
-                .map(|i| i.wrapping_mul(0x9e37_79b9) >> (32 - width))
-                .collect();
+            let values: Vec<u32> = (0..100u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> (32 - width)).collect();
             let bytes = encode(&values, width).unwrap();
             assert_eq!(bytes.len(), (100 * width as usize).div_ceil(8));
             assert_eq!(decode(&bytes, width, 100).unwrap(), values);

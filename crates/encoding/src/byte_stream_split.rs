@@ -84,21 +84,14 @@ impl Decoder {
             let message = format!("{len} BYTE_STREAM_SPLIT values in a page of {}", page.max_values);
             return Err(Error::corrupt(message));
         }
-        Ok(Decoder {
-            page: page.bytes.clone(),
-            shape,
-            len,
-            position: 0,
-        })
+        Ok(Decoder { page: page.bytes.clone(), shape, len, position: 0 })
     }
 
     /// Moves past the next `n` values and returns the first of them.
     fn take(&mut self, n: usize) -> Result<usize> {
         let left = self.len - self.position;
         if n > left {
-            return Err(Error::truncated(format!(
-                "{n} BYTE_STREAM_SPLIT values wanted, {left} left"
-            )));
+            return Err(Error::truncated(format!("{n} BYTE_STREAM_SPLIT values wanted, {left} left")));
         }
         self.position += n;
         Ok(self.position - n)
@@ -114,8 +107,7 @@ impl Decode for Decoder {
             Shape::W64 => kernels::join_u64(streams, stride, first, n, out.as_w64()?),
             shape => {
                 let width = width(shape)?;
-                out.as_fixed(width)?
-                    .push_with(n, |out| kernels::join(streams, width, stride, first, n, out));
+                out.as_fixed(width)?.push_with(n, |out| kernels::join(streams, width, stride, first, n, out));
             }
         }
         Ok(())
@@ -140,10 +132,7 @@ impl Encoder {
     }
 
     fn of(shape: Shape) -> Result<Self> {
-        Ok(Encoder {
-            values: shape.empty(),
-            width: width(shape)?,
-        })
+        Ok(Encoder { values: shape.empty(), width: width(shape)? })
     }
 }
 
@@ -189,9 +178,7 @@ fn not_legal(shape: Shape) -> Error {
 
 #[cold]
 fn not_whole(bytes: usize, width: usize) -> Error {
-    Error::corrupt(format!(
-        "{bytes} bytes of BYTE_STREAM_SPLIT are not a whole number of values of {width}"
-    ))
+    Error::corrupt(format!("{bytes} bytes of BYTE_STREAM_SPLIT are not a whole number of values of {width}"))
 }
 
 #[cfg(test)]

@@ -304,17 +304,10 @@ impl<T: Lane> Deltas<T> {
         let width = u32::from(width);
         let there = bytes.len() - self.position;
         if n.saturating_mul(width as usize).div_ceil(8) > there {
-            return Err(
-                Error::truncated(format!("{n} deltas of {width} bits in {there} bytes"))
-                    .at(self.position as u64),
-            );
+            return Err(Error::truncated(format!("{n} deltas of {width} bits in {there} bytes"))
+                .at(self.position as u64));
         }
-        self.run = Run {
-            start: self.position,
-            width,
-            first: 0,
-            left: n,
-        };
+        self.run = Run { start: self.position, width, first: 0, left: n };
         // QUIRK: some writers (parquet-dotnet until 2023) do not fill up the last miniblock.
         let whole = miniblocks.saturating_mul(size / 8).saturating_mul(width as usize);
         self.position += whole.min(there);
@@ -355,9 +348,7 @@ impl Encoder {
             Shape::W32 => EncoderOf::W32(DeltasEncoder::with_blocks(block, miniblocks)),
             Shape::W64 => EncoderOf::W64(DeltasEncoder::with_blocks(block, miniblocks)),
             other => {
-                return Err(Error::argument(format!(
-                    "DELTA_BINARY_PACKED of {other:?} values"
-                )));
+                return Err(Error::argument(format!("DELTA_BINARY_PACKED of {other:?} values")));
             }
         }))
     }
@@ -411,11 +402,7 @@ impl<T: Lane> DeltasEncoder<T> {
     fn with_blocks(block: usize, miniblocks: usize) -> Self {
         assert!(block > 0 && block.is_multiple_of(miniblocks) && (block / miniblocks).is_multiple_of(8));
         DeltasEncoder {
-            header: Header {
-                block,
-                miniblocks,
-                ..EMPTY
-            },
+            header: Header { block, miniblocks, ..EMPTY },
             last: T::from_i64(0),
             block: Vec::with_capacity(block),
             bytes: Vec::new(),
@@ -437,8 +424,7 @@ impl<T: Lane> DeltasEncoder<T> {
             let room = self.header.block - self.block.len();
             let (now, later) = values.split_at(values.len().min(room));
             let before = std::iter::once(&self.last).chain(now);
-            self.block
-                .extend(now.iter().zip(before).map(|(value, last)| value.minus(*last)));
+            self.block.extend(now.iter().zip(before).map(|(value, last)| value.minus(*last)));
             self.last = now[now.len() - 1];
             values = later;
             if self.block.len() == self.header.block {
@@ -455,9 +441,7 @@ impl<T: Lane> DeltasEncoder<T> {
             let miniblock = self.header.block / self.header.miniblocks;
             size += uleb128_size(zigzag(least.to_i64())) + self.header.miniblocks;
             for deltas in self.block.chunks(miniblock) {
-                let all = deltas
-                    .iter()
-                    .fold(0, |all, delta| all | delta.minus(least).to_u64());
+                let all = deltas.iter().fold(0, |all, delta| all | delta.minus(least).to_u64());
                 size += miniblock / 8 * width(all) as usize;
             }
         }
@@ -484,8 +468,7 @@ impl<T: Lane> DeltasEncoder<T> {
         let least = self.least();
         let miniblock = self.header.block / self.header.miniblocks;
         self.scratch.clear();
-        self.scratch
-            .extend(self.block.drain(..).map(|delta| delta.minus(least).to_u64()));
+        self.scratch.extend(self.block.drain(..).map(|delta| delta.minus(least).to_u64()));
         // SPEC: the last miniblock is filled up, with zeros.
         let filled = self.scratch.len().next_multiple_of(miniblock);
         self.scratch.resize(filled, 0);
@@ -518,12 +501,7 @@ impl Header {
     fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
         let mut number = || -> Result<usize> { Ok(usize::try_from(cursor.uleb128()?).unwrap_or(usize::MAX)) };
         let (block, miniblocks, count) = (number()?, number()?, number()?);
-        let header = Header {
-            block,
-            miniblocks,
-            count,
-            first: cursor.zigzag()?,
-        };
+        let header = Header { block, miniblocks, count, first: cursor.zigzag()? };
         match block.checked_div(miniblocks) {
             Some(size) if size > 0 && size.is_multiple_of(8) && block.is_multiple_of(miniblocks) => {
                 Ok(header)
@@ -558,10 +536,7 @@ impl Header {
 
     #[cold]
     fn illegal(&self) -> Error {
-        Error::corrupt(format!(
-            "delta blocks of {} values in {} miniblocks",
-            self.block, self.miniblocks
-        ))
+        Error::corrupt(format!("delta blocks of {} values in {} miniblocks", self.block, self.miniblocks))
     }
 }
 
@@ -584,12 +559,7 @@ fn width(value: u64) -> u32 {
 const BLOCK: usize = 128;
 const MINIBLOCKS: usize = 4;
 /// The header of no values.
-const EMPTY: Header = Header {
-    block: BLOCK,
-    miniblocks: MINIBLOCKS,
-    count: 0,
-    first: 0,
-};
+const EMPTY: Header = Header { block: BLOCK, miniblocks: MINIBLOCKS, count: 0, first: 0 };
 /// Deltas that are summed up at a time when values are skipped: they stay in the first-level cache.
 const SKIPPED: usize = 1024;
 

@@ -114,9 +114,7 @@ impl Decoder {
             if u64::from(prefix) > before {
                 // QUIRK: parquet-mr before 1.8 let the first prefix of a page count from the last value of the page
                 // before (PARQUET-246). Such pages end here; the right value is not in them.
-                return Err(Error::corrupt(format!(
-                    "a prefix of {prefix} bytes after a value of {before}"
-                )));
+                return Err(Error::corrupt(format!("a prefix of {prefix} bytes after a value of {before}")));
             }
             before = u64::from(prefix) + u64::from(suffix);
             longest = longest.max(before);
@@ -151,23 +149,13 @@ impl Decoder {
                 // PERF: most suffixes are short; a copy of a known length is a load and a store, without a call.
                 let copied = WORD.max(suffix as usize);
                 let from = &padded[position..position + copied];
-                match (
-                    from.first_chunk::<WORD>(),
-                    self.last[prefix as usize..].first_chunk_mut(),
-                ) {
+                match (from.first_chunk::<WORD>(), self.last[prefix as usize..].first_chunk_mut()) {
                     (Some(from), Some(to)) if copied == WORD => *to = *from,
                     _ => self.last[prefix as usize..][..copied].copy_from_slice(from),
                 }
                 position += suffix as usize;
                 self.last_len = prefix + suffix;
-                take(
-                    out,
-                    Value {
-                        padded: &self.last,
-                        len: self.last_len,
-                        is_start: suffix == 0,
-                    },
-                );
+                take(out, Value { padded: &self.last, len: self.last_len, is_start: suffix == 0 });
             }
         }
         Ok(())
@@ -221,12 +209,7 @@ struct Arena<'a> {
 
 impl<'a> Arena<'a> {
     fn new(out: &'a mut Views) -> Self {
-        Arena {
-            out,
-            views: Vec::new(),
-            bytes: Vec::new(),
-            last: None,
-        }
+        Arena { out, views: Vec::new(), bytes: Vec::new(), last: None }
     }
 
     fn reserve(&mut self, bytes: u64) {
@@ -358,12 +341,7 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     // PERF: by words as long as they are equal, so that at most 16 bytes are compared one by one.
     let ((a_words, _), (b_words, _)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
     let whole = 16 * a_words.iter().zip(b_words).take_while(|(a, b)| a == b).count();
-    whole
-        + a[whole..]
-            .iter()
-            .zip(&b[whole..])
-            .take_while(|(a, b)| a == b)
-            .count()
+    whole + a[whole..].iter().zip(&b[whole..]).take_while(|(a, b)| a == b).count()
 }
 
 /// Bytes that are copied at once.
@@ -394,10 +372,7 @@ mod tests {
     #[test]
     fn a_prefix_longer_than_the_value_before_is_refused() {
         let bytes = page(&[0, 2, 5], &[b"axis", b"le", b"s"]);
-        assert_eq!(
-            decode(&bytes, Physical::ByteArray, 2).unwrap(),
-            strings(["axis", "axle"])
-        );
+        assert_eq!(decode(&bytes, Physical::ByteArray, 2).unwrap(), strings(["axis", "axle"]));
         assert!(decode(&bytes, Physical::ByteArray, 3).is_err());
     }
 
@@ -405,10 +380,7 @@ mod tests {
     fn the_first_value_of_a_page_has_no_prefix() {
         let bytes = page(&[2, 2], &[b"is", b"le"]);
         let error = decode(&bytes, Physical::ByteArray, 1).unwrap_err();
-        assert!(
-            error.to_string().contains("prefix of 2 bytes after a value of 0"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("prefix of 2 bytes after a value of 0"), "{error}");
         let mut encoder = Encoder::of(Shape::Bytes);
         for _ in 0..2 {
             let mut bytes = Vec::new();
@@ -435,12 +407,7 @@ mod tests {
         assert_eq!(decode(&bytes, width(4), 3).unwrap(), values);
         assert!(decode(&bytes, width(3), 3).is_err());
         assert!(decode(&page(&[0, 2], &[b"axis", b"l"]), width(4), 2).is_err());
-        assert_eq!(
-            decode(&page(&[0; 5], &[b"".as_slice(); 5]), width(0), 5)
-                .unwrap()
-                .len(),
-            5
-        );
+        assert_eq!(decode(&page(&[0; 5], &[b"".as_slice(); 5]), width(0), 5).unwrap().len(), 5);
     }
 
     #[test]
@@ -457,16 +424,11 @@ mod tests {
 
     #[test]
     fn any_split_of_reads_and_skips() {
-        let all: Vec<String> = (0..5000u64)
-            .map(|i| format!("{:x}", i * i * i).repeat(1 + i as usize % 5))
-            .collect();
+        let all: Vec<String> =
+            (0..5000u64).map(|i| format!("{:x}", i * i * i).repeat(1 + i as usize % 5)).collect();
         let bytes = PageBytes::copy_of(&encode(&strings(&all)).unwrap());
-        let page = EncodedPage {
-            bytes,
-            max_values: all.len(),
-            physical: Physical::ByteArray,
-            dictionary: None,
-        };
+        let page =
+            EncodedPage { bytes, max_values: all.len(), physical: Physical::ByteArray, dictionary: None };
         let mut decoder = Decoder::new(&page).unwrap();
         let (mut out, mut expected, mut from) = (Shape::Bytes.empty(), Vec::new(), 0);
         for (i, n) in [1, 0, 100, 31, 1025, 1, 2000, 3, 1839].into_iter().enumerate() {

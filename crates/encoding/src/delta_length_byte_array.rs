@@ -113,12 +113,7 @@ impl Strings {
             return Err(Error::limit("a page of over 4 GiB of byte strings"));
         }
         let deltas = Deltas::new(page, start)?;
-        Ok(Strings {
-            page: page.clone(),
-            position: deltas.end()?,
-            deltas,
-            lengths: Vec::new(),
-        })
+        Ok(Strings { page: page.clone(), position: deltas.end()?, deltas, lengths: Vec::new() })
     }
 
     /// How many strings are still to come, by the header.
@@ -135,10 +130,8 @@ impl Strings {
         let total = total(&self.lengths)?;
         let there = self.page.len() - self.position;
         if total > there as u64 {
-            return Err(
-                Error::truncated(format!("{n} strings of {total} bytes, {there} left"))
-                    .at(self.position as u64),
-            );
+            return Err(Error::truncated(format!("{n} strings of {total} bytes, {there} left"))
+                .at(self.position as u64));
         }
         let start = self.position;
         self.position += total as usize;
@@ -153,9 +146,7 @@ impl Strings {
 
 /// The sum of lengths, none of which may be negative.
 pub(crate) fn total(lengths: &[u32]) -> Result<u64> {
-    let (total, all) = lengths
-        .iter()
-        .fold((0, 0), |(total, all), &len| (total + u64::from(len), all | len));
+    let (total, all) = lengths.iter().fold((0, 0), |(total, all), &len| (total + u64::from(len), all | len));
     match i32::try_from(all) {
         Ok(_) => Ok(total),
         Err(_) => Err(Error::corrupt("a negative length of a byte array")),
@@ -188,16 +179,9 @@ pub struct Encoder {
 
 impl Encoder {
     /// An empty page.
-    #[expect(
-        clippy::new_without_default,
-        reason = "encoders are made by the registry, not by default"
-    )]
+    #[expect(clippy::new_without_default, reason = "encoders are made by the registry, not by default")]
     pub fn new() -> Self {
-        Encoder {
-            deltas: DeltasEncoder::new(),
-            bytes: Vec::new(),
-            lengths: Vec::new(),
-        }
+        Encoder { deltas: DeltasEncoder::new(), bytes: Vec::new(), lengths: Vec::new() }
     }
 
     /// Takes strings.
@@ -254,9 +238,7 @@ mod tests {
         let strings: Vec<Vec<u8>> = (0..40u8).map(|len| (0..len).collect()).collect();
         let values = Values::Bytes(Views::from_iter(&strings));
         let bytes = encode(&values).unwrap();
-        let Values::Bytes(views) = decode(&bytes, 40).unwrap() else {
-            unreachable!()
-        };
+        let Values::Bytes(views) = decode(&bytes, 40).unwrap() else { unreachable!() };
         assert_eq!(views.buffers().len(), 1);
         assert_eq!(views.buffers()[0], bytes);
         assert_eq!(Values::Bytes(views), values);

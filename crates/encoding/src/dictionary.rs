@@ -34,12 +34,8 @@ use std::sync::Arc;
 pub fn decode(bytes: &[u8], dictionary: &Values, n: usize) -> Result<Values> {
     let mut out = dictionary.shape().empty();
     let indices = Indices::new(&PageBytes::copy_of(bytes))?;
-    Decoder {
-        indices,
-        dictionary: Arc::new(Dictionary::new(dictionary.clone())),
-        scratch: Vec::new(),
-    }
-    .decode(n, &mut out)?;
+    Decoder { indices, dictionary: Arc::new(Dictionary::new(dictionary.clone())), scratch: Vec::new() }
+        .decode(n, &mut out)?;
     Ok(out)
 }
 
@@ -70,13 +66,8 @@ impl Dictionary {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));
         }
         let mut values = physical.shape().empty();
-        plain::Decoder::new(&EncodedPage {
-            bytes,
-            max_values: n,
-            physical,
-            dictionary: None,
-        })
-        .decode(n, &mut values)?;
+        plain::Decoder::new(&EncodedPage { bytes, max_values: n, physical, dictionary: None })
+            .decode(n, &mut values)?;
         Ok(Dictionary { values })
     }
 
@@ -152,9 +143,7 @@ impl Dictionary {
 
 #[cold]
 fn outside(index: u32, len: usize) -> Error {
-    Error::corrupt(format!(
-        "dictionary index {index} in a dictionary of {len} values"
-    ))
+    Error::corrupt(format!("dictionary index {index} in a dictionary of {len} values"))
 }
 
 /// The index stream of a data page. As a [`Decode`] it gives the indices themselves, as 32-bit words: the keys of a
@@ -202,11 +191,7 @@ impl Decoder {
             .dictionary
             .clone()
             .ok_or_else(|| Error::corrupt("dictionary indices without a dictionary page"))?;
-        Ok(Decoder {
-            indices: Indices::new(&page.bytes)?,
-            dictionary,
-            scratch: Vec::new(),
-        })
+        Ok(Decoder { indices: Indices::new(&page.bytes)?, dictionary, scratch: Vec::new() })
     }
 }
 
@@ -252,11 +237,7 @@ pub struct Encoder {
 impl Encoder {
     /// An empty chunk of values of `shape`.
     pub fn new(shape: Shape) -> Self {
-        Encoder {
-            dictionary: Dictionary::new(shape.empty()),
-            index_of: HashMap::new(),
-            indices: Vec::new(),
-        }
+        Encoder { dictionary: Dictionary::new(shape.empty()), index_of: HashMap::new(), indices: Vec::new() }
     }
 
     /// Bits that an index takes: enough for the last one.
@@ -339,22 +320,14 @@ mod tests {
             0x04, // a run of 2
             0x03, // index 3
         ];
-        assert!(
-            decode(&run, &dictionary, 2)
-                .unwrap_err()
-                .to_string()
-                .contains("index 3")
-        );
+        assert!(decode(&run, &dictionary, 2).unwrap_err().to_string().contains("index 3"));
         let packed = [
             2,           // width
             0x03,        // 1 group << 1 | packed
             0b1110_0100, // 0 1 2 3
             0,           // 0 0 0 0
         ];
-        assert_eq!(
-            decode(&packed, &dictionary, 3).unwrap(),
-            Values::W64(vec![7, 8, 9])
-        );
+        assert_eq!(decode(&packed, &dictionary, 3).unwrap(), Values::W64(vec![7, 8, 9]));
         assert!(decode(&packed, &dictionary, 4).is_err());
         assert!(decode(&[33, 0x04, 0x03], &dictionary, 1).is_err());
     }
@@ -362,28 +335,16 @@ mod tests {
     #[test]
     fn views_of_two_dictionaries_can_follow_each_other() {
         let long = |c: char| std::iter::repeat_n(c, 20).collect::<String>();
-        let (a, b) = (
-            Views::from_iter([long('a')]),
-            Views::from_iter([long('b'), "short".into()]),
-        );
+        let (a, b) = (Views::from_iter([long('a')]), Views::from_iter([long('b'), "short".into()]));
         let mut out = Shape::Bytes.empty();
         for dictionary in [a, b] {
             let n = dictionary.len();
             let (bytes, dictionary) = encode(&Values::Bytes(dictionary)).unwrap();
             let indices = Indices::new(&PageBytes::copy_of(&bytes)).unwrap();
             let dictionary = Arc::new(Dictionary::new(dictionary));
-            Decoder {
-                indices,
-                dictionary,
-                scratch: vec![],
-            }
-            .decode(n, &mut out)
-            .unwrap();
+            Decoder { indices, dictionary, scratch: vec![] }.decode(n, &mut out).unwrap();
         }
-        assert_eq!(
-            out,
-            Values::Bytes(Views::from_iter([long('a'), long('b'), "short".into()]))
-        );
+        assert_eq!(out, Values::Bytes(Views::from_iter([long('a'), long('b'), "short".into()])));
     }
 
     use crate::Views;

@@ -30,10 +30,7 @@ pub fn width(max: u8) -> u32 {
 impl Levels {
     /// No levels are stored: all are 0.
     pub fn zero() -> Self {
-        Levels {
-            stored: Stored::Zero,
-            max: 0,
-        }
+        Levels { stored: Stored::Zero, max: 0 }
     }
 
     /// RLE levels that fill `bytes`, without a length prefix: data page V2.
@@ -41,10 +38,7 @@ impl Levels {
         if max == 0 {
             return Ok(Levels::zero());
         }
-        Ok(Levels {
-            stored: Stored::Rle(Hybrid::new(bytes, width(max))?),
-            max,
-        })
+        Ok(Levels { stored: Stored::Rle(Hybrid::new(bytes, width(max))?), max })
     }
 
     /// `n` levels at the front of `bytes`, as a V1 data page has them in `encoding`; also how many bytes they take.
@@ -64,19 +58,10 @@ impl Levels {
             BIT_PACKED => {
                 let len = n.saturating_mul(width(max) as usize).div_ceil(8);
                 if len > bytes.len() {
-                    return Err(Error::truncated(format!(
-                        "{len} bytes of levels, {} left",
-                        bytes.len()
-                    )));
+                    return Err(Error::truncated(format!("{len} bytes of levels, {} left", bytes.len())));
                 }
                 let reader = bit_packed::Reader::new(bytes.slice(0..len), width(max))?;
-                Ok((
-                    Levels {
-                        stored: Stored::BitPacked(reader),
-                        max,
-                    },
-                    len,
-                ))
+                Ok((Levels { stored: Stored::BitPacked(reader), max }, len))
             }
             other => Err(Error::unsupported(format!("levels in encoding {other}"))),
         }
@@ -97,10 +82,7 @@ impl Levels {
         }
         let largest = out[start..].iter().copied().fold(0, u8::max);
         if largest > self.max {
-            return Err(Error::corrupt(format!(
-                "level {largest} in a column of levels up to {}",
-                self.max
-            )));
+            return Err(Error::corrupt(format!("level {largest} in a column of levels up to {}", self.max)));
         }
         Ok(())
     }

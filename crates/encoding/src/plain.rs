@@ -33,13 +33,7 @@ use std::ops::Range;
 pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
     let bytes = PageBytes::copy_of(bytes);
     let mut out = physical.shape().empty();
-    Decoder::new(&EncodedPage {
-        bytes,
-        max_values: n,
-        physical,
-        dictionary: None,
-    })
-    .decode(n, &mut out)?;
+    Decoder::new(&EncodedPage { bytes, max_values: n, physical, dictionary: None }).decode(n, &mut out)?;
     Ok(out)
 }
 
@@ -64,11 +58,7 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder for the whole page.
     pub fn new(page: &EncodedPage) -> Self {
-        Decoder {
-            page: page.bytes.clone(),
-            shape: page.physical.shape(),
-            position: 0,
-        }
+        Decoder { page: page.bytes.clone(), shape: page.physical.shape(), position: 0 }
     }
 
     /// The next `n` values of `width` bytes.
@@ -111,18 +101,15 @@ impl Decode for Decoder {
             }
             Shape::W32 => {
                 let (words, _) = self.take(n, 4)?.as_chunks();
-                out.as_w32()?
-                    .extend(words.iter().map(|word| u32::from_le_bytes(*word)));
+                out.as_w32()?.extend(words.iter().map(|word| u32::from_le_bytes(*word)));
             }
             Shape::W64 => {
                 let (words, _) = self.take(n, 8)?.as_chunks();
-                out.as_w64()?
-                    .extend(words.iter().map(|word| u64::from_le_bytes(*word)));
+                out.as_w64()?.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
             }
             Shape::Fixed(width) => {
                 let bytes = self.take(n, width)?;
-                out.as_fixed(width)?
-                    .push_with(n, |out| out.extend_from_slice(bytes));
+                out.as_fixed(width)?.push_with(n, |out| out.extend_from_slice(bytes));
             }
             Shape::Bytes => {
                 let (page, position) = (&self.page, self.position);
@@ -163,11 +150,7 @@ pub struct Encoder {
 impl Encoder {
     /// An empty page of values of `shape`.
     pub fn new(shape: Shape) -> Self {
-        Encoder {
-            shape,
-            bytes: Vec::new(),
-            bits: Bits::new(),
-        }
+        Encoder { shape, bytes: Vec::new(), bits: Bits::new() }
     }
 }
 
@@ -178,16 +161,15 @@ impl Encode for Encoder {
         }
         match values {
             Values::Bit(bits) => self.bits.push_packed(bits.as_bytes(), range.start, range.len()),
-            Values::W32(values) => self
-                .bytes
-                .extend(values[range].iter().flat_map(|value| value.to_le_bytes())),
-            Values::W64(values) => self
-                .bytes
-                .extend(values[range].iter().flat_map(|value| value.to_le_bytes())),
+            Values::W32(values) => {
+                self.bytes.extend(values[range].iter().flat_map(|value| value.to_le_bytes()))
+            }
+            Values::W64(values) => {
+                self.bytes.extend(values[range].iter().flat_map(|value| value.to_le_bytes()))
+            }
             Values::Fixed(values) => {
                 let width = values.width();
-                self.bytes
-                    .extend_from_slice(&values.as_bytes()[range.start * width..range.end * width]);
+                self.bytes.extend_from_slice(&values.as_bytes()[range.start * width..range.end * width]);
             }
             Values::Bytes(views) => {
                 for string in range.map(|i| views.get(i)) {
@@ -218,16 +200,10 @@ mod tests {
 
     #[test]
     fn booleans_have_the_least_significant_bit_first() {
-        let bits = Values::Bit(
-            [true, false, true, true, false, false, false, false, true]
-                .into_iter()
-                .collect(),
-        );
+        let bits =
+            Values::Bit([true, false, true, true, false, false, false, false, true].into_iter().collect());
         assert_eq!(encode(&bits).unwrap(), [0b0000_1101, 0b0000_0001]);
-        assert_eq!(
-            decode(&[0b0000_1101, 0b0000_0001], Physical::Boolean, 9).unwrap(),
-            bits
-        );
+        assert_eq!(decode(&[0b0000_1101, 0b0000_0001], Physical::Boolean, 9).unwrap(), bits);
     }
 
     #[test]

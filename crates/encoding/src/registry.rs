@@ -75,12 +75,7 @@ pub static TABLE: [Row; 9] = [
     Row {
         code: 9,
         name: "BYTE_STREAM_SPLIT",
-        legal: |physical| {
-            !matches!(
-                physical,
-                Physical::Boolean | Physical::Int96 | Physical::ByteArray
-            )
-        },
+        legal: |physical| !matches!(physical, Physical::Boolean | Physical::Int96 | Physical::ByteArray),
         decoder: |page| Ok(Box::new(byte_stream_split::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(byte_stream_split::Encoder::new(physical)?)),
     },
@@ -105,10 +100,7 @@ pub fn row(code: i32) -> Option<&'static Row> {
 pub fn decoder(code: i32, page: &EncodedPage) -> Result<Box<dyn Decode>> {
     let row = row(code).ok_or_else(|| Error::unsupported(format!("encoding {code} is not known")))?;
     if !(row.legal)(page.physical) {
-        return Err(Error::corrupt(format!(
-            "encoding {} is not legal for {}",
-            row.name, page.physical
-        )));
+        return Err(Error::corrupt(format!("encoding {} is not legal for {}", row.name, page.physical)));
     }
     (row.decoder)(page)
 }

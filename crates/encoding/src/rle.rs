@@ -105,12 +105,7 @@ impl Hybrid {
         if width > 32 {
             return Err(Error::corrupt(format!("RLE width {width} > 32")));
         }
-        Ok(Hybrid {
-            page,
-            position: 0,
-            width,
-            run: Run::Repeated { value: 0, left: 0 },
-        })
+        Ok(Hybrid { page, position: 0, width, run: Run::Repeated { value: 0, left: 0 } })
     }
 
     /// The width of a value in bits.
@@ -135,11 +130,7 @@ impl Hybrid {
                 let from = *first;
                 *first += n;
                 *left -= n;
-                Ok(Piece::Packed {
-                    bytes: &self.page.padded()[*start..],
-                    first: from,
-                    n,
-                })
+                Ok(Piece::Packed { bytes: &self.page.padded()[*start..], first: from, n })
             }
         }
     }
@@ -203,9 +194,7 @@ impl Hybrid {
     fn next_run(&mut self) -> Result<()> {
         while self.left() == 0 {
             let mut cursor = Cursor::new(&self.page.as_slice()[self.position..]);
-            let header = cursor
-                .uleb128()
-                .map_err(|error| error.shifted(self.position as u64))?;
+            let header = cursor.uleb128().map_err(|error| error.shifted(self.position as u64))?;
             let count = usize::try_from(header >> 1).unwrap_or(usize::MAX);
             self.run = if header & 1 == 0 {
                 // SPEC: the value takes as many whole bytes as its width needs.
@@ -231,11 +220,7 @@ impl Hybrid {
                 if left == 0 && count > 0 {
                     return Err(Error::truncated("packed values end within the first").at(start as u64));
                 }
-                Run::Packed {
-                    start,
-                    first: 0,
-                    left,
-                }
+                Run::Packed { start, first: 0, left }
             };
             self.position += cursor.position();
         }
@@ -275,10 +260,7 @@ pub struct Encoder(HybridEncoder);
 
 impl Encoder {
     /// An empty page.
-    #[expect(
-        clippy::new_without_default,
-        reason = "encoders are made by the registry, not by default"
-    )]
+    #[expect(clippy::new_without_default, reason = "encoders are made by the registry, not by default")]
     pub fn new() -> Self {
         Encoder(HybridEncoder::new(1))
     }
@@ -324,13 +306,7 @@ impl HybridEncoder {
     /// An empty stream of values of `width <= 32` bits.
     pub fn new(width: u32) -> Self {
         assert!(width <= 32);
-        HybridEncoder {
-            width,
-            bytes: Vec::new(),
-            value: 0,
-            repeats: 0,
-            pending: Vec::new(),
-        }
+        HybridEncoder { width, bytes: Vec::new(), value: 0, repeats: 0, pending: Vec::new() }
     }
 
     /// Takes one value.
@@ -374,22 +350,19 @@ impl HybridEncoder {
         let fill = (8 - self.pending.len() % 8) % 8;
         let mut repeats = std::mem::take(&mut self.repeats);
         if repeats.saturating_sub(fill) < MIN_RUN {
-            self.pending
-                .extend(std::iter::repeat_n(u64::from(self.value), repeats));
+            self.pending.extend(std::iter::repeat_n(u64::from(self.value), repeats));
             if self.pending.len() >= MAX_PENDING {
                 self.write_packed();
             }
             return;
         }
-        self.pending
-            .extend(std::iter::repeat_n(u64::from(self.value), fill));
+        self.pending.extend(std::iter::repeat_n(u64::from(self.value), fill));
         self.write_packed();
         repeats -= fill;
         while repeats > 0 {
             let n = repeats.min(MAX_RUN);
             write_uleb128((n as u64) << 1, &mut self.bytes);
-            self.bytes
-                .extend_from_slice(&self.value.to_le_bytes()[..self.width.div_ceil(8) as usize]);
+            self.bytes.extend_from_slice(&self.value.to_le_bytes()[..self.width.div_ceil(8) as usize]);
             repeats -= n;
         }
     }

@@ -166,10 +166,9 @@ impl Values {
         match self {
             Values::Fixed(values) => match values.width == width {
                 true => Ok(values),
-                false => Err(Error::argument(format!(
-                    "values of {width} bytes wanted, of {} given",
-                    values.width
-                ))),
+                false => {
+                    Err(Error::argument(format!("values of {width} bytes wanted, of {} given", values.width)))
+                }
             },
             other => Err(wrong_shape(Shape::Fixed(width), other)),
         }
@@ -192,11 +191,7 @@ pub(crate) fn wrong_shape(wanted: Shape, actual: &Values) -> Error {
 impl Fixed {
     /// No values of `width` bytes.
     pub fn new(width: usize) -> Self {
-        Fixed {
-            width,
-            len: 0,
-            bytes: Vec::new(),
-        }
+        Fixed { width, len: 0, bytes: Vec::new() }
     }
 
     /// The values in `bytes`, end to end.
@@ -205,11 +200,7 @@ impl Fixed {
     /// If `bytes` is not a whole number of values, or `width` is 0.
     pub fn from_bytes(width: usize, bytes: Vec<u8>) -> Self {
         assert!(bytes.len().is_multiple_of(width));
-        Fixed {
-            width,
-            len: bytes.len() / width,
-            bytes,
-        }
+        Fixed { width, len: bytes.len() / width, bytes }
     }
 
     /// Bytes in a value.
@@ -274,8 +265,7 @@ impl Fixed {
 
     fn push_range(&mut self, other: &Fixed, range: Range<usize>) {
         assert_eq!(self.width, other.width);
-        self.bytes
-            .extend_from_slice(&other.bytes[range.start * self.width..range.end * self.width]);
+        self.bytes.extend_from_slice(&other.bytes[range.start * self.width..range.end * self.width]);
         self.len += range.len();
     }
 }

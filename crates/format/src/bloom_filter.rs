@@ -24,7 +24,7 @@ impl BloomFilterHeader {
         let mut compression = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => num_bytes = Some(r.i32()?),
+                (1, Wire::INT) => num_bytes = Some(r.i32()?),
                 (2, Wire::Struct) => algorithm = Some(BloomFilterAlgorithm::read(r)?),
                 (3, Wire::Struct) => hash = Some(BloomFilterHash::read(r)?),
                 (4, Wire::Struct) => compression = Some(BloomFilterCompression::read(r)?),

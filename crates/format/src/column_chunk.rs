@@ -1,5 +1,4 @@
 //! Column chunks, and what the footer keeps of them.
-use crate::thrift::expect;
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{
     ColumnCryptoMetaData, CompressionCodec, Encoding, GeospatialStatistics, PageType, SizeStatistics,
@@ -61,7 +60,7 @@ impl SortingColumn {
         let mut nulls_first = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => column_idx = Some(r.i32()?),
+                (1, Wire::INT) => column_idx = Some(r.i32()?),
                 (2, Wire::True | Wire::False) => descending = Some(r.bool(field.wire)),
                 (3, Wire::True | Wire::False) => nulls_first = Some(r.bool(field.wire)),
                 _ => r.skip(field.wire)?,
@@ -102,9 +101,9 @@ impl PageEncodingStats {
         let mut out = Self::default();
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => out.page_type = PageType(r.i32()?),
-                (2, Wire::I32) => out.encoding = Encoding(r.i32()?),
-                (3, Wire::I32) => out.count = r.i32()?,
+                (1, Wire::INT) => out.page_type = PageType(r.i32()?),
+                (2, Wire::INT) => out.encoding = Encoding(r.i32()?),
+                (3, Wire::INT) => out.count = r.i32()?,
                 _ => r.skip(field.wire)?,
             }
             Ok(())
@@ -183,31 +182,29 @@ impl ColumnMetaData {
         let mut geospatial_statistics = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => type_ = Some(Type(r.i32()?)),
+                (1, Wire::INT) => type_ = Some(Type(r.i32()?)),
                 (2, Wire::List) => {
-                    encodings = r.list(|r, wire| expect(r, wire, Wire::I32, Reader::i32).map(Encoding))?;
+                    encodings = r.list(Wire::I32, |r| Reader::i32(r).map(Encoding))?.unwrap_or_default();
                 }
                 (3, Wire::List) => {
-                    path_in_schema = r.list(|r, wire| expect(r, wire, Wire::Binary, Reader::string))?;
+                    path_in_schema = r.list(Wire::Binary, Reader::string)?.unwrap_or_default();
                 }
-                (4, Wire::I32) => codec = Some(CompressionCodec(r.i32()?)),
-                (5, Wire::I64) => num_values = r.i64()?,
-                (6, Wire::I64) => total_uncompressed_size = r.i64()?,
-                (7, Wire::I64) => total_compressed_size = r.i64()?,
+                (4, Wire::INT) => codec = Some(CompressionCodec(r.i32()?)),
+                (5, Wire::INT) => num_values = r.i64()?,
+                (6, Wire::INT) => total_uncompressed_size = r.i64()?,
+                (7, Wire::INT) => total_compressed_size = r.i64()?,
                 (8, Wire::List) => {
-                    key_value_metadata =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, KeyValue::read))?);
+                    key_value_metadata = r.list(Wire::Struct, KeyValue::read)?;
                 }
-                (9, Wire::I64) => data_page_offset = r.i64()?,
-                (10, Wire::I64) => index_page_offset = Some(r.i64()?),
-                (11, Wire::I64) => dictionary_page_offset = Some(r.i64()?),
+                (9, Wire::INT) => data_page_offset = r.i64()?,
+                (10, Wire::INT) => index_page_offset = Some(r.i64()?),
+                (11, Wire::INT) => dictionary_page_offset = Some(r.i64()?),
                 (12, Wire::Struct) => statistics = Some(Statistics::read(r)?),
                 (13, Wire::List) => {
-                    encoding_stats =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, PageEncodingStats::read))?);
+                    encoding_stats = r.list(Wire::Struct, PageEncodingStats::read)?;
                 }
-                (14, Wire::I64) => bloom_filter_offset = Some(r.i64()?),
-                (15, Wire::I32) => bloom_filter_length = Some(r.i32()?),
+                (14, Wire::INT) => bloom_filter_offset = Some(r.i64()?),
+                (15, Wire::INT) => bloom_filter_length = Some(r.i32()?),
                 (16, Wire::Struct) => size_statistics = Some(SizeStatistics::read(r)?),
                 (17, Wire::Struct) => geospatial_statistics = Some(GeospatialStatistics::read(r)?),
                 _ => r.skip(field.wire)?,
@@ -311,12 +308,12 @@ impl ColumnChunk {
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::Binary) => out.file_path = Some(r.string()?),
-                (2, Wire::I64) => out.file_offset = r.i64()?,
+                (2, Wire::INT) => out.file_offset = r.i64()?,
                 (3, Wire::Struct) => out.meta_data = Some(ColumnMetaData::read(r)?),
-                (4, Wire::I64) => out.offset_index_offset = Some(r.i64()?),
-                (5, Wire::I32) => out.offset_index_length = Some(r.i32()?),
-                (6, Wire::I64) => out.column_index_offset = Some(r.i64()?),
-                (7, Wire::I32) => out.column_index_length = Some(r.i32()?),
+                (4, Wire::INT) => out.offset_index_offset = Some(r.i64()?),
+                (5, Wire::INT) => out.offset_index_length = Some(r.i32()?),
+                (6, Wire::INT) => out.column_index_offset = Some(r.i64()?),
+                (7, Wire::INT) => out.column_index_length = Some(r.i32()?),
                 (8, Wire::Struct) => out.crypto_metadata = Some(ColumnCryptoMetaData::read(r)?),
                 (9, Wire::Binary) => out.encrypted_column_metadata = Some(r.binary()?.to_vec()),
                 _ => r.skip(field.wire)?,

@@ -1,5 +1,4 @@
 //! Encryption: which algorithm, and which keys.
-use crate::thrift::expect;
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;
 
@@ -62,7 +61,7 @@ impl EncryptionWithColumnKey {
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::List) => {
-                    out.path_in_schema = r.list(|r, wire| expect(r, wire, Wire::Binary, Reader::string))?;
+                    out.path_in_schema = r.list(Wire::Binary, Reader::string)?.unwrap_or_default();
                 }
                 (2, Wire::Binary) => out.key_metadata = Some(r.binary()?.to_vec()),
                 _ => r.skip(field.wire)?,
@@ -184,11 +183,7 @@ impl ColumnCryptoMetaData {
             match (field.id, field.wire) {
                 (2, Wire::Struct) => member = Self::ColumnKey(EncryptionWithColumnKey::read(r)?),
                 (id, wire) => {
-                    member = if id == 1 {
-                        Self::FooterKey
-                    } else {
-                        Self::Unknown(id)
-                    };
+                    member = if id == 1 { Self::FooterKey } else { Self::Unknown(id) };
                     r.skip(wire)?;
                 }
             }

@@ -25,16 +25,8 @@ impl Type {
     /// `FIXED_LEN_BYTE_ARRAY`.
     pub const FIXED_LEN_BYTE_ARRAY: Type = Type(7);
 
-    const NAMES: &[&str] = &[
-        "BOOLEAN",
-        "INT32",
-        "INT64",
-        "INT96",
-        "FLOAT",
-        "DOUBLE",
-        "BYTE_ARRAY",
-        "FIXED_LEN_BYTE_ARRAY",
-    ];
+    const NAMES: &[&str] =
+        &["BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"];
 
     /// The name in `parquet.thrift`, if this is a known value.
     pub fn name(self) -> Option<&'static str> {
@@ -268,16 +260,7 @@ impl CompressionCodec {
     /// `LZ4_RAW`.
     pub const LZ4_RAW: CompressionCodec = CompressionCodec(7);
 
-    const NAMES: &[&str] = &[
-        "UNCOMPRESSED",
-        "SNAPPY",
-        "GZIP",
-        "LZO",
-        "BROTLI",
-        "LZ4",
-        "ZSTD",
-        "LZ4_RAW",
-    ];
+    const NAMES: &[&str] = &["UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW"];
 
     /// The name in `parquet.thrift`, if this is a known value.
     pub fn name(self) -> Option<&'static str> {
@@ -409,10 +392,7 @@ impl fmt::Debug for EdgeInterpolationAlgorithm {
 }
 
 fn name(names: &'static [&'static str], value: i32) -> Option<&'static str> {
-    names
-        .get(usize::try_from(value).ok()?)
-        .copied()
-        .filter(|name| !name.is_empty())
+    names.get(usize::try_from(value).ok()?).copied().filter(|name| !name.is_empty())
 }
 
 fn display(names: &'static [&'static str], value: i32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -423,9 +403,7 @@ fn display(names: &'static [&'static str], value: i32, f: &mut fmt::Formatter<'_
 }
 
 fn parse(names: &[&str], text: &str) -> marquetry_base::Result<i32> {
-    let found = names
-        .iter()
-        .position(|name| !name.is_empty() && name.eq_ignore_ascii_case(text));
+    let found = names.iter().position(|name| !name.is_empty() && name.eq_ignore_ascii_case(text));
     found.map(|i| i as i32).ok_or_else(|| {
         let known: Vec<_> = names.iter().copied().filter(|name| !name.is_empty()).collect();
         marquetry_base::Error::argument(format!("{text} is none of {}", known.join(", ")))

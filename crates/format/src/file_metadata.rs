@@ -1,5 +1,4 @@
 //! The footer.
-use crate::thrift::expect;
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{EncryptionAlgorithm, KeyValue, RowGroup, SchemaElement};
 use marquetry_base::Result;
@@ -33,7 +32,7 @@ impl FileMetaData {
         let mut schema = None;
         let mut version = Default::default();
         let mut num_rows = Default::default();
-        let mut row_groups = Default::default();
+        let mut row_groups = None;
         let mut key_value_metadata = None;
         let mut created_by = None;
         let mut column_orders = None;
@@ -41,21 +40,20 @@ impl FileMetaData {
         let mut footer_signing_key_metadata = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => version = r.i32()?,
+                (1, Wire::INT) => version = r.i32()?,
                 (2, Wire::List) => {
-                    schema = Some(r.list(|r, wire| expect(r, wire, Wire::Struct, SchemaElement::read))?);
+                    schema = r.list(Wire::Struct, SchemaElement::read)?;
                 }
-                (3, Wire::I64) => num_rows = r.i64()?,
+                (3, Wire::INT) => num_rows = r.i64()?,
                 (4, Wire::List) => {
-                    row_groups = r.list(|r, wire| expect(r, wire, Wire::Struct, RowGroup::read))?;
+                    row_groups = r.list(Wire::Struct, RowGroup::read)?;
                 }
                 (5, Wire::List) => {
-                    key_value_metadata =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, KeyValue::read))?);
+                    key_value_metadata = r.list(Wire::Struct, KeyValue::read)?;
                 }
                 (6, Wire::Binary) => created_by = Some(r.string()?),
                 (7, Wire::List) => {
-                    column_orders = Some(r.list(|r, wire| expect(r, wire, Wire::Struct, ColumnOrder::read))?);
+                    column_orders = r.list(Wire::Struct, ColumnOrder::read)?;
                 }
                 (8, Wire::Struct) => encryption_algorithm = Some(EncryptionAlgorithm::read(r)?),
                 (9, Wire::Binary) => footer_signing_key_metadata = Some(r.binary()?.to_vec()),
@@ -67,7 +65,7 @@ impl FileMetaData {
             version,
             schema: schema.ok_or_else(|| r.missing("FileMetaData.schema"))?,
             num_rows,
-            row_groups,
+            row_groups: row_groups.ok_or_else(|| r.missing("FileMetaData.row_groups"))?,
             key_value_metadata,
             created_by,
             column_orders,

@@ -109,9 +109,7 @@ impl LogicalType {
                     return Ok(());
                 }
             };
-            member = parameters
-                .member(field.id)
-                .unwrap_or(LogicalType::Unknown(field.id));
+            member = parameters.member(field.id).unwrap_or(LogicalType::Unknown(field.id));
             Ok(())
         })?;
         Ok(member)
@@ -129,14 +127,10 @@ impl LogicalType {
                 w.i32_field(2, *precision);
             }),
             LogicalType::Date => w.empty_field(6),
-            LogicalType::Time {
-                is_adjusted_to_utc,
-                unit,
-            } => write_time(7, *is_adjusted_to_utc, *unit, w),
-            LogicalType::Timestamp {
-                is_adjusted_to_utc,
-                unit,
-            } => write_time(8, *is_adjusted_to_utc, *unit, w),
+            LogicalType::Time { is_adjusted_to_utc, unit } => write_time(7, *is_adjusted_to_utc, *unit, w),
+            LogicalType::Timestamp { is_adjusted_to_utc, unit } => {
+                write_time(8, *is_adjusted_to_utc, *unit, w)
+            }
             LogicalType::Integer { bit_width, is_signed } => w.struct_field(10, |w| {
                 w.i8_field(1, *bit_width);
                 w.bool_field(2, *is_signed);
@@ -146,9 +140,7 @@ impl LogicalType {
             LogicalType::Bson => w.empty_field(13),
             LogicalType::Uuid => w.empty_field(14),
             LogicalType::Float16 => w.empty_field(15),
-            LogicalType::Variant {
-                specification_version,
-            } => w.struct_field(16, |w| {
+            LogicalType::Variant { specification_version } => w.struct_field(16, |w| {
                 if let Some(version) = specification_version {
                     w.i8_field(1, *version);
                 }
@@ -226,8 +218,8 @@ impl Parameters {
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::I8) => out.byte = Some(r.i8()?),
-                (1, Wire::I32) => out.first_int = Some(r.i32()?),
-                (2, Wire::I32) => out.second_int = Some(r.i32()?),
+                (1, Wire::INT) => out.first_int = Some(r.i32()?),
+                (2, Wire::INT) => out.second_int = Some(r.i32()?),
                 (1, Wire::True | Wire::False) => out.first_bool = Some(r.bool(field.wire)),
                 (2, Wire::True | Wire::False) => out.second_bool = Some(r.bool(field.wire)),
                 (2, Wire::Struct) => out.unit = Some(TimeUnit::read(r)?),
@@ -246,31 +238,17 @@ impl Parameters {
             2 => LogicalType::Map,
             3 => LogicalType::List,
             4 => LogicalType::Enum,
-            5 => LogicalType::Decimal {
-                scale: self.first_int?,
-                precision: self.second_int?,
-            },
+            5 => LogicalType::Decimal { scale: self.first_int?, precision: self.second_int? },
             6 => LogicalType::Date,
-            7 => LogicalType::Time {
-                is_adjusted_to_utc: self.first_bool?,
-                unit: self.unit?,
-            },
-            8 => LogicalType::Timestamp {
-                is_adjusted_to_utc: self.first_bool?,
-                unit: self.unit?,
-            },
-            10 => LogicalType::Integer {
-                bit_width: self.byte?,
-                is_signed: self.second_bool?,
-            },
+            7 => LogicalType::Time { is_adjusted_to_utc: self.first_bool?, unit: self.unit? },
+            8 => LogicalType::Timestamp { is_adjusted_to_utc: self.first_bool?, unit: self.unit? },
+            10 => LogicalType::Integer { bit_width: self.byte?, is_signed: self.second_bool? },
             11 => LogicalType::Null,
             12 => LogicalType::Json,
             13 => LogicalType::Bson,
             14 => LogicalType::Uuid,
             15 => LogicalType::Float16,
-            16 => LogicalType::Variant {
-                specification_version: self.byte,
-            },
+            16 => LogicalType::Variant { specification_version: self.byte },
             17 => LogicalType::Geometry { crs: self.text },
             18 => LogicalType::Geography {
                 crs: self.text,

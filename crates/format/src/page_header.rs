@@ -32,10 +32,10 @@ impl DataPageHeader {
         let mut statistics = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => num_values = Some(r.i32()?),
-                (2, Wire::I32) => encoding = Some(Encoding(r.i32()?)),
-                (3, Wire::I32) => definition_level_encoding = Encoding(r.i32()?),
-                (4, Wire::I32) => repetition_level_encoding = Encoding(r.i32()?),
+                (1, Wire::INT) => num_values = Some(r.i32()?),
+                (2, Wire::INT) => encoding = Some(Encoding(r.i32()?)),
+                (3, Wire::INT) => definition_level_encoding = Encoding(r.i32()?),
+                (4, Wire::INT) => repetition_level_encoding = Encoding(r.i32()?),
                 (5, Wire::Struct) if keep_statistics => statistics = Some(Statistics::read(r)?),
                 _ => r.skip(field.wire)?,
             }
@@ -83,8 +83,8 @@ impl DictionaryPageHeader {
         let mut is_sorted = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => num_values = Some(r.i32()?),
-                (2, Wire::I32) => encoding = Some(Encoding(r.i32()?)),
+                (1, Wire::INT) => num_values = Some(r.i32()?),
+                (2, Wire::INT) => encoding = Some(Encoding(r.i32()?)),
                 (3, Wire::True | Wire::False) => is_sorted = Some(r.bool(field.wire)),
                 _ => r.skip(field.wire)?,
             }
@@ -147,12 +147,12 @@ impl DataPageHeaderV2 {
         let mut statistics = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => num_values = Some(r.i32()?),
-                (2, Wire::I32) => num_nulls = Some(r.i32()?),
-                (3, Wire::I32) => num_rows = Some(r.i32()?),
-                (4, Wire::I32) => encoding = Some(Encoding(r.i32()?)),
-                (5, Wire::I32) => definition_levels_byte_length = Some(r.i32()?),
-                (6, Wire::I32) => repetition_levels_byte_length = Some(r.i32()?),
+                (1, Wire::INT) => num_values = Some(r.i32()?),
+                (2, Wire::INT) => num_nulls = Some(r.i32()?),
+                (3, Wire::INT) => num_rows = Some(r.i32()?),
+                (4, Wire::INT) => encoding = Some(Encoding(r.i32()?)),
+                (5, Wire::INT) => definition_levels_byte_length = Some(r.i32()?),
+                (6, Wire::INT) => repetition_levels_byte_length = Some(r.i32()?),
                 (7, Wire::True | Wire::False) => is_compressed = r.bool(field.wire),
                 (8, Wire::Struct) if keep_statistics => statistics = Some(Statistics::read(r)?),
                 _ => r.skip(field.wire)?,
@@ -251,10 +251,10 @@ impl PageHeader {
         let mut data_page_header_v2 = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => type_ = Some(PageType(r.i32()?)),
-                (2, Wire::I32) => uncompressed_page_size = Some(r.i32()?),
-                (3, Wire::I32) => compressed_page_size = Some(r.i32()?),
-                (4, Wire::I32) => crc = Some(r.crc()?),
+                (1, Wire::INT) => type_ = Some(PageType(r.i32()?)),
+                (2, Wire::INT) => uncompressed_page_size = Some(r.i32()?),
+                (3, Wire::INT) => compressed_page_size = Some(r.i32()?),
+                (4, Wire::INT) => crc = Some(r.crc()?),
                 (5, Wire::Struct) => data_page_header = Some(DataPageHeader::read_with(r, keep_statistics)?),
                 (6, Wire::Struct) => index_page_header = Some(IndexPageHeader::read(r)?),
                 (7, Wire::Struct) => dictionary_page_header = Some(DictionaryPageHeader::read(r)?),

@@ -1,6 +1,5 @@
 //! The page index: where pages are, and what their values are bounded by.
 use crate::BoundaryOrder;
-use crate::thrift::expect;
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;
 
@@ -23,9 +22,9 @@ impl PageLocation {
         let mut first_row_index = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I64) => offset = Some(r.i64()?),
-                (2, Wire::I32) => compressed_page_size = Some(r.i32()?),
-                (3, Wire::I64) => first_row_index = Some(r.i64()?),
+                (1, Wire::INT) => offset = Some(r.i64()?),
+                (2, Wire::INT) => compressed_page_size = Some(r.i32()?),
+                (3, Wire::INT) => first_row_index = Some(r.i64()?),
                 _ => r.skip(field.wire)?,
             }
             Ok(())
@@ -65,12 +64,10 @@ impl OffsetIndex {
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::List) => {
-                    page_locations =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, PageLocation::read))?);
+                    page_locations = r.list(Wire::Struct, PageLocation::read)?;
                 }
                 (2, Wire::List) => {
-                    unencoded_byte_array_data_bytes =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
+                    unencoded_byte_array_data_bytes = r.list(Wire::I64, Reader::i64)?;
                 }
                 _ => r.skip(field.wire)?,
             }
@@ -127,33 +124,25 @@ impl ColumnIndex {
         let mut nan_counts = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::List) => null_pages = Some(r.list(Reader::bool_element)?),
+                (1, Wire::List) => null_pages = r.list(Wire::True, Reader::bool_element)?,
                 (2, Wire::List) => {
-                    min_values =
-                        Some(r.list(|r, wire| {
-                            expect(r, wire, Wire::Binary, |r| r.binary().map(<[u8]>::to_vec))
-                        })?);
+                    min_values = r.list(Wire::Binary, |r| r.binary().map(<[u8]>::to_vec))?;
                 }
                 (3, Wire::List) => {
-                    max_values =
-                        Some(r.list(|r, wire| {
-                            expect(r, wire, Wire::Binary, |r| r.binary().map(<[u8]>::to_vec))
-                        })?);
+                    max_values = r.list(Wire::Binary, |r| r.binary().map(<[u8]>::to_vec))?;
                 }
-                (4, Wire::I32) => boundary_order = Some(BoundaryOrder(r.i32()?)),
+                (4, Wire::INT) => boundary_order = Some(BoundaryOrder(r.i32()?)),
                 (5, Wire::List) => {
-                    null_counts = Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
+                    null_counts = r.list(Wire::I64, Reader::i64)?;
                 }
                 (6, Wire::List) => {
-                    repetition_level_histograms =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
+                    repetition_level_histograms = r.list(Wire::I64, Reader::i64)?;
                 }
                 (7, Wire::List) => {
-                    definition_level_histograms =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
+                    definition_level_histograms = r.list(Wire::I64, Reader::i64)?;
                 }
                 (8, Wire::List) => {
-                    nan_counts = Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
+                    nan_counts = r.list(Wire::I64, Reader::i64)?;
                 }
                 _ => r.skip(field.wire)?,
             }

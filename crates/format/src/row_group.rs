@@ -1,5 +1,4 @@
 //! Row groups.
-use crate::thrift::expect;
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{ColumnChunk, SortingColumn};
 use marquetry_base::Result;
@@ -27,24 +26,25 @@ impl RowGroup {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
         let mut out = Self::default();
+        let mut columns = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::List) => {
-                    out.columns = r.list(|r, wire| expect(r, wire, Wire::Struct, ColumnChunk::read))?;
+                    columns = r.list(Wire::Struct, ColumnChunk::read)?;
                 }
-                (2, Wire::I64) => out.total_byte_size = r.i64()?,
-                (3, Wire::I64) => out.num_rows = r.i64()?,
+                (2, Wire::INT) => out.total_byte_size = r.i64()?,
+                (3, Wire::INT) => out.num_rows = r.i64()?,
                 (4, Wire::List) => {
-                    out.sorting_columns =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::Struct, SortingColumn::read))?);
+                    out.sorting_columns = r.list(Wire::Struct, SortingColumn::read)?;
                 }
-                (5, Wire::I64) => out.file_offset = Some(r.i64()?),
-                (6, Wire::I64) => out.total_compressed_size = Some(r.i64()?),
-                (7, Wire::I16) => out.ordinal = Some(r.i16()?),
+                (5, Wire::INT) => out.file_offset = Some(r.i64()?),
+                (6, Wire::INT) => out.total_compressed_size = Some(r.i64()?),
+                (7, Wire::INT) => out.ordinal = Some(r.i16()?),
                 _ => r.skip(field.wire)?,
             }
             Ok(())
         })?;
+        out.columns = columns.ok_or_else(|| r.missing("RowGroup.columns"))?;
         Ok(out)
     }
 

@@ -43,15 +43,15 @@ impl SchemaElement {
         let mut logical_type = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I32) => type_ = Some(Type(r.i32()?)),
-                (2, Wire::I32) => type_length = Some(r.i32()?),
-                (3, Wire::I32) => repetition_type = Some(Repetition(r.i32()?)),
+                (1, Wire::INT) => type_ = Some(Type(r.i32()?)),
+                (2, Wire::INT) => type_length = Some(r.i32()?),
+                (3, Wire::INT) => repetition_type = Some(Repetition(r.i32()?)),
                 (4, Wire::Binary) => name = Some(r.string()?),
-                (5, Wire::I32) => num_children = Some(r.i32()?),
-                (6, Wire::I32) => converted_type = Some(ConvertedType(r.i32()?)),
-                (7, Wire::I32) => scale = Some(r.i32()?),
-                (8, Wire::I32) => precision = Some(r.i32()?),
-                (9, Wire::I32) => field_id = Some(r.i32()?),
+                (5, Wire::INT) => num_children = Some(r.i32()?),
+                (6, Wire::INT) => converted_type = Some(ConvertedType(r.i32()?)),
+                (7, Wire::INT) => scale = Some(r.i32()?),
+                (8, Wire::INT) => precision = Some(r.i32()?),
+                (9, Wire::INT) => field_id = Some(r.i32()?),
                 (10, Wire::Struct) => logical_type = Some(LogicalType::read(r)?),
                 _ => r.skip(field.wire)?,
             }

@@ -1,5 +1,4 @@
 //! Statistics of a page or column chunk: bounds, counts, sizes, bounding boxes.
-use crate::thrift::expect;
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;
 
@@ -34,13 +33,13 @@ impl Statistics {
             match (field.id, field.wire) {
                 (1, Wire::Binary) => out.max = Some(r.binary()?.to_vec()),
                 (2, Wire::Binary) => out.min = Some(r.binary()?.to_vec()),
-                (3, Wire::I64) => out.null_count = Some(r.i64()?),
-                (4, Wire::I64) => out.distinct_count = Some(r.i64()?),
+                (3, Wire::INT) => out.null_count = Some(r.i64()?),
+                (4, Wire::INT) => out.distinct_count = Some(r.i64()?),
                 (5, Wire::Binary) => out.max_value = Some(r.binary()?.to_vec()),
                 (6, Wire::Binary) => out.min_value = Some(r.binary()?.to_vec()),
                 (7, Wire::True | Wire::False) => out.is_max_value_exact = Some(r.bool(field.wire)),
                 (8, Wire::True | Wire::False) => out.is_min_value_exact = Some(r.bool(field.wire)),
-                (9, Wire::I64) => out.nan_count = Some(r.i64()?),
+                (9, Wire::INT) => out.nan_count = Some(r.i64()?),
                 _ => r.skip(field.wire)?,
             }
             Ok(())
@@ -99,14 +98,12 @@ impl SizeStatistics {
         let mut out = Self::default();
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::I64) => out.unencoded_byte_array_data_bytes = Some(r.i64()?),
+                (1, Wire::INT) => out.unencoded_byte_array_data_bytes = Some(r.i64()?),
                 (2, Wire::List) => {
-                    out.repetition_level_histogram =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
+                    out.repetition_level_histogram = r.list(Wire::I64, Reader::i64)?;
                 }
                 (3, Wire::List) => {
-                    out.definition_level_histogram =
-                        Some(r.list(|r, wire| expect(r, wire, Wire::I64, Reader::i64))?);
+                    out.definition_level_histogram = r.list(Wire::I64, Reader::i64)?;
                 }
                 _ => r.skip(field.wire)?,
             }
@@ -156,13 +153,8 @@ impl BoundingBox {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
         // A bound that is missing says nothing: NaN, not 0.
-        let mut out = BoundingBox {
-            xmin: f64::NAN,
-            xmax: f64::NAN,
-            ymin: f64::NAN,
-            ymax: f64::NAN,
-            ..Self::default()
-        };
+        let mut out =
+            BoundingBox { xmin: f64::NAN, xmax: f64::NAN, ymin: f64::NAN, ymax: f64::NAN, ..Self::default() };
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::Double) => out.xmin = r.double()?,
@@ -220,7 +212,7 @@ impl GeospatialStatistics {
             match (field.id, field.wire) {
                 (1, Wire::Struct) => out.bbox = Some(BoundingBox::read(r)?),
                 (2, Wire::List) => {
-                    out.geospatial_types = Some(r.list(|r, wire| expect(r, wire, Wire::I32, Reader::i32))?);
+                    out.geospatial_types = r.list(Wire::I32, Reader::i32)?;
                 }
                 _ => r.skip(field.wire)?,
             }

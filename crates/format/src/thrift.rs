@@ -17,24 +17,6 @@ mod writer;
 pub use reader::{Field, Reader};
 pub use writer::Writer;
 
-use marquetry_base::{Error, Result};
-
-/// Reads the element of a list if it has the type that `parquet.thrift` gives it, and fails if it has another: an
-/// element cannot be left out.
-pub(crate) fn expect<'a, T>(
-    r: &mut Reader<'a>,
-    actual: Wire,
-    expected: Wire,
-    read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
-) -> Result<T> {
-    // QUIRK: enums and small integers are all zigzag varints; writers disagree on their width.
-    let is_varint = |wire| matches!(wire, Wire::I16 | Wire::I32 | Wire::I64);
-    if actual == expected || is_varint(actual) && is_varint(expected) {
-        return read(r);
-    }
-    Err(Error::corrupt(format!("a list of {actual:?}, {expected:?} expected")).at(r.position() as u64))
-}
-
 /// The types of the compact protocol, as they are in field and list headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
@@ -67,6 +49,10 @@ pub enum Wire {
 }
 
 impl Wire {
+    /// A field that is an integer of 16, 32 or 64 bits. QUIRK: all are zigzag varints, and writers disagree on the
+    /// width of some fields, so that readers do not tell them apart.
+    pub const INT: Wire = Wire::I64;
+
     fn from_code(code: u8) -> Option<Wire> {
         Some(match code {
             1 => Wire::True,
@@ -84,6 +70,17 @@ impl Wire {
             13 => Wire::Uuid,
             _ => return None,
         })
+    }
+
+    /// Whether a list of this type can be read as one of `other`. Integers of any
+    /// width are alike, see [`INT`](Self::INT). A list of bools may have either bool as its type.
+    fn reads_as(self, other: Wire) -> bool {
+        let kind = |wire| match wire {
+            Wire::I16 | Wire::I32 | Wire::I64 => Wire::I64,
+            Wire::True | Wire::False => Wire::True,
+            other => other,
+        };
+        kind(self) == kind(other)
     }
 
     fn code(self) -> u8 {

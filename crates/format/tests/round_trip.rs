@@ -99,10 +99,11 @@ proptest! {
         let mut ids = Vec::new();
         r.fields(|r, field| {
             ids.push(field.id);
+            // Integers of every width are `Wire::INT` to a reader: only the id tells them apart.
             match field.wire {
-                Wire::I64 => assert_eq!(r.i64()?, a),
-                Wire::I32 => assert_eq!(r.i32()?, b),
-                Wire::I16 => assert_eq!(r.i16()?, c),
+                Wire::INT if field.id == 300 => assert_eq!(r.i64()?, a),
+                Wire::INT if field.id == -7 => assert_eq!(r.i32()?, b),
+                Wire::INT => assert_eq!(r.i16()?, c),
                 Wire::Double => assert_eq!(r.double()?, d),
                 Wire::I8 => assert_eq!(r.i8()?, c as i8),
                 other => assert_eq!(r.bool(other), c > 0),
@@ -129,32 +130,21 @@ fn bloom_filter_header() {
 
 #[test]
 fn file_crypto_metadata() {
-    let parameters = AesGcm {
-        aad_prefix: None,
-        aad_file_unique: Some(vec![1, 2, 3]),
-        supply_aad_prefix: Some(true),
-    };
+    let parameters =
+        AesGcm { aad_prefix: None, aad_file_unique: Some(vec![1, 2, 3]), supply_aad_prefix: Some(true) };
     for encryption_algorithm in [
         EncryptionAlgorithm::AesGcmV1(parameters.clone()),
         EncryptionAlgorithm::AesGcmCtrV1(parameters.clone()),
         EncryptionAlgorithm::Unknown(9),
     ] {
-        let value = FileCryptoMetaData {
-            encryption_algorithm,
-            key_metadata: Some(b"kf".to_vec()),
-        };
+        let value = FileCryptoMetaData { encryption_algorithm, key_metadata: Some(b"kf".to_vec()) };
         assert_round_trip(&value, FileCryptoMetaData::write, FileCryptoMetaData::read);
     }
 }
 
 #[test]
 fn tails() {
-    for tail in [
-        Tail::Plain { metadata_len: 7 },
-        Tail::Encrypted {
-            metadata_len: u32::MAX,
-        },
-    ] {
+    for tail in [Tail::Plain { metadata_len: 7 }, Tail::Encrypted { metadata_len: u32::MAX }] {
         assert_eq!(read_tail(&tail.to_bytes()).unwrap(), tail);
     }
 }
@@ -169,12 +159,6 @@ fn names_of_enums_parse() {
         assert_eq!(codec.to_string().parse::<CompressionCodec>().unwrap(), codec);
     }
     assert_eq!(format!("{} {:?}", Encoding(17), Encoding::ALP), "UNKNOWN(17) ALP");
-    assert_eq!(
-        (Encoding(1).name(), Encoding(-1).name(), Type(8).name()),
-        (None, None, None)
-    );
-    assert_eq!(
-        "zip".parse::<CompressionCodec>().unwrap_err().kind(),
-        marquetry_base::Kind::Argument
-    );
+    assert_eq!((Encoding(1).name(), Encoding(-1).name(), Type(8).name()), (None, None, None));
+    assert_eq!("zip".parse::<CompressionCodec>().unwrap_err().kind(), marquetry_base::Kind::Argument);
 }

@@ -97,11 +97,7 @@ const FILE_METADATA: &[u8] = &[
 ];
 
 fn file_metadata() -> FileMetaData {
-    let root = SchemaElement {
-        name: "m".to_owned(),
-        num_children: Some(1),
-        ..SchemaElement::default()
-    };
+    let root = SchemaElement { name: "m".to_owned(), num_children: Some(1), ..SchemaElement::default() };
     let leaf = SchemaElement {
         type_: Some(Type::INT32),
         repetition_type: Some(Repetition::REQUIRED),
@@ -109,10 +105,7 @@ fn file_metadata() -> FileMetaData {
         converted_type: Some(ConvertedType::DECIMAL),
         scale: Some(2),
         precision: Some(9),
-        logical_type: Some(LogicalType::Decimal {
-            scale: 2,
-            precision: 9,
-        }),
+        logical_type: Some(LogicalType::Decimal { scale: 2, precision: 9 }),
         ..SchemaElement::default()
     };
     let column = ColumnMetaData {
@@ -126,11 +119,7 @@ fn file_metadata() -> FileMetaData {
         data_page_offset: 4,
         ..ColumnMetaData::default()
     };
-    let chunk = ColumnChunk {
-        file_offset: 4,
-        meta_data: Some(column),
-        ..ColumnChunk::default()
-    };
+    let chunk = ColumnChunk { file_offset: 4, meta_data: Some(column), ..ColumnChunk::default() };
     FileMetaData {
         version: 1,
         schema: vec![root, leaf],
@@ -159,10 +148,7 @@ fn page_header_bytes() {
 
 #[test]
 fn file_metadata_bytes() {
-    assert_eq!(
-        parse_metadata(FILE_METADATA, &Limits::default()).unwrap(),
-        file_metadata()
-    );
+    assert_eq!(parse_metadata(FILE_METADATA, &Limits::default()).unwrap(), file_metadata());
     let mut w = Writer::new();
     file_metadata().write(&mut w);
     assert_eq!(w.finish(), FILE_METADATA);
@@ -184,10 +170,7 @@ fn bytes_that_end_early_are_truncated() {
 
 #[test]
 fn no_flipped_bit_panics() {
-    for (bytes, bits) in [
-        (FILE_METADATA, FILE_METADATA.len() * 8),
-        (PAGE_HEADER, PAGE_HEADER.len() * 8),
-    ] {
+    for (bytes, bits) in [(FILE_METADATA, FILE_METADATA.len() * 8), (PAGE_HEADER, PAGE_HEADER.len() * 8)] {
         for bit in 0..bits {
             let mut flipped = bytes.to_vec();
             flipped[bit / 8] ^= 1 << (bit % 8);
@@ -220,32 +203,17 @@ fn fields_of_forks_are_skipped() {
         0x00,                                   // stop
     ];
     let file = parse_metadata(&bytes, &Limits::default()).unwrap();
-    let element = SchemaElement {
-        type_: Some(Type::INT32),
-        name: "\u{fffd}".to_owned(),
-        ..SchemaElement::default()
-    };
-    assert_eq!(
-        file,
-        FileMetaData {
-            schema: vec![element],
-            ..FileMetaData::default()
-        }
-    );
+    let element =
+        SchemaElement { type_: Some(Type::INT32), name: "\u{fffd}".to_owned(), ..SchemaElement::default() };
+    assert_eq!(file, FileMetaData { schema: vec![element], ..FileMetaData::default() });
 }
 
 #[test]
 fn what_is_needed_is_named() {
     let error = PageHeader::read(&mut Reader::new(&[0x25, 0x02, 0x00])).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "corrupt: PageHeader.type is missing, in byte 3"
-    );
+    assert_eq!(error.to_string(), "corrupt: PageHeader.type is missing, in byte 3");
     let error = parse_metadata(&[0x00], &Limits::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "corrupt: FileMetaData.schema is missing, in byte 1"
-    );
+    assert_eq!(error.to_string(), "corrupt: FileMetaData.schema is missing, in byte 1");
     let error = PageHeader::read(&mut Reader::new(&[0x1f])).unwrap_err();
     assert_eq!((error.kind(), error.message()), (Kind::Corrupt, "Thrift type 15"));
 }
@@ -315,14 +283,8 @@ fn unknown_fields_nest_to_a_limit() {
     let mut maps = vec![0xab]; // 10: a map
     maps.extend([0x01, 0x3b, 0x00].repeat(1 << 20)); // of one byte to a map
     assert_eq!(skip(&maps).kind(), Kind::Limit);
-    let limits = Limits {
-        thrift_depth: 3,
-        ..Limits::default()
-    };
-    assert_eq!(
-        parse_metadata(&nested(3), &limits).unwrap_err().kind(),
-        Kind::Limit
-    );
+    let limits = Limits { thrift_depth: 3, ..Limits::default() };
+    assert_eq!(parse_metadata(&nested(3), &limits).unwrap_err().kind(), Kind::Limit);
 }
 
 #[test]
@@ -335,13 +297,7 @@ fn depth_is_given_back() {
         bytes.extend([0x1b, 0x00]); // a map
     }
     bytes.push(0x00);
-    let mut r = Reader::with_limits(
-        &bytes,
-        &Limits {
-            thrift_depth: 3,
-            ..Limits::default()
-        },
-    );
+    let mut r = Reader::with_limits(&bytes, &Limits { thrift_depth: 3, ..Limits::default() });
     r.skip(Wire::Struct).unwrap();
     assert_eq!(r.position(), bytes.len());
 }
@@ -374,27 +330,13 @@ fn v2_pages_are_compressed_unless_they_say_no() {
         0x12,       // 7 is_compressed: false
         0x00,       // stop
     ];
-    assert!(
-        !DataPageHeaderV2::read(&mut Reader::new(&bytes))
-            .unwrap()
-            .is_compressed
-    );
+    assert!(!DataPageHeaderV2::read(&mut Reader::new(&bytes)).unwrap().is_compressed);
     let silent = [&bytes[..12], &[0x00]].concat();
-    assert!(
-        DataPageHeaderV2::read(&mut Reader::new(&silent))
-            .unwrap()
-            .is_compressed
-    );
+    assert!(DataPageHeaderV2::read(&mut Reader::new(&silent)).unwrap().is_compressed);
 }
 
 #[test]
 fn footers_have_a_size_limit() {
-    let limits = Limits {
-        footer_bytes: 10,
-        ..Limits::default()
-    };
-    assert_eq!(
-        parse_metadata(FILE_METADATA, &limits).unwrap_err().kind(),
-        Kind::Limit
-    );
+    let limits = Limits { footer_bytes: 10, ..Limits::default() };
+    assert_eq!(parse_metadata(FILE_METADATA, &limits).unwrap_err().kind(), Kind::Limit);
 }

@@ -87,11 +87,7 @@ impl Bits {
     /// # Panics
     /// If `source` has fewer bits.
     pub fn push_packed(&mut self, source: &[u8], first: usize, n: usize) {
-        assert!(
-            source.len() * 8 >= first + n,
-            "{n} bits from bit {first} of {} bytes",
-            source.len()
-        );
+        assert!(source.len() * 8 >= first + n, "{n} bits from bit {first} of {} bytes", source.len());
         if n == 0 {
             return;
         }
@@ -116,10 +112,7 @@ impl Bits {
         if shift == 0 {
             self.bytes.extend_from_slice(&source[..bytes]);
         } else {
-            let whole = source
-                .windows(2)
-                .take(bytes)
-                .map(|pair| pair[0] >> shift | pair[1] << (8 - shift));
+            let whole = source.windows(2).take(bytes).map(|pair| pair[0] >> shift | pair[1] << (8 - shift));
             self.bytes.extend(whole);
             if source.len() == bytes {
                 self.bytes.push(source[bytes - 1] >> shift);
@@ -141,10 +134,7 @@ impl Bits {
         }
         let (groups, tail) = levels.as_chunks::<8>();
         self.bytes.extend(groups.iter().map(|group| {
-            group
-                .iter()
-                .enumerate()
-                .fold(0u8, |byte, (i, &level)| byte | u8::from(level >= threshold) << i)
+            group.iter().enumerate().fold(0u8, |byte, (i, &level)| byte | u8::from(level >= threshold) << i)
         }));
         self.len += groups.len() * 8;
         for &level in tail {
@@ -237,10 +227,8 @@ mod tests {
                 for n in [0, 1, 2, 7, 8, 9, 63, 64, 65, 128, 200] {
                     let mut bits: Bits = (0..before).map(|i| i % 2 == 0).collect();
                     bits.push_packed(source.as_bytes(), first, n);
-                    let expected: Bits = (0..before)
-                        .map(|i| i % 2 == 0)
-                        .chain((first..first + n).map(sample))
-                        .collect();
+                    let expected: Bits =
+                        (0..before).map(|i| i % 2 == 0).chain((first..first + n).map(sample)).collect();
                     assert_eq!(bits, expected, "{before} before, {n} from {first}");
                 }
             }
@@ -275,10 +263,8 @@ mod tests {
         for before in 0..9 {
             let mut bits: Bits = (0..before).map(sample).collect();
             bits.push_at_least(&levels, 3);
-            let expected: Bits = (0..before)
-                .map(sample)
-                .chain(levels.iter().map(|&level| level >= 3))
-                .collect();
+            let expected: Bits =
+                (0..before).map(sample).chain(levels.iter().map(|&level| level >= 3)).collect();
             assert_eq!(bits, expected);
         }
     }
@@ -289,10 +275,7 @@ mod tests {
         for start in [0, 1, 63, 64, 65] {
             for end in [start, 66, 130, 200] {
                 if start <= end {
-                    assert_eq!(
-                        bits.count_ones(start..end),
-                        (start..end).filter(|&i| sample(i)).count()
-                    );
+                    assert_eq!(bits.count_ones(start..end), (start..end).filter(|&i| sample(i)).count());
                 }
             }
         }

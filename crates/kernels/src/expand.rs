@@ -15,11 +15,7 @@ use crate::bits::low_mask64;
 /// # Panics
 /// If there are fewer than `n` bits from `first` on, or not as many dense values as ones among them.
 pub fn expand<T: Copy + Default>(dense: &[T], validity: &Bits, first: usize, n: usize, out: &mut Vec<T>) {
-    assert_eq!(
-        validity.count_ones(first..first + n),
-        dense.len(),
-        "a dense value for each valid slot"
-    );
+    assert_eq!(validity.count_ones(first..first + n), dense.len(), "a dense value for each valid slot");
     out.reserve(n);
     let Some(&last) = dense.last() else {
         out.resize(out.len() + n, T::default());
@@ -72,11 +68,7 @@ pub fn expand_fixed(dense: &[u8], width: usize, validity: &Bits, first: usize, n
 /// # Panics
 /// As [`expand`].
 pub fn expand_bits(dense: &Bits, validity: &Bits, first: usize, n: usize, out: &mut Bits) {
-    assert_eq!(
-        validity.count_ones(first..first + n),
-        dense.len(),
-        "a dense value for each valid slot"
-    );
+    assert_eq!(validity.count_ones(first..first + n), dense.len(), "a dense value for each valid slot");
     out.reserve(n);
     let mut next = 0;
     let mut done = 0;
@@ -122,10 +114,7 @@ mod tests {
                     let bytes: Vec<u8> = dense.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     let mut out = Vec::new();
                     expand_fixed(&bytes, 3, &validity, first, n, &mut out);
-                    let flat: Vec<u8> = expected
-                        .iter()
-                        .flat_map(|v| v.to_le_bytes()[..3].to_vec())
-                        .collect();
+                    let flat: Vec<u8> = expected.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     assert_eq!(out, flat);
 
                     let bits: Bits = dense.iter().map(|v| v % 3 == 1).collect();

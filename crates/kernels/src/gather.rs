@@ -10,10 +10,7 @@ pub fn max_u32(values: &[u32]) -> u32 {
 /// # Panics
 /// If an index is not in the dictionary; check with [`max_u32`] first.
 pub fn gather<T: Copy>(dictionary: &[T], indices: &[u32], out: &mut Vec<T>) {
-    assert!(
-        indices.is_empty() || (max_u32(indices) as usize) < dictionary.len(),
-        "index outside dictionary"
-    );
+    assert!(indices.is_empty() || (max_u32(indices) as usize) < dictionary.len(), "index outside dictionary");
     out.extend(indices.iter().map(|&index| {
         // SAFETY: the largest of the indices was held against the length above.
         unsafe { *dictionary.get_unchecked(index as usize) }

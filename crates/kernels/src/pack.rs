@@ -63,9 +63,7 @@ mod tests {
     #[test]
     fn most_significant_bit_first() {
         for width in 1..=32 {
-            let values: Vec<u32> = (0..37u32)
-                .map(|i| i.wrapping_mul(0x9e37_79b9) >> (32 - width))
-                .collect();
+            let values: Vec<u32> = (0..37u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> (32 - width)).collect();
             let (mut packed, mut out) = (Vec::new(), Vec::new());
             pack_msb(&values, width, &mut packed);
             crate::unpack_msb_u32(&packed, width, 0, 5, &mut out);

@@ -5,10 +5,7 @@
 /// # Panics
 /// If `streams` is shorter than `width * stride` or `first + n > stride`.
 pub fn join(streams: &[u8], width: usize, stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {
-    assert!(
-        first + n <= stride && width * stride <= streams.len(),
-        "{n} values from {first} of {stride}"
-    );
+    assert!(first + n <= stride && width * stride <= streams.len(), "{n} values from {first} of {stride}");
     match width {
         2 => join_const::<2>(streams, stride, first, n, out),
         4 => join_const::<4>(streams, stride, first, n, out),
@@ -26,11 +23,7 @@ pub fn split(values: &[u8], width: usize, out: &mut Vec<u8>) {
     if width == 0 {
         return;
     }
-    assert!(
-        values.len().is_multiple_of(width),
-        "{} bytes are no values of {width}",
-        values.len()
-    );
+    assert!(values.len().is_multiple_of(width), "{} bytes are no values of {width}", values.len());
     out.reserve(values.len());
     for byte in 0..width {
         out.extend(values.iter().skip(byte).step_by(width));
@@ -77,10 +70,7 @@ pub fn split_u64(values: &[u64], out: &mut Vec<u8>) {
 
 /// `n` bytes of each of `W` streams, from byte `first` of each.
 fn streams_of<const W: usize>(streams: &[u8], stride: usize, first: usize, n: usize) -> [&[u8]; W] {
-    assert!(
-        first + n <= stride && W * stride <= streams.len(),
-        "{n} values from {first} of {stride}"
-    );
+    assert!(first + n <= stride && W * stride <= streams.len(), "{n} values from {first} of {stride}");
     std::array::from_fn(|byte| &streams[byte * stride + first..][..n])
 }
 
@@ -126,9 +116,7 @@ mod tests {
     }
     #[test]
     fn words_join_what_was_split() {
-        let values: Vec<u64> = (0..37)
-            .map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-            .collect();
+        let values: Vec<u64> = (0..37).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
         let halves: Vec<u32> = values.iter().map(|&value| (value >> 32) as u32).collect();
         let (mut streams, mut half_streams) = (vec![], vec![]);
         split_u64(&values, &mut streams);

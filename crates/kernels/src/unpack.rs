@@ -78,15 +78,8 @@ pub fn unpack_msb_u32(source: &[u8], width: u32, first: usize, n: usize, out: &m
 
 fn unpack_msb<T: Packed>(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<T>) {
     assert!(width > 0);
-    let bytes_end = (first + n)
-        .checked_mul(width as usize)
-        .expect("packed size fits")
-        .div_ceil(8);
-    assert!(
-        source.len() >= bytes_end,
-        "{n} values of {width} bits in {} bytes",
-        source.len()
-    );
+    let bytes_end = (first + n).checked_mul(width as usize).expect("packed size fits").div_ceil(8);
+    assert!(source.len() >= bytes_end, "{n} values of {width} bits in {} bytes", source.len());
     out.extend((first..first + n).map(|i| {
         let bit = i * width as usize;
         let mut word = [0u8; 8];
@@ -112,15 +105,8 @@ fn unpack<T: Packed>(
 ) {
     let blocks = table[width as usize];
     let width = width as usize;
-    let bytes_end = (first + n)
-        .checked_mul(width)
-        .expect("packed size fits")
-        .div_ceil(8);
-    assert!(
-        source.len() >= bytes_end,
-        "{n} values of {width} bits in {} bytes",
-        source.len()
-    );
+    let bytes_end = (first + n).checked_mul(width).expect("packed size fits").div_ceil(8);
+    assert!(source.len() >= bytes_end, "{n} values of {width} bits in {} bytes", source.len());
     if width == 0 {
         out.resize(out.len() + n, T::from_u64(0));
         return;
@@ -132,11 +118,7 @@ fn unpack<T: Packed>(
     let n = n - head;
     let source = source.get((first + head) / 8 * width..).unwrap_or_default();
     let block_bytes = BLOCK / 8 * width;
-    let roomy = source
-        .len()
-        .saturating_sub(OVERREAD)
-        .checked_div(block_bytes)
-        .unwrap_or(usize::MAX);
+    let roomy = source.len().saturating_sub(OVERREAD).checked_div(block_bytes).unwrap_or(usize::MAX);
     let whole = (n / BLOCK).min(roomy);
     append(out, whole * BLOCK, |spare| blocks(source, spare));
     let mut done = whole * BLOCK;
@@ -374,18 +356,14 @@ mod tests {
                             let mut out = Vec::new();
                             unpack_u32(&packed, width, first, n, &mut out);
                             assert!(
-                                out.iter()
-                                    .map(|&v| u64::from(v))
-                                    .eq(all[first..first + n].iter().copied())
+                                out.iter().map(|&v| u64::from(v)).eq(all[first..first + n].iter().copied())
                             );
                         }
                         if width <= 8 {
                             let mut out = Vec::new();
                             unpack_u8(&packed, width, first, n, &mut out);
                             assert!(
-                                out.iter()
-                                    .map(|&v| u64::from(v))
-                                    .eq(all[first..first + n].iter().copied())
+                                out.iter().map(|&v| u64::from(v)).eq(all[first..first + n].iter().copied())
                             );
                         }
                     }

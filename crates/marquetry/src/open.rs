@@ -79,10 +79,8 @@ impl OpenFile {
     /// coarser unit, see [`ParquetRecordBatchReader`]'s own schema.
     pub fn schema(&self) -> Result<SchemaRef> {
         use arrow_array::RecordBatchReader;
-        let nanoseconds = OpenFile {
-            options: self.options.clone().with_int96(Int96::Nanoseconds),
-            ..self.clone()
-        };
+        let nanoseconds =
+            OpenFile { options: self.options.clone().with_int96(Int96::Nanoseconds), ..self.clone() };
         Ok(nanoseconds.batches()?.schema())
     }
 
@@ -168,9 +166,7 @@ impl OpenFile {
 
 impl std::fmt::Debug for OpenFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenFile")
-            .field("rows", &self.metadata.num_rows())
-            .finish_non_exhaustive()
+        f.debug_struct("OpenFile").field("rows", &self.metadata.num_rows()).finish_non_exhaustive()
     }
 }
 

@@ -13,7 +13,8 @@ fn every_path_in_the_documents_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut checked = 0;
     for document in DOCUMENTS {
-        let text = std::fs::read_to_string(root.join(document)).unwrap_or_else(|_| panic!("{document} is missing"));
+        let text =
+            std::fs::read_to_string(root.join(document)).unwrap_or_else(|_| panic!("{document} is missing"));
         for path in paths(&text) {
             assert!(root.join(path).exists(), "{document} names {path}, which is not there");
             checked += 1;

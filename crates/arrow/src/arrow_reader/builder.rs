@@ -151,18 +151,10 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         let count = metadata.num_row_groups();
         let row_groups = self.row_groups.unwrap_or_else(|| (0..count).collect());
         if let Some(missing) = row_groups.iter().find(|&&row_group| row_group >= count) {
-            return Err(Error::argument(format!(
-                "no row group {missing}, there are {count}"
-            )));
+            return Err(Error::argument(format!("no row group {missing}, there are {count}")));
         }
         let mut options = self.metadata.options;
-        let schema = match int96::fit(
-            &self.source,
-            &metadata,
-            &row_groups,
-            &self.projection,
-            &mut options,
-        )? {
+        let schema = match int96::fit(&self.source, &metadata, &row_groups, &self.projection, &mut options)? {
             true => ArrowReaderMetadata::try_new(metadata.clone(), options.clone())?.schema,
             false => self.metadata.schema,
         };

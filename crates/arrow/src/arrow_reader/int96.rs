@@ -42,10 +42,7 @@ pub(super) fn fit(
             Target::new(leaf, field, index, false),
             page_options(metadata, options),
         );
-        let rows: u64 = row_groups
-            .iter()
-            .map(|&row_group| metadata.row_group(row_group).num_rows())
-            .sum();
+        let rows: u64 = row_groups.iter().map(|&row_group| metadata.row_group(row_group).num_rows()).sum();
         let mut left = usize::try_from(rows).unwrap_or(usize::MAX);
         while left > 0 {
             let rows = left.min(BATCH);
@@ -62,11 +59,7 @@ pub(super) fn fit(
             }
         }
     }
-    options.int96 = if unit == 0 {
-        Int96::Nanoseconds
-    } else {
-        Int96::Unit(UNITS[unit])
-    };
+    options.int96 = if unit == 0 { Int96::Nanoseconds } else { Int96::Unit(UNITS[unit]) };
     Ok(unit > 0)
 }
 
@@ -77,11 +70,7 @@ fn has_leaf(field: &Field, index: usize) -> bool {
 }
 
 /// From fine to coarse.
-const UNITS: [TimeUnit; 4] = [
-    TimeUnit::Nanosecond,
-    TimeUnit::Microsecond,
-    TimeUnit::Millisecond,
-    TimeUnit::Second,
-];
+const UNITS: [TimeUnit; 4] =
+    [TimeUnit::Nanosecond, TimeUnit::Microsecond, TimeUnit::Millisecond, TimeUnit::Second];
 
 const BATCH: usize = 8192;

@@ -33,22 +33,14 @@ impl ArrowReaderMetadata {
     pub fn try_new(metadata: Arc<ParquetMetaData>, options: ArrowReaderOptions) -> Result<Self> {
         let fields: Arc<[Field]> = Field::from_schema(metadata.schema()).into();
         let types = match options.int96 {
-            Int96::Unit(unit) => TypeOptions {
-                int96_unit: Some(unit),
-                ..options.types.clone()
-            },
+            Int96::Unit(unit) => TypeOptions { int96_unit: Some(unit), ..options.types.clone() },
             Int96::Nanoseconds | Int96::Fitting => options.types.clone(),
         };
         let schema = match &options.schema {
             Some(wanted) => to_arrow_as(&fields, metadata.schema(), wanted)?,
             None => to_arrow(&fields, metadata.schema(), &key_values(&metadata), &types),
         };
-        Ok(ArrowReaderMetadata {
-            metadata,
-            fields,
-            schema: Arc::new(schema),
-            options,
-        })
+        Ok(ArrowReaderMetadata { metadata, fields, schema: Arc::new(schema), options })
     }
 
     pub(super) fn read(source: &dyn Source, options: ArrowReaderOptions) -> Result<Self> {
@@ -76,8 +68,7 @@ impl ArrowReaderMetadata {
 pub(super) fn key_values(metadata: &ParquetMetaData) -> HashMap<String, String> {
     let mut out = HashMap::new();
     for pair in metadata.key_value_metadata() {
-        out.entry(pair.key.clone())
-            .or_insert_with(|| pair.value.clone().unwrap_or_default());
+        out.entry(pair.key.clone()).or_insert_with(|| pair.value.clone().unwrap_or_default());
     }
     out
 }

@@ -20,9 +20,7 @@ impl ProjectionMask {
 
     /// No columns of `len` leaves: batches then have rows and nothing in them.
     pub fn none(len: usize) -> Self {
-        ProjectionMask {
-            leaves: Some(vec![false; len]),
-        }
+        ProjectionMask { leaves: Some(vec![false; len]) }
     }
 
     /// The leaves of these numbers; numbers that do not exist choose nothing.
@@ -65,18 +63,14 @@ impl ProjectionMask {
 
     /// Whether leaf `index` is chosen.
     pub fn leaf_included(&self, index: usize) -> bool {
-        self.leaves
-            .as_ref()
-            .is_none_or(|leaves| leaves.get(index).copied().unwrap_or(false))
+        self.leaves.as_ref().is_none_or(|leaves| leaves.get(index).copied().unwrap_or(false))
     }
 
     /// The leaves that either chooses.
     pub fn union(&mut self, other: &Self) {
         match (&mut self.leaves, &other.leaves) {
             (Some(ours), Some(theirs)) => {
-                ours.iter_mut()
-                    .zip(theirs)
-                    .for_each(|(ours, theirs)| *ours |= theirs);
+                ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours |= theirs);
             }
             _ => self.leaves = None,
         }
@@ -84,19 +78,13 @@ impl ProjectionMask {
 
     /// Chooses the leaves that `wanted` wants; returns how many those are.
     fn choose(&mut self, wanted: impl Fn(usize) -> bool) -> usize {
-        let leaves = self
-            .leaves
-            .iter_mut()
-            .flatten()
-            .enumerate()
-            .filter(|(i, _)| wanted(*i));
+        let leaves = self.leaves.iter_mut().flatten().enumerate().filter(|(i, _)| wanted(*i));
         leaves.map(|(_, chosen)| *chosen = true).count()
     }
 }
 
 fn is_at_or_below(path: &str, name: &str) -> bool {
-    path.strip_prefix(name)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 #[cold]
@@ -112,10 +100,7 @@ fn unknown_column(schema: &Schema, name: &str) -> Error {
     let similar: Vec<_> = similar.copied().take(5).collect();
     let hint = match similar.is_empty() {
         false => format!("did you mean {}?", similar.join(", ")),
-        true => format!(
-            "there are {}",
-            known.into_iter().take(10).collect::<Vec<_>>().join(", ")
-        ),
+        true => format!("there are {}", known.into_iter().take(10).collect::<Vec<_>>().join(", ")),
     };
     Error::argument(format!("no column {name}; {hint}"))
 }

@@ -70,38 +70,20 @@ impl ParquetRecordBatchReader {
                 let target = Target::new(metadata.schema().column(leaf), &projected, leaf, want_keys);
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let options = page_options.clone();
-                (
-                    leaf,
-                    ColumnReader::new(source, metadata, &plan.row_groups, leaf, target, options),
-                )
+                (leaf, ColumnReader::new(source, metadata, &plan.row_groups, leaf, target, options))
             });
             let columns = columns.collect();
-            roots.push(Root {
-                field: projected,
-                arrow,
-                columns,
-            });
+            roots.push(Root { field: projected, arrow, columns });
         }
-        let rows: u64 = plan
-            .row_groups
-            .iter()
-            .map(|&row_group| metadata.row_group(row_group).num_rows())
-            .sum();
+        let rows: u64 =
+            plan.row_groups.iter().map(|&row_group| metadata.row_group(row_group).num_rows()).sum();
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
         let offset = plan.offset.min(rows);
         let arrow_fields: Vec<_> = roots.iter().map(|root| root.arrow.clone()).collect();
         Ok(ParquetRecordBatchReader {
-            schema: Arc::new(ArrowSchema::new_with_metadata(
-                arrow_fields,
-                schema.metadata().clone(),
-            )),
+            schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, schema.metadata().clone())),
             batches: metadata.schema().columns().iter().map(|_| None).collect(),
-            dictionaries: metadata
-                .schema()
-                .columns()
-                .iter()
-                .map(|_| DictionaryCache::default())
-                .collect(),
+            dictionaries: metadata.schema().columns().iter().map(|_| DictionaryCache::default()).collect(),
             metadata,
             roots,
             left: (rows - offset).min(plan.limit),
@@ -132,15 +114,7 @@ impl ParquetRecordBatchReader {
             }
             let schema = self.metadata.schema();
             let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
-            arrays.push(assemble(
-                &root.field,
-                &root.arrow,
-                &mut Leaves {
-                    schema,
-                    batches,
-                    dictionaries,
-                },
-            )?);
+            arrays.push(assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries })?);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)
@@ -152,10 +126,7 @@ impl Iterator for ParquetRecordBatchReader {
 
     fn next(&mut self) -> Option<Self::Item> {
         // The typed error stays reachable as the source.
-        Some(
-            self.next_batch()?
-                .map_err(|error| ArrowError::ExternalError(Box::new(error))),
-        )
+        Some(self.next_batch()?.map_err(|error| ArrowError::ExternalError(Box::new(error))))
     }
 }
 
@@ -179,10 +150,9 @@ fn wants_keys(field: &Field, arrow: &FieldRef, index: usize) -> Option<bool> {
         (FieldKind::Leaf(leaf), data_type) => {
             (*leaf == index).then_some(matches!(data_type, DataType::Dictionary(_, _)))
         }
-        (FieldKind::Struct(fields), DataType::Struct(arrow)) => fields
-            .iter()
-            .zip(arrow)
-            .find_map(|(field, arrow)| wants_keys(field, arrow, index)),
+        (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
+            fields.iter().zip(arrow).find_map(|(field, arrow)| wants_keys(field, arrow, index))
+        }
         (FieldKind::List(child), list) => wants_keys(child, crate::schema::element_of(list)?, index),
         (FieldKind::Map(entries), DataType::Map(arrow, _)) => wants_keys(entries, arrow, index),
         _ => None,

@@ -11,12 +11,7 @@ use std::collections::HashMap;
 fn leaf(values: &[i32], validity: Option<&[bool]>, def: &[u8], rep: &[u8]) -> Option<LeafBatch> {
     let words = values.iter().map(|&value| value as u32).collect();
     let entries = if def.is_empty() { values.len() } else { def.len() };
-    Some(LeafBatch {
-        def: def.to_vec(),
-        rep: rep.to_vec(),
-        entries,
-        ..batch(Values::W32(words), validity)
-    })
+    Some(LeafBatch { def: def.to_vec(), rep: rep.to_vec(), entries, ..batch(Values::W32(words), validity) })
 }
 
 fn assembled(
@@ -28,11 +23,7 @@ fn assembled(
     let arrow = to_arrow(&fields, &schema, &HashMap::new(), &TypeOptions::default());
     let to = to.map_or_else(|| arrow.field(0).clone(), |to| ArrowField::new("x", to, true));
     let mut dictionaries: Vec<_> = batches.iter().map(|_| DictionaryCache::default()).collect();
-    let mut leaves = Leaves {
-        schema: &schema,
-        batches: &mut batches,
-        dictionaries: &mut dictionaries,
-    };
+    let mut leaves = Leaves { schema: &schema, batches: &mut batches, dictionaries: &mut dictionaries };
     let array = assemble(&fields[0], &to, &mut leaves)?;
     assert_eq!(array.data_type(), to.data_type());
     array.to_data().validate_full().unwrap();
@@ -44,21 +35,12 @@ fn int(name: &str) -> SchemaElement {
 }
 
 fn list() -> Vec<SchemaElement> {
-    vec![
-        group("l", OPTIONAL, 1, Some(LogicalType::List)),
-        group("list", REPEATED, 1, None),
-        int("element"),
-    ]
+    vec![group("l", OPTIONAL, 1, Some(LogicalType::List)), group("list", REPEATED, 1, None), int("element")]
 }
 
 /// [1, 2], null, [], [null]
 fn lists() -> Option<LeafBatch> {
-    leaf(
-        &[1, 2, 0],
-        Some(&[true, true, false]),
-        &[3, 3, 0, 1, 2],
-        &[0, 1, 0, 0, 0],
-    )
+    leaf(&[1, 2, 0], Some(&[true, true, false]), &[3, 3, 0, 1, 2], &[0, 1, 0, 0, 0])
 }
 
 #[test]
@@ -66,10 +48,7 @@ fn a_list() {
     let array = assembled(list(), None, vec![lists()]).unwrap();
     let array = array.as_list::<i32>();
     assert_eq!(&**array.offsets(), [0, 2, 2, 2, 3]);
-    assert_eq!(
-        array.nulls().unwrap().iter().collect::<Vec<_>>(),
-        [true, false, true, true]
-    );
+    assert_eq!(array.nulls().unwrap().iter().collect::<Vec<_>>(), [true, false, true, true]);
     let values: Vec<_> = array.values().as_primitive::<Int32Type>().iter().collect();
     assert_eq!(values, [Some(1), Some(2), None]);
 }
@@ -78,19 +57,11 @@ fn a_list() {
 fn every_kind_of_list() {
     let element = || Arc::new(ArrowField::new("e", DataType::Int32, true));
     let read = |to: DataType| assembled(list(), Some(to), vec![lists()]).unwrap();
-    assert_eq!(
-        &**read(DataType::LargeList(element())).as_list::<i64>().offsets(),
-        [0, 2, 2, 2, 3]
-    );
+    assert_eq!(&**read(DataType::LargeList(element())).as_list::<i64>().offsets(), [0, 2, 2, 2, 3]);
     let view = read(DataType::ListView(element()));
     assert_eq!(&**view.as_list_view::<i32>().offsets(), [0, 2, 2, 2]);
     assert_eq!(&**view.as_list_view::<i32>().sizes(), [2, 0, 0, 1]);
-    assert_eq!(
-        &**read(DataType::LargeListView(element()))
-            .as_list_view::<i64>()
-            .sizes(),
-        [2, 0, 0, 1]
-    );
+    assert_eq!(&**read(DataType::LargeListView(element())).as_list_view::<i64>().sizes(), [2, 0, 0, 1]);
 }
 
 #[test]
@@ -107,23 +78,14 @@ fn lists_of_one_size() {
     assert_eq!(values, [Some(1), Some(2), None, None, Some(3), Some(4)]);
     assert!(array.is_null(1));
     let error = assembled(list(), to(3), vec![pairs()]).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("a list of 2 elements where the Arrow schema says 3"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("a list of 2 elements where the Arrow schema says 3"), "{error}");
     // A size that only a hostile file claims costs nothing.
     let nulls = leaf(&[], None, &[0; 1000], &[0; 1000]);
     assert!(assembled(list(), to(i32::MAX), vec![nulls]).is_err());
 }
 
 fn pair(repetition: marquetry_format::Repetition) -> Vec<SchemaElement> {
-    vec![
-        group("a", repetition, 2, None),
-        column("x", REQUIRED, Type::INT32, None),
-        int("y"),
-    ]
+    vec![group("a", repetition, 2, None), column("x", REQUIRED, Type::INT32, None), int("y")]
 }
 
 #[test]
@@ -133,28 +95,15 @@ fn a_struct_with_nulls() {
     let y = leaf(&[0, 0, 5], Some(&[false, false, true]), &[1, 0, 2], &[]);
     let array = assembled(pair(OPTIONAL), None, vec![x, y]).unwrap();
     let array = array.as_struct();
-    assert_eq!(
-        array.nulls().unwrap().iter().collect::<Vec<_>>(),
-        [true, false, true]
-    );
-    assert_eq!(
-        array
-            .column(1)
-            .as_primitive::<Int32Type>()
-            .iter()
-            .collect::<Vec<_>>(),
-        [None, None, Some(5)]
-    );
+    assert_eq!(array.nulls().unwrap().iter().collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(array.column(1).as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [None, None, Some(5)]);
 }
 
 #[test]
 fn siblings_must_agree() {
     let batches = vec![leaf(&[1, 2], None, &[], &[]), leaf(&[1, 2, 3], None, &[], &[])];
     let error = assembled(pair(REQUIRED), None, batches).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "corrupt: columns a.x and a.y disagree: 2 and 3 values"
-    );
+    assert_eq!(error.to_string(), "corrupt: columns a.x and a.y disagree: 2 and 3 values");
     let error = assembled(pair(REQUIRED), None, vec![leaf(&[1], None, &[], &[]), None]).unwrap_err();
     assert_eq!(error.message(), "column 1 a.y was not read");
 }
@@ -173,31 +122,20 @@ fn a_map() {
     // {1: 10, 1: null}, null, {}
     let levels: (&[u8], &[u8]) = (&[3, 3, 0, 1], &[0, 1, 0, 0]);
     let values = || leaf(&[10, 0], Some(&[true, false]), &[3, 2, 0, 1], levels.1);
-    let array = assembled(
-        map(),
-        None,
-        vec![leaf(&[1, 1], None, levels.0, levels.1), values()],
-    )
-    .unwrap();
+    let array = assembled(map(), None, vec![leaf(&[1, 1], None, levels.0, levels.1), values()]).unwrap();
     let array = array.as_map();
     assert_eq!(&**array.offsets(), [0, 2, 2, 2]);
     assert_eq!(array.keys().as_primitive::<Int32Type>().values(), &[1, 1]);
     assert!(array.is_null(1) && !array.is_null(2));
     let null_key = leaf(&[1, 0], Some(&[true, false]), &[3, 2, 0, 1], levels.1);
     let error = assembled(map(), None, vec![null_key, values()]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "corrupt: null map key, in column m.key_value.key"
-    );
+    assert_eq!(error.to_string(), "corrupt: null map key, in column m.key_value.key");
 }
 
 #[test]
 fn lists_of_structs() {
     let elements = [
-        vec![
-            group("l", REQUIRED, 1, Some(LogicalType::List)),
-            group("list", REPEATED, 1, None),
-        ],
+        vec![group("l", REQUIRED, 1, Some(LogicalType::List)), group("list", REPEATED, 1, None)],
         pair(OPTIONAL),
     ]
     .concat();

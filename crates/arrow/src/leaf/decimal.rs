@@ -40,10 +40,7 @@ fn array<T: ArrowNativeType>(values: Vec<T>, nulls: Option<NullBuffer>, to: &Dat
 
 fn narrow<T: TryFrom<i128>>(values: &[i128]) -> Result<Vec<T>> {
     let bits = 8 * size_of::<T>();
-    values
-        .iter()
-        .map(|&value| T::try_from(value).map_err(|_| too_large(&value.to_string(), bits)))
-        .collect()
+    values.iter().map(|&value| T::try_from(value).map_err(|_| too_large(&value.to_string(), bits))).collect()
 }
 
 /// The values as 128-bit integers.
@@ -67,10 +64,7 @@ fn wide_fixed(values: &Fixed) -> Vec<i128> {
     // The first values have no 16 bytes before their end.
     let lead = (16 - width).div_ceil(width).min(values.len());
     out.extend((0..lead).map(|i| sign_extended::<16>(values.get(i)).map_or(0, i128::from_be_bytes)));
-    let windows = bytes
-        .windows(16)
-        .skip((lead + 1) * width - 16.min((lead + 1) * width))
-        .step_by(width);
+    let windows = bytes.windows(16).skip((lead + 1) * width - 16.min((lead + 1) * width)).step_by(width);
     out.extend(
         windows
             .filter_map(<[u8]>::first_chunk)

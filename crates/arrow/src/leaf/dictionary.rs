@@ -55,10 +55,7 @@ pub(super) fn into_array(
         (Some(_), _) => return Err(not_indices()),
         (None, values) => {
             let (keys, first) = intern(values, batch.validity.as_ref());
-            (
-                keys,
-                from_values(take(values, &first), None, leaf, to, is_text(leaf))?,
-            )
+            (keys, from_values(take(values, &first), None, leaf, to, is_text(leaf))?)
         }
     };
     let nulls = nulls(batch.validity);
@@ -72,9 +69,7 @@ pub(super) fn into_array(
         DataType::UInt16 => typed::<UInt16Type>(&keys, values, nulls),
         DataType::UInt32 => typed::<UInt32Type>(&keys, values, nulls),
         DataType::UInt64 => typed::<UInt64Type>(&keys, values, nulls),
-        other => Err(Error::argument(format!(
-            "{other} cannot be the keys of a dictionary"
-        ))),
+        other => Err(Error::argument(format!("{other} cannot be the keys of a dictionary"))),
     }
 }
 
@@ -83,10 +78,7 @@ pub(super) fn look_up(batch: LeafBatch) -> Result<(Values, Option<Bits>)> {
     let values = match (batch.dictionary, batch.values) {
         (None, values) => values,
         (Some(dictionary), Values::W32(keys)) => {
-            let nulls = batch
-                .validity
-                .as_ref()
-                .map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()));
+            let nulls = batch.validity.as_ref().map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()));
             if dictionary.values().is_empty() && nulls < keys.len() {
                 return Err(Error::corrupt("values of an empty dictionary"));
             }
@@ -157,10 +149,7 @@ fn fitted(
         )));
     }
     let used: UInt32Array = first.iter().map(|&i| keys[i as usize]).collect();
-    Ok((
-        renumbered,
-        arrow_select::take::take(&values, &used, None).map_err(refused)?,
-    ))
+    Ok((renumbered, arrow_select::take::take(&values, &used, None).map_err(refused)?))
 }
 
 /// Arrow checks that each key has a value.
@@ -169,10 +158,7 @@ fn typed<K: ArrowDictionaryKeyType>(
     values: ArrayRef,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    let keys: Vec<K::Native> = keys
-        .iter()
-        .map(|&key| K::Native::usize_as(key as usize))
-        .collect();
+    let keys: Vec<K::Native> = keys.iter().map(|&key| K::Native::usize_as(key as usize)).collect();
     let keys = PrimitiveArray::<K>::try_new(keys.into(), nulls).map_err(refused)?;
     super::shared(DictionaryArray::try_new(keys, values))
 }

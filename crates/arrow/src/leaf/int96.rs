@@ -26,10 +26,7 @@ pub(super) fn into_array(
     to: &DataType,
 ) -> Result<ArrayRef> {
     let (values, []) = values.as_bytes().as_chunks::<12>() else {
-        return Err(Error::argument(format!(
-            "values of {} bytes are no timestamps",
-            values.width()
-        )));
+        return Err(Error::argument(format!("values of {} bytes are no timestamps", values.width())));
     };
     let mut out = Vec::with_capacity(values.len());
     for (i, value) in values.iter().enumerate() {
@@ -46,18 +43,13 @@ pub(super) fn into_array(
 
 /// Whether a timestamp is in the range of `unit`.
 pub(crate) fn fits(value: &[u8], unit: TimeUnit) -> bool {
-    value
-        .try_into()
-        .is_ok_and(|value| timestamp(value, unit).is_some())
+    value.try_into().is_ok_and(|value| timestamp(value, unit).is_some())
 }
 
 /// Days since 1970 and nanoseconds of the day. Both are taken as they are: the nanoseconds may be negative or more than
 /// a day's.
 fn parts(&[a, b, c, d, e, f, g, h, day @ ..]: &[u8; 12]) -> (i64, i64) {
-    (
-        i64::from(i32::from_le_bytes(day)) - EPOCH,
-        i64::from_le_bytes([a, b, c, d, e, f, g, h]),
-    )
+    (i64::from(i32::from_le_bytes(day)) - EPOCH, i64::from_le_bytes([a, b, c, d, e, f, g, h]))
 }
 
 #[inline]
@@ -80,9 +72,7 @@ fn timestamp(value: &[u8; 12], unit: TimeUnit) -> Option<i64> {
 /// microseconds overflow 64 bits on the way through days. Modulo 2^64 they are what was meant.
 #[cold]
 fn unwrapped(days: i64, nanos: i64, unit: TimeUnit) -> Option<i64> {
-    let micros = days
-        .wrapping_mul(DAY_SECONDS * 1_000_000)
-        .wrapping_add(nanos.div_euclid(1000));
+    let micros = days.wrapping_mul(DAY_SECONDS * 1_000_000).wrapping_add(nanos.div_euclid(1000));
     match unit {
         TimeUnit::Second => Some(micros.div_euclid(1_000_000)),
         TimeUnit::Millisecond => Some(micros.div_euclid(1000)),

@@ -11,10 +11,7 @@ use marquetry_encoding::Fixed;
 /// only Arrow writers store this way, whose parts are their bits.
 pub(super) fn into_array(values: &Fixed, nulls: Option<NullBuffer>, unit: IntervalUnit) -> Result<ArrayRef> {
     let (values, []) = values.as_bytes().as_chunks::<12>() else {
-        return Err(Error::argument(format!(
-            "values of {} bytes are no intervals",
-            values.width()
-        )));
+        return Err(Error::argument(format!("values of {} bytes are no intervals", values.width())));
     };
     let parts = values.iter().map(parts);
     let buffer = match unit {
@@ -37,11 +34,7 @@ fn parts(bytes: &[u8; 12]) -> Parts {
 fn month_day_nano(parts: Parts) -> Result<IntervalMonthDayNano> {
     let [months, days, millis] = parts;
     match (i32::try_from(months), i32::try_from(days)) {
-        (Ok(months), Ok(days)) => Ok(IntervalMonthDayNano::new(
-            months,
-            days,
-            i64::from(millis) * 1_000_000,
-        )),
+        (Ok(months), Ok(days)) => Ok(IntervalMonthDayNano::new(months, days, i64::from(millis) * 1_000_000)),
         _ => Err(inexact(parts, "with signed 32-bit months and days")),
     }
 }
@@ -62,7 +55,5 @@ fn year_month(parts: Parts) -> Result<i32> {
 
 #[cold]
 fn inexact([months, days, millis]: Parts, what: &str) -> Error {
-    Error::limit(format!(
-        "{months} months, {days} days, {millis} ms are no interval {what}"
-    ))
+    Error::limit(format!("{months} months, {days} days, {millis} ms are no interval {what}"))
 }

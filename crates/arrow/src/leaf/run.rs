@@ -33,10 +33,8 @@ pub(super) fn into_array(
         ..batch
     };
     let values = plain_into_array(runs, leaf, of.data_type(), cache)?;
-    let data = ArrayData::builder(to.clone())
-        .len(len)
-        .add_child_data(run_ends)
-        .add_child_data(values.to_data());
+    let data =
+        ArrayData::builder(to.clone()).len(len).add_child_data(run_ends).add_child_data(values.to_data());
     Ok(arrow_array::make_array(data.build().map_err(refused)?))
 }
 
@@ -57,10 +55,7 @@ fn differences(len: usize, validity: Option<&Bits>, differs: impl Fn(usize) -> b
         // Two nulls are alike whatever is in their slots.
         Some(bits) => bits.get(i) != bits.get(i - 1) || (bits.get(i) && differs(i)),
     };
-    (0..len)
-        .filter(|&i| i == 0 || changes(i))
-        .map(|i| i as u32)
-        .collect()
+    (0..len).filter(|&i| i == 0 || changes(i)).map(|i| i as u32).collect()
 }
 
 fn run_ends(starts: &[u32], len: usize, ends: &DataType) -> Result<ArrayData> {
@@ -70,23 +65,13 @@ fn run_ends(starts: &[u32], len: usize, ends: &DataType) -> Result<ArrayData> {
         _ => usize::MAX,
     };
     if len > most {
-        return Err(Error::limit(format!(
-            "{len} values do not fit {ends} run ends; read smaller batches"
-        )));
+        return Err(Error::limit(format!("{len} values do not fit {ends} run ends; read smaller batches")));
     }
-    let run_ends = starts
-        .iter()
-        .skip(1)
-        .map(|&start| start as usize)
-        .chain((len > 0).then_some(len));
+    let run_ends = starts.iter().skip(1).map(|&start| start as usize).chain((len > 0).then_some(len));
     let buffer = match ends {
         DataType::Int16 => Buffer::from_vec(run_ends.map(|end| end as i16).collect()),
         DataType::Int32 => Buffer::from_vec(run_ends.map(|end| end as i32).collect()),
         _ => Buffer::from_vec(run_ends.map(|end| end as i64).collect()),
     };
-    ArrayData::builder(ends.clone())
-        .len(starts.len())
-        .add_buffer(buffer)
-        .build()
-        .map_err(refused)
+    ArrayData::builder(ends.clone()).len(starts.len()).add_buffer(buffer).build().map_err(refused)
 }

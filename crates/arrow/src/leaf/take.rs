@@ -19,9 +19,7 @@ pub(super) fn take(values: &Values, positions: &[u32]) -> Values {
         Values::Bytes(views) => {
             let mut out = Views::new();
             // The buffers are the same ones in the same order, so the views hold as they are.
-            out.push_views(views.buffers(), |out, _| {
-                out.extend(at().map(|i| views.views()[i]))
-            });
+            out.push_views(views.buffers(), |out, _| out.extend(at().map(|i| views.views()[i])));
             Values::Bytes(out)
         }
     }

@@ -25,10 +25,7 @@ pub(super) fn into_array(
     };
     match (to, values) {
         (DataType::Date64, Values::W32(days)) => {
-            let millis = days
-                .iter()
-                .map(|&days| i64::from(days as i32) * DAY_MILLIS)
-                .collect();
+            let millis = days.iter().map(|&days| i64::from(days as i32) * DAY_MILLIS).collect();
             words::as_is::<i64>(millis, nulls, to)
         }
         (DataType::Time32(unit), Values::W32(values)) => match stored {
@@ -49,10 +46,7 @@ pub(super) fn into_array(
             _ => words::as_is(values, nulls, to),
         },
         (_, Values::W64(values)) => words::as_is(values, nulls, to),
-        (_, values) => Err(Error::argument(format!(
-            "{:?} values cannot be read as {to}",
-            values.shape()
-        ))),
+        (_, values) => Err(Error::argument(format!("{:?} values cannot be read as {to}", values.shape()))),
     }
 }
 

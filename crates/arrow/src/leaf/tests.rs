@@ -40,10 +40,7 @@ fn decimal(precision: i32, scale: i32) -> Option<LogicalType> {
 fn booleans() {
     let bits = Values::Bit([true, false, true].into_iter().collect());
     let array = plain(&of(Type::BOOLEAN, None), bits, Some(&[true, false, true])).unwrap();
-    assert_eq!(
-        array.as_boolean().iter().collect::<Vec<_>>(),
-        [Some(true), None, Some(true)]
-    );
+    assert_eq!(array.as_boolean().iter().collect::<Vec<_>>(), [Some(true), None, Some(true)]);
 }
 
 #[test]
@@ -52,24 +49,11 @@ fn integers_take_the_low_bits() {
     let words = || Values::W32(vec![0xffff_ffff, 0x0000_0180]);
     let int8 = plain(&of(Type::INT32, integer(8, true)), words(), None).unwrap();
     assert_eq!(int8.as_primitive::<Int8Type>().values(), &[-1, -128]);
-    let uint16 = plain(
-        &of(Type::INT32, integer(16, false)),
-        words(),
-        Some(&[true, false]),
-    )
-    .unwrap();
-    assert_eq!(
-        uint16.as_primitive::<UInt16Type>().iter().collect::<Vec<_>>(),
-        [Some(65535), None]
-    );
+    let uint16 = plain(&of(Type::INT32, integer(16, false)), words(), Some(&[true, false])).unwrap();
+    assert_eq!(uint16.as_primitive::<UInt16Type>().iter().collect::<Vec<_>>(), [Some(65535), None]);
     let uint32 = plain(&of(Type::INT32, integer(32, false)), words(), None).unwrap();
     assert_eq!(uint32.as_primitive::<UInt32Type>().values(), &[u32::MAX, 384]);
-    let uint64 = plain(
-        &of(Type::INT64, integer(64, false)),
-        Values::W64(vec![u64::MAX]),
-        None,
-    )
-    .unwrap();
+    let uint64 = plain(&of(Type::INT64, integer(64, false)), Values::W64(vec![u64::MAX]), None).unwrap();
     assert_eq!(uint64.as_primitive::<UInt64Type>().values(), &[u64::MAX]);
 }
 
@@ -78,10 +62,7 @@ fn words_are_not_copied() {
     let words = vec![1.5f32.to_bits(); 100];
     let address = words.as_ptr().cast::<u8>();
     let floats = plain(&of(Type::FLOAT, None), Values::W32(words), None).unwrap();
-    assert_eq!(
-        floats.as_primitive::<Float32Type>().values().inner().as_ptr(),
-        address
-    );
+    assert_eq!(floats.as_primitive::<Float32Type>().values().inner().as_ptr(), address);
     assert_eq!(floats.as_primitive::<Float32Type>().value(99), 1.5);
 }
 
@@ -98,25 +79,11 @@ fn decimals_of_words() {
     let words = Values::W32(vec![-150i32 as u32, 7]);
     let array128 = plain(&of(Type::INT32, decimal(9, 2)), words.clone(), None).unwrap();
     assert_eq!(array128.as_primitive::<Decimal128Type>().values(), &[-150, 7]);
-    let array32 = array(
-        &of(Type::INT32, decimal(9, 2)),
-        &DataType::Decimal32(9, 2),
-        words.clone(),
-        None,
-    )
-    .unwrap();
+    let array32 =
+        array(&of(Type::INT32, decimal(9, 2)), &DataType::Decimal32(9, 2), words.clone(), None).unwrap();
     assert_eq!(array32.as_primitive::<Decimal32Type>().values(), &[-150, 7]);
-    let array256 = array(
-        &of(Type::INT32, decimal(9, 2)),
-        &DataType::Decimal256(76, 2),
-        words,
-        None,
-    )
-    .unwrap();
-    assert_eq!(
-        array256.as_primitive::<Decimal256Type>().value(0),
-        i256::from(-150)
-    );
+    let array256 = array(&of(Type::INT32, decimal(9, 2)), &DataType::Decimal256(76, 2), words, None).unwrap();
+    assert_eq!(array256.as_primitive::<Decimal256Type>().value(0), i256::from(-150));
     let words = Values::W64(vec![-5i64 as u64]);
     let array = plain(&of(Type::INT64, decimal(18, -2)), words, None).unwrap();
     assert_eq!(array.data_type(), &DataType::Decimal128(18, -2));
@@ -136,11 +103,7 @@ fn decimals_of_every_fixed_width() {
         let values = bytes(width, &encoded.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let column = leaf(fixed("x", width as i32, decimal(1, 0)));
         let array = plain(&column, values, None).unwrap();
-        assert_eq!(
-            array.as_primitive::<Decimal128Type>().values(),
-            &numbers[..],
-            "width {width}"
-        );
+        assert_eq!(array.as_primitive::<Decimal128Type>().values(), &numbers[..], "width {width}");
     }
 }
 
@@ -157,65 +120,33 @@ fn the_value_decides_whether_a_decimal_fits() {
         error.to_string(),
         "corrupt: the decimal 0xff7fffffffffffffffffffffffffffff38 does not fit in 128 bits, in column x"
     );
-    let narrow = array(
-        &of(Type::INT64, decimal(9, 0)),
-        &DataType::Decimal32(9, 0),
-        Values::W64(vec![1 << 40]),
-        None,
-    );
-    assert!(
-        narrow
-            .unwrap_err()
-            .message()
-            .contains("1099511627776 does not fit in 32 bits")
-    );
+    let narrow =
+        array(&of(Type::INT64, decimal(9, 0)), &DataType::Decimal32(9, 0), Values::W64(vec![1 << 40]), None);
+    assert!(narrow.unwrap_err().message().contains("1099511627776 does not fit in 32 bits"));
 }
 
 #[test]
 fn decimals_of_byte_strings() {
     let values = Values::Bytes(Views::from_iter([&[][..], &[0xff], &[0, 200], &[0; 40]]));
     let array128 = plain(&of(Type::BYTE_ARRAY, decimal(20, 3)), values.clone(), None).unwrap();
-    assert_eq!(
-        array128.as_primitive::<Decimal128Type>().values(),
-        &[0, -1, 200, 0]
-    );
+    assert_eq!(array128.as_primitive::<Decimal128Type>().values(), &[0, -1, 200, 0]);
     let array256 = plain(&of(Type::BYTE_ARRAY, decimal(60, 3)), values, None).unwrap();
-    assert_eq!(
-        array256.as_primitive::<Decimal256Type>().value(2),
-        i256::from(200)
-    );
+    assert_eq!(array256.as_primitive::<Decimal256Type>().value(2), i256::from(200));
 }
 
 #[test]
 fn timestamps_in_other_units() {
-    let millis = of(
-        Type::INT64,
-        Some(LogicalType::Timestamp {
-            is_adjusted_to_utc: true,
-            unit: Unit::Millis,
-        }),
-    );
+    let millis =
+        of(Type::INT64, Some(LogicalType::Timestamp { is_adjusted_to_utc: true, unit: Unit::Millis }));
     let to = |unit| DataType::Timestamp(unit, Some("Europe/Berlin".into()));
     let values = || Values::W64(vec![-2000i64 as u64, 3000]);
     let seconds = array(&millis, &to(TimeUnit::Second), values(), None).unwrap();
     assert_eq!(seconds.as_primitive::<TimestampSecondType>().values(), &[-2, 3]);
     let nanos = array(&millis, &to(TimeUnit::Nanosecond), values(), None).unwrap();
-    assert_eq!(
-        nanos.as_primitive::<TimestampNanosecondType>().values(),
-        &[-2_000_000_000, 3_000_000_000]
-    );
+    assert_eq!(nanos.as_primitive::<TimestampNanosecondType>().values(), &[-2_000_000_000, 3_000_000_000]);
     let inexact = array(&millis, &to(TimeUnit::Second), Values::W64(vec![1500]), None).unwrap_err();
-    assert!(
-        inexact
-            .message()
-            .starts_with("1500 Milliseconds are no whole Seconds")
-    );
-    let beyond = array(
-        &millis,
-        &to(TimeUnit::Nanosecond),
-        Values::W64(vec![i64::MAX as u64]),
-        None,
-    );
+    assert!(inexact.message().starts_with("1500 Milliseconds are no whole Seconds"));
+    let beyond = array(&millis, &to(TimeUnit::Nanosecond), Values::W64(vec![i64::MAX as u64]), None);
     assert!(beyond.unwrap_err().message().contains("coarser unit"));
 }
 
@@ -224,42 +155,14 @@ fn dates_and_times() {
     let date = of(Type::INT32, Some(LogicalType::Date));
     let days = || Values::W32(vec![-1i32 as u32, 2]);
     let date64 = array(&date, &DataType::Date64, days(), None).unwrap();
-    assert_eq!(
-        date64.as_primitive::<Date64Type>().values(),
-        &[-86_400_000, 172_800_000]
-    );
-    assert_eq!(
-        plain(&date, days(), None)
-            .unwrap()
-            .as_primitive::<Date32Type>()
-            .values(),
-        &[-1, 2]
-    );
-    let time = of(
-        Type::INT32,
-        Some(LogicalType::Time {
-            is_adjusted_to_utc: false,
-            unit: Unit::Millis,
-        }),
-    );
-    let seconds = array(
-        &time,
-        &DataType::Time32(TimeUnit::Second),
-        Values::W32(vec![61_000]),
-        None,
-    )
-    .unwrap();
+    assert_eq!(date64.as_primitive::<Date64Type>().values(), &[-86_400_000, 172_800_000]);
+    assert_eq!(plain(&date, days(), None).unwrap().as_primitive::<Date32Type>().values(), &[-1, 2]);
+    let time = of(Type::INT32, Some(LogicalType::Time { is_adjusted_to_utc: false, unit: Unit::Millis }));
+    let seconds = array(&time, &DataType::Time32(TimeUnit::Second), Values::W32(vec![61_000]), None).unwrap();
     assert_eq!(seconds.as_primitive::<Time32SecondType>().values(), &[61]);
-    let duration = array(
-        &of(Type::INT64, None),
-        &DataType::Duration(TimeUnit::Second),
-        Values::W64(vec![9]),
-        None,
-    );
-    assert_eq!(
-        duration.unwrap().as_primitive::<DurationSecondType>().values(),
-        &[9]
-    );
+    let duration =
+        array(&of(Type::INT64, None), &DataType::Duration(TimeUnit::Second), Values::W64(vec![9]), None);
+    assert_eq!(duration.unwrap().as_primitive::<DurationSecondType>().values(), &[9]);
 }
 
 #[test]
@@ -267,40 +170,21 @@ fn int96() {
     let value = |day: i32, nanos: i64| [&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat();
     let column = of(Type::INT96, None);
     let to = |unit| DataType::Timestamp(unit, None);
-    let some = [
-        value(2_440_588, 1),
-        value(2_440_587, 86_399_999_999_999),
-        value(0, 0),
-    ];
+    let some = [value(2_440_588, 1), value(2_440_587, 86_399_999_999_999), value(0, 0)];
     let some = bytes(12, &some.iter().map(Vec::as_slice).collect::<Vec<_>>());
     // The last one is a null's slot, 6,700 years ago.
     let nanos = plain(&column, some.clone(), Some(&[true, true, false])).unwrap();
-    assert_eq!(
-        nanos.as_primitive::<TimestampNanosecondType>().values(),
-        &[1, -1, 0]
-    );
+    assert_eq!(nanos.as_primitive::<TimestampNanosecondType>().values(), &[1, -1, 0]);
     let micros = array(&column, &to(TimeUnit::Microsecond), some.clone(), None).unwrap();
     let before = -2_440_588i64 * 86_400_000_000;
-    assert_eq!(
-        micros.as_primitive::<TimestampMicrosecondType>().values(),
-        &[0, -1, before]
-    );
+    assert_eq!(micros.as_primitive::<TimestampMicrosecondType>().values(), &[0, -1, before]);
     let error = plain(&column, some, None).unwrap_err().to_string();
-    assert!(
-        error.contains("-2440588 days and 0 ns") && error.contains("coarser unit"),
-        "{error}"
-    );
+    assert!(error.contains("-2440588 days and 0 ns") && error.contains("coarser unit"), "{error}");
     // Both ends of the range of nanoseconds.
-    let ends = [
-        value(2_440_588 - 106_752, 763_145_224_192),
-        value(2_440_588 + 106_751, 85_636_854_775_807),
-    ];
+    let ends = [value(2_440_588 - 106_752, 763_145_224_192), value(2_440_588 + 106_751, 85_636_854_775_807)];
     let ends = bytes(12, &ends.iter().map(Vec::as_slice).collect::<Vec<_>>());
     let ends = plain(&column, ends, None).unwrap();
-    assert_eq!(
-        ends.as_primitive::<TimestampNanosecondType>().values(),
-        &[i64::MIN, i64::MAX]
-    );
+    assert_eq!(ends.as_primitive::<TimestampNanosecondType>().values(), &[i64::MIN, i64::MAX]);
 }
 
 #[test]
@@ -311,51 +195,29 @@ fn intervals() {
     let column = leaf(element);
     let months = plain(&column, bytes(12, &[&value([14, 3, u32::MAX])]), None).unwrap();
     let first = months.as_primitive::<IntervalMonthDayNanoType>().value(0);
-    assert_eq!(
-        (first.months, first.days, first.nanoseconds),
-        (14, 3, 4_294_967_295_000_000)
-    );
+    assert_eq!((first.months, first.days, first.nanoseconds), (14, 3, 4_294_967_295_000_000));
     assert!(plain(&column, bytes(12, &[&value([1 << 31, 0, 0])]), None).is_err());
     let to = DataType::Interval(IntervalUnit::DayTime);
     let days = array(&column, &to, bytes(12, &[&value([0, u32::MAX, 5])]), None).unwrap();
     let first = days.as_primitive::<IntervalDayTimeType>().value(0);
     assert_eq!((first.days, first.milliseconds), (-1, 5));
     assert!(
-        array(
-            &column,
-            &DataType::Interval(IntervalUnit::YearMonth),
-            bytes(12, &[&value([1, 1, 0])]),
-            None
-        )
-        .is_err()
+        array(&column, &DataType::Interval(IntervalUnit::YearMonth), bytes(12, &[&value([1, 1, 0])]), None)
+            .is_err()
     );
 }
 
 #[test]
 fn fixed_bytes_of_any_width() {
-    let two = plain(
-        &leaf(fixed("x", 2, None)),
-        bytes(2, &[b"ab", b"\0\0"]),
-        Some(&[true, false]),
-    )
-    .unwrap();
-    assert_eq!(
-        two.as_fixed_size_binary().iter().collect::<Vec<_>>(),
-        [Some(&b"ab"[..]), None]
-    );
+    let two = plain(&leaf(fixed("x", 2, None)), bytes(2, &[b"ab", b"\0\0"]), Some(&[true, false])).unwrap();
+    assert_eq!(two.as_fixed_size_binary().iter().collect::<Vec<_>>(), [Some(&b"ab"[..]), None]);
     let none = plain(&leaf(fixed("x", 0, None)), bytes(0, &[b"", b"", b""]), None).unwrap();
     assert_eq!(none.len(), 3);
 }
 
 #[test]
 fn text_in_every_layout() {
-    let strings = [
-        "",
-        "short",
-        "twelve bytes",
-        "thirteen byte",
-        "größer als zwölf Byte",
-    ];
+    let strings = ["", "short", "twelve bytes", "thirteen byte", "größer als zwölf Byte"];
     let text = of(Type::BYTE_ARRAY, Some(LogicalType::String));
     for layout in [Text::Utf8, Text::LargeUtf8, Text::Utf8View] {
         let validity = [true, true, false, true, true];
@@ -364,40 +226,16 @@ fn text_in_every_layout() {
         let as_binary = array(&text, &layout.binary(), views(), Some(&validity)).unwrap();
         let (as_text, as_binary) = match layout {
             Text::Utf8 => (
-                as_text
-                    .as_string::<i32>()
-                    .iter()
-                    .map(|s| s.map(str::to_owned))
-                    .collect::<Vec<_>>(),
-                as_binary
-                    .as_binary::<i32>()
-                    .iter()
-                    .map(|b| b.map(<[u8]>::to_vec))
-                    .collect::<Vec<_>>(),
+                as_text.as_string::<i32>().iter().map(|s| s.map(str::to_owned)).collect::<Vec<_>>(),
+                as_binary.as_binary::<i32>().iter().map(|b| b.map(<[u8]>::to_vec)).collect::<Vec<_>>(),
             ),
             Text::LargeUtf8 => (
-                as_text
-                    .as_string::<i64>()
-                    .iter()
-                    .map(|s| s.map(str::to_owned))
-                    .collect(),
-                as_binary
-                    .as_binary::<i64>()
-                    .iter()
-                    .map(|b| b.map(<[u8]>::to_vec))
-                    .collect(),
+                as_text.as_string::<i64>().iter().map(|s| s.map(str::to_owned)).collect(),
+                as_binary.as_binary::<i64>().iter().map(|b| b.map(<[u8]>::to_vec)).collect(),
             ),
             Text::Utf8View => (
-                as_text
-                    .as_string_view()
-                    .iter()
-                    .map(|s| s.map(str::to_owned))
-                    .collect(),
-                as_binary
-                    .as_binary_view()
-                    .iter()
-                    .map(|b| b.map(<[u8]>::to_vec))
-                    .collect(),
+                as_text.as_string_view().iter().map(|s| s.map(str::to_owned)).collect(),
+                as_binary.as_binary_view().iter().map(|b| b.map(<[u8]>::to_vec)).collect(),
             ),
         };
         for (i, string) in strings.iter().enumerate() {
@@ -436,19 +274,8 @@ fn a_dictionary_of_values() {
     let values = Values::Bytes(Views::from_iter(["a", "", "b", "a"]));
     let found = array(&text, &to, values, Some(&[true, false, true, true])).unwrap();
     let found = found.as_dictionary::<Int8Type>();
-    assert_eq!(
-        found.keys().iter().collect::<Vec<_>>(),
-        [Some(0), None, Some(1), Some(0)]
-    );
-    assert_eq!(
-        found
-            .values()
-            .as_string::<i32>()
-            .iter()
-            .flatten()
-            .collect::<Vec<_>>(),
-        ["a", "b"]
-    );
+    assert_eq!(found.keys().iter().collect::<Vec<_>>(), [Some(0), None, Some(1), Some(0)]);
+    assert_eq!(found.values().as_string::<i32>().iter().flatten().collect::<Vec<_>>(), ["a", "b"]);
     let to = dictionary_of(DataType::UInt16, DataType::Int64);
     let found = array(&of(Type::INT64, None), &to, Values::W64(vec![5, 5, 6]), None).unwrap();
     assert_eq!(found.as_dictionary::<UInt16Type>().keys().values(), &[0, 0, 1]);
@@ -457,14 +284,9 @@ fn a_dictionary_of_values() {
 #[test]
 fn a_dictionary_of_the_file_is_built_once() {
     let text = of(Type::BYTE_ARRAY, Some(LogicalType::String));
-    let (to, mut cache) = (
-        dictionary_of(DataType::Int32, DataType::Utf8),
-        DictionaryCache::default(),
-    );
-    let dictionary = Arc::new(Dictionary::new(Values::Bytes(Views::from_iter([
-        "red",
-        "a very long colour name",
-    ]))));
+    let (to, mut cache) = (dictionary_of(DataType::Int32, DataType::Utf8), DictionaryCache::default());
+    let dictionary =
+        Arc::new(Dictionary::new(Values::Bytes(Views::from_iter(["red", "a very long colour name"]))));
     let mut read = |keys: Vec<u32>, to: &DataType| {
         let mut batch = batch(Values::W32(keys), None);
         batch.dictionary = Some(dictionary.clone());
@@ -475,10 +297,7 @@ fn a_dictionary_of_the_file_is_built_once() {
     assert!(Arc::ptr_eq(&values(&first), &values(&second)));
     assert!(read(vec![2], &to).is_err());
     assert_eq!(
-        read(vec![1], &DataType::Utf8)
-            .unwrap()
-            .as_string::<i32>()
-            .value(0),
+        read(vec![1], &DataType::Utf8).unwrap().as_string::<i32>().value(0),
         "a very long colour name"
     );
 }
@@ -497,12 +316,7 @@ fn keys_that_do_not_fit_are_renumbered() {
     let found = found.as_dictionary::<Int8Type>();
     assert_eq!(found.keys().values(), &[0, 1, 0]);
     assert_eq!(found.values().as_primitive::<Int32Type>().values(), &[999, 500]);
-    assert!(
-        read((0..129).collect())
-            .unwrap_err()
-            .message()
-            .contains("129 different values")
-    );
+    assert!(read((0..129).collect()).unwrap_err().message().contains("129 different values"));
 }
 
 #[test]
@@ -539,18 +353,9 @@ fn what_does_not_fit() {
     let text = of(Type::BYTE_ARRAY, Some(LogicalType::String));
     assert!(!fits(&text, &DataType::Int32));
     assert!(!fits(&of(Type::INT32, None), &DataType::Int64));
-    assert!(!fits(
-        &of(Type::INT32, None),
-        &dictionary_of(DataType::Utf8, DataType::Int32)
-    ));
-    assert!(!fits(
-        &of(Type::INT32, decimal(9, 2)),
-        &DataType::Decimal128(9, 3)
-    ));
-    assert!(!fits(
-        &of(Type::INT32, decimal(9, 2)),
-        &DataType::Decimal128(8, 2)
-    ));
+    assert!(!fits(&of(Type::INT32, None), &dictionary_of(DataType::Utf8, DataType::Int32)));
+    assert!(!fits(&of(Type::INT32, decimal(9, 2)), &DataType::Decimal128(9, 3)));
+    assert!(!fits(&of(Type::INT32, decimal(9, 2)), &DataType::Decimal128(8, 2)));
     let error = into_array(
         batch(Values::W32(vec![1]), None),
         &text,

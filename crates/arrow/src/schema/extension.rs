@@ -41,13 +41,8 @@ fn extension(
             Some(("geoarrow.wkb", Some(geo(crs.as_deref(), None, file))))
         }
         (Logical::Geography { crs, algorithm }, Binary | LargeBinary | BinaryView) => {
-            let edges = algorithm
-                .and_then(|algorithm| algorithm.name())
-                .unwrap_or("SPHERICAL");
-            Some((
-                "geoarrow.wkb",
-                Some(geo(crs.as_deref(), Some(&edges.to_lowercase()), file)),
-            ))
+            let edges = algorithm.and_then(|algorithm| algorithm.name()).unwrap_or("SPHERICAL");
+            Some(("geoarrow.wkb", Some(geo(crs.as_deref(), Some(&edges.to_lowercase()), file))))
         }
         _ => None,
     }
@@ -69,10 +64,7 @@ fn geo(crs: Option<&str>, edges: Option<&str>, file: &HashMap<String, String>) -
     } else if definition.starts_with('{') && definition.ends_with('}') {
         members.push(format!(r#""crs":{definition},"crs_type":"projjson""#));
     } else if crs == "OGC:CRS84" {
-        members.push(format!(
-            r#""crs":{},"crs_type":"authority_code""#,
-            json_string(crs)
-        ));
+        members.push(format!(r#""crs":{},"crs_type":"authority_code""#, json_string(crs)));
     } else {
         members.push(format!(r#""crs":{}"#, json_string(crs)));
     }
@@ -100,22 +92,10 @@ mod tests {
     #[test]
     fn coordinate_reference_systems() {
         let file = HashMap::from([("k".to_owned(), r#"{"id":1}"#.to_owned())]);
-        assert_eq!(
-            geo(None, None, &file),
-            r#"{"crs":"OGC:CRS84","crs_type":"authority_code"}"#
-        );
-        assert_eq!(
-            geo(Some("srid:5070"), None, &file),
-            r#"{"crs":"5070","crs_type":"srid"}"#
-        );
-        assert_eq!(
-            geo(Some("projjson:k"), None, &file),
-            r#"{"crs":{"id":1},"crs_type":"projjson"}"#
-        );
+        assert_eq!(geo(None, None, &file), r#"{"crs":"OGC:CRS84","crs_type":"authority_code"}"#);
+        assert_eq!(geo(Some("srid:5070"), None, &file), r#"{"crs":"5070","crs_type":"srid"}"#);
+        assert_eq!(geo(Some("projjson:k"), None, &file), r#"{"crs":{"id":1},"crs_type":"projjson"}"#);
         assert_eq!(geo(Some("projjson:x"), None, &file), r#"{"crs":"projjson:x"}"#);
-        assert_eq!(
-            geo(Some("a\"\n"), Some("karney"), &file),
-            r#"{"crs":"a\"\u000a","edges":"karney"}"#
-        );
+        assert_eq!(geo(Some("a\"\n"), Some("karney"), &file), r#"{"crs":"a\"\u000a","edges":"karney"}"#);
     }
 }

@@ -11,16 +11,10 @@ use marquetry_encoding::Physical;
 pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
     let plain = plain::data_type(leaf, options);
     let Some(hint) = hint else {
-        return Mapped {
-            data_type: plain,
-            hinted: false,
-        };
+        return Mapped { data_type: plain, hinted: false };
     };
     if !(*hint == plain || is_safe(leaf, hint)) {
-        return Mapped {
-            data_type: plain,
-            hinted: false,
-        };
+        return Mapped { data_type: plain, hinted: false };
     }
     let data_type = match hint {
         hint if options.text.is_some() && is_byte_strings(hint) => plain,
@@ -29,10 +23,7 @@ pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) 
         }
         hint => hint.clone(),
     };
-    Mapped {
-        data_type,
-        hinted: true,
-    }
+    Mapped { data_type, hinted: true }
 }
 
 /// Whether the hint keeps the meaning that the file gives the values.
@@ -56,8 +47,5 @@ fn is_safe(leaf: &Leaf, hint: &DataType) -> bool {
 
 fn is_byte_strings(data_type: &DataType) -> bool {
     use DataType::*;
-    matches!(
-        data_type,
-        Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView
-    )
+    matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
 }

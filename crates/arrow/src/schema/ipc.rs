@@ -20,10 +20,7 @@ pub(super) fn decode(base64: &str) -> Option<Schema> {
     };
     let schema = ipc::root_as_message(message).ok()?.header_as_schema()?;
     let fields: Fields = schema.fields()?.iter().map(field).collect();
-    Some(Schema::new_with_metadata(
-        fields,
-        metadata(schema.custom_metadata()),
-    ))
+    Some(Schema::new_with_metadata(fields, metadata(schema.custom_metadata())))
 }
 
 fn metadata<'a, P>(pairs: Option<P>) -> HashMap<String, String>

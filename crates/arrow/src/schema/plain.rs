@@ -24,10 +24,7 @@ fn by_logical(leaf: &Leaf, options: &TypeOptions) -> Option<DataType> {
         Logical::Decimal { precision, scale } => decimal(*precision, *scale)?,
         Logical::Float16 => DataType::Float16,
         Logical::Date => DataType::Date32,
-        Logical::Time {
-            unit: TimeUnit::Millis,
-            ..
-        } => DataType::Time32(ArrowUnit::Millisecond),
+        Logical::Time { unit: TimeUnit::Millis, .. } => DataType::Time32(ArrowUnit::Millisecond),
         Logical::Time { unit, .. } => DataType::Time64(time_unit(*unit)),
         Logical::Timestamp { utc, unit } => DataType::Timestamp(time_unit(*unit), utc.then(|| "UTC".into())),
         Logical::Interval => DataType::Interval(IntervalUnit::MonthDayNano),

@@ -34,10 +34,7 @@ fn stored(schema: &ArrowSchema, with_marker: bool) -> HashMap<String, String> {
 }
 
 fn type_of(element: SchemaElement) -> DataType {
-    mapped(1, vec![element], &TypeOptions::default())
-        .field(0)
-        .data_type()
-        .clone()
+    mapped(1, vec![element], &TypeOptions::default()).field(0).data_type().clone()
 }
 
 fn optional(physical: Type, logical: Option<LogicalType>) -> SchemaElement {
@@ -64,70 +61,26 @@ fn physical_types() {
 #[test]
 fn logical_types() {
     use LogicalType::*;
-    let utc = |is_adjusted_to_utc, unit| Timestamp {
-        is_adjusted_to_utc,
-        unit,
-    };
+    let utc = |is_adjusted_to_utc, unit| Timestamp { is_adjusted_to_utc, unit };
     let rows = [
         (Type::BYTE_ARRAY, String, DataType::Utf8),
         (Type::BYTE_ARRAY, Enum, DataType::Utf8),
         (Type::BYTE_ARRAY, Bson, DataType::Binary),
-        (
-            Type::INT32,
-            Integer {
-                bit_width: 8,
-                is_signed: false,
-            },
-            DataType::UInt8,
-        ),
-        (
-            Type::INT64,
-            Integer {
-                bit_width: 64,
-                is_signed: true,
-            },
-            DataType::Int64,
-        ),
-        (
-            Type::INT32,
-            Decimal {
-                scale: 2,
-                precision: 9,
-            },
-            DataType::Decimal128(9, 2),
-        ),
-        (
-            Type::BYTE_ARRAY,
-            Decimal {
-                scale: -2,
-                precision: 39,
-            },
-            DataType::Decimal256(39, -2),
-        ),
+        (Type::INT32, Integer { bit_width: 8, is_signed: false }, DataType::UInt8),
+        (Type::INT64, Integer { bit_width: 64, is_signed: true }, DataType::Int64),
+        (Type::INT32, Decimal { scale: 2, precision: 9 }, DataType::Decimal128(9, 2)),
+        (Type::BYTE_ARRAY, Decimal { scale: -2, precision: 39 }, DataType::Decimal256(39, -2)),
         // Scales that Arrow cannot express: what is stored.
-        (
-            Type::INT32,
-            Decimal {
-                scale: 128,
-                precision: 9,
-            },
-            DataType::Int32,
-        ),
+        (Type::INT32, Decimal { scale: 128, precision: 9 }, DataType::Int32),
         (Type::INT32, Date, DataType::Date32),
         (
             Type::INT32,
-            Time {
-                is_adjusted_to_utc: true,
-                unit: Unit::Millis,
-            },
+            Time { is_adjusted_to_utc: true, unit: Unit::Millis },
             DataType::Time32(TimeUnit::Millisecond),
         ),
         (
             Type::INT64,
-            Time {
-                is_adjusted_to_utc: true,
-                unit: Unit::Nanos,
-            },
+            Time { is_adjusted_to_utc: true, unit: Unit::Nanos },
             DataType::Time64(TimeUnit::Nanosecond),
         ),
         (
@@ -135,25 +88,14 @@ fn logical_types() {
             utc(true, Unit::Micros),
             DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         ),
-        (
-            Type::INT64,
-            utc(false, Unit::Millis),
-            DataType::Timestamp(TimeUnit::Millisecond, None),
-        ),
+        (Type::INT64, utc(false, Unit::Millis), DataType::Timestamp(TimeUnit::Millisecond, None)),
         (Type::DOUBLE, Null, DataType::Null),
     ];
     for (physical, logical, expected) in rows {
-        assert_eq!(
-            type_of(optional(physical, Some(logical.clone()))),
-            expected,
-            "{logical:?}"
-        );
+        assert_eq!(type_of(optional(physical, Some(logical.clone()))), expected, "{logical:?}");
     }
     assert_eq!(type_of(fixed("x", 2, Some(Float16))), DataType::Float16);
-    assert_eq!(
-        type_of(column("x", REQUIRED, Type::INT32, Some(Null))),
-        DataType::Int32
-    );
+    assert_eq!(type_of(column("x", REQUIRED, Type::INT32, Some(Null))), DataType::Int32);
     let mut interval = fixed("x", 12, None);
     interval.converted_type = Some(marquetry_format::ConvertedType::INTERVAL);
     assert_eq!(type_of(interval), DataType::Interval(IntervalUnit::MonthDayNano));
@@ -180,11 +122,7 @@ fn options() {
     ];
     for (hints, zone) in [(vec![], None), (hints, Some("UTC".into()))] {
         let schema = hinted(3, elements.clone(), hints, &options);
-        let types: Vec<_> = schema
-            .fields()
-            .iter()
-            .map(|field| field.data_type().clone())
-            .collect();
+        let types: Vec<_> = schema.fields().iter().map(|field| field.data_type().clone()).collect();
         let time = DataType::Timestamp(TimeUnit::Second, zone);
         assert_eq!(types, [DataType::Utf8View, DataType::BinaryView, time]);
     }
@@ -196,26 +134,13 @@ fn extension_types_and_ids() {
         let schema = mapped(1, vec![element], &TypeOptions::default());
         let metadata = schema.field(0).metadata();
         let get = |key: &str| metadata.get(key).cloned().unwrap_or_default();
-        (
-            get("ARROW:extension:name"),
-            get("ARROW:extension:metadata"),
-            get(FIELD_ID_KEY),
-        )
+        (get("ARROW:extension:name"), get("ARROW:extension:metadata"), get(FIELD_ID_KEY))
     };
     let expected = |name: &str, parameters: &str, id: &str| (name.into(), parameters.into(), id.into());
-    let uuid = SchemaElement {
-        field_id: Some(7),
-        ..fixed("x", 16, Some(LogicalType::Uuid))
-    };
+    let uuid = SchemaElement { field_id: Some(7), ..fixed("x", 16, Some(LogicalType::Uuid)) };
     assert_eq!(name_of(uuid), expected("arrow.uuid", "", "7"));
-    assert_eq!(
-        name_of(optional(Type::BYTE_ARRAY, Some(LogicalType::Json))),
-        expected("arrow.json", "", "")
-    );
-    let geography = LogicalType::Geography {
-        crs: None,
-        algorithm: Some(EdgeInterpolationAlgorithm::KARNEY),
-    };
+    assert_eq!(name_of(optional(Type::BYTE_ARRAY, Some(LogicalType::Json))), expected("arrow.json", "", ""));
+    let geography = LogicalType::Geography { crs: None, algorithm: Some(EdgeInterpolationAlgorithm::KARNEY) };
     let parameters = r#"{"crs":"OGC:CRS84","crs_type":"authority_code","edges":"karney"}"#;
     assert_eq!(
         name_of(optional(Type::BYTE_ARRAY, Some(geography))),
@@ -225,9 +150,7 @@ fn extension_types_and_ids() {
 
 #[test]
 fn variants_are_marked_structs() {
-    let variant = LogicalType::Variant {
-        specification_version: None,
-    };
+    let variant = LogicalType::Variant { specification_version: None };
     let elements = vec![
         group("v", OPTIONAL, 2, Some(variant)),
         column("metadata", REQUIRED, Type::BYTE_ARRAY, None),
@@ -239,10 +162,7 @@ fn variants_are_marked_structs() {
         ArrowField::new("value", DataType::Binary, false),
     ];
     assert_eq!(schema.field(0).data_type(), &DataType::Struct(children.into()));
-    assert_eq!(
-        schema.field(0).metadata()["ARROW:extension:name"],
-        "arrow.parquet.variant"
-    );
+    assert_eq!(schema.field(0).metadata()["ARROW:extension:name"], "arrow.parquet.variant");
 }
 
 fn list_of_int() -> Vec<SchemaElement> {
@@ -263,10 +183,7 @@ fn map_of_text() -> Vec<SchemaElement> {
 }
 
 fn entries(name: &str, key: DataType) -> FieldRef {
-    let parts = vec![
-        ArrowField::new("key", key, false),
-        ArrowField::new("value", DataType::Int32, true),
-    ];
+    let parts = vec![ArrowField::new("key", key, false), ArrowField::new("value", DataType::Int32, true)];
     Arc::new(ArrowField::new(name, DataType::Struct(parts.into()), false))
 }
 
@@ -274,10 +191,7 @@ fn entries(name: &str, key: DataType) -> FieldRef {
 fn lists_and_maps() {
     let schema = mapped(1, list_of_int(), &TypeOptions::default());
     let element = Arc::new(ArrowField::new("element", DataType::Int32, true));
-    assert_eq!(
-        schema.field(0),
-        &ArrowField::new("l", DataType::List(element), true)
-    );
+    assert_eq!(schema.field(0), &ArrowField::new("l", DataType::List(element), true));
     // The key is optional in the file, and cannot be so in Arrow.
     let schema = mapped(1, map_of_text(), &TypeOptions::default());
     let expected = DataType::Map(entries("key_value", DataType::Utf8), false);
@@ -305,11 +219,7 @@ fn the_stored_schema_is_followed_where_it_fits() {
     let hint = vec![
         // An element that does not fit leaves the list itself as hinted.
         ArrowField::new("l", DataType::LargeList(element), true),
-        ArrowField::new(
-            "m",
-            DataType::Map(entries("entries", dictionary.clone()), true),
-            true,
-        ),
+        ArrowField::new("m", DataType::Map(entries("entries", dictionary.clone()), true), true),
         // Fits in no way; its metadata is not good either.
         ArrowField::new("s", DataType::Int32, true).with_metadata(HashMap::from([("k".into(), "v".into())])),
         ArrowField::new("t", zone.clone(), false),
@@ -318,10 +228,7 @@ fn the_stored_schema_is_followed_where_it_fits() {
     let schema = hinted(5, elements, hint, &TypeOptions::default());
     let element = Arc::new(ArrowField::new("element", DataType::Int32, true));
     assert_eq!(schema.field(0).data_type(), &DataType::LargeList(element));
-    assert_eq!(
-        schema.field(1).data_type(),
-        &DataType::Map(entries("key_value", dictionary), true)
-    );
+    assert_eq!(schema.field(1).data_type(), &DataType::Map(entries("key_value", dictionary), true));
     assert_eq!(schema.field(2), &ArrowField::new("s", DataType::Utf8, true));
     assert_eq!(schema.field(3), &ArrowField::new("t", zone, true));
     assert_eq!(schema.field(4), &ArrowField::new("u", DataType::Int64, true));
@@ -329,30 +236,17 @@ fn the_stored_schema_is_followed_where_it_fits() {
 
 #[test]
 fn hints_do_not_change_the_meaning() {
-    let utc = LogicalType::Timestamp {
-        is_adjusted_to_utc: true,
-        unit: Unit::Micros,
-    };
+    let utc = LogicalType::Timestamp { is_adjusted_to_utc: true, unit: Unit::Micros };
     let rows = [
-        (
-            optional(Type::INT64, Some(utc)),
-            DataType::Timestamp(TimeUnit::Microsecond, None),
-        ),
+        (optional(Type::INT64, Some(utc)), DataType::Timestamp(TimeUnit::Microsecond, None)),
         (optional(Type::INT32, Some(LogicalType::Date)), DataType::Int32),
         (optional(Type::BYTE_ARRAY, None), DataType::Utf8),
         (optional(Type::INT32, None), DataType::Int8),
-        (
-            fixed("x", 16, Some(LogicalType::Uuid)),
-            DataType::FixedSizeBinary(8),
-        ),
+        (fixed("x", 16, Some(LogicalType::Uuid)), DataType::FixedSizeBinary(8)),
     ];
     for (element, hint) in rows {
-        let schema = hinted(
-            1,
-            vec![element.clone()],
-            vec![ArrowField::new("x", hint, true)],
-            &TypeOptions::default(),
-        );
+        let schema =
+            hinted(1, vec![element.clone()], vec![ArrowField::new("x", hint, true)], &TypeOptions::default());
         assert_eq!(schema.field(0).data_type(), &type_of(element));
     }
 }
@@ -365,10 +259,7 @@ fn the_stored_schema_with_and_without_marker() {
             ArrowField::new("b", DataType::Time32(TimeUnit::Second), true),
             ArrowField::new(
                 "c",
-                DataType::Union(
-                    arrow_schema::UnionFields::empty(),
-                    arrow_schema::UnionMode::Sparse,
-                ),
+                DataType::Union(arrow_schema::UnionFields::empty(), arrow_schema::UnionMode::Sparse),
                 true,
             ),
             ArrowField::new_dictionary("d", DataType::UInt16, DataType::Utf8View, false)
@@ -389,10 +280,7 @@ fn the_stored_schema_with_and_without_marker() {
 
 #[test]
 fn a_broken_stored_schema_is_no_schema() {
-    let good = stored(
-        &ArrowSchema::new(vec![ArrowField::new("a", DataType::Utf8, true)]),
-        true,
-    );
+    let good = stored(&ArrowSchema::new(vec![ArrowField::new("a", DataType::Utf8, true)]), true);
     let bytes = STANDARD.decode(&good[ARROW_SCHEMA_KEY]).unwrap();
     for end in 0..bytes.len() {
         let _ = ipc::decode(&STANDARD.encode(&bytes[..end]));
@@ -430,16 +318,7 @@ fn what_the_caller_wants() {
         "field m cannot be read as wanted: the wanted schema does not have it",
     );
     refused(vec![map()], "the wanted schema has \"m\" in its place");
-    refused(
-        vec![list(DataType::Int32).with_nullable(false), map()],
-        "it may be null",
-    );
-    refused(
-        vec![list(DataType::Int32), map(), map()],
-        "the file does not have it",
-    );
-    refused(
-        vec![ArrowField::new("l", DataType::Int32, true), map()],
-        "it is a list",
-    );
+    refused(vec![list(DataType::Int32).with_nullable(false), map()], "it may be null");
+    refused(vec![list(DataType::Int32), map(), map()], "the file does not have it");
+    refused(vec![ArrowField::new("l", DataType::Int32, true), map()], "it is a list");
 }

@@ -21,14 +21,9 @@ pub fn to_arrow_as(fields: &[Field], schema: &Schema, wanted: &ArrowSchema) -> R
 fn check_fields(fields: &[Field], schema: &Schema, wanted: &Fields, path: &str) -> Result<()> {
     for (i, field) in fields.iter().enumerate() {
         let path = join(path, &field.name);
-        let wanted = wanted
-            .get(i)
-            .ok_or_else(|| cannot(&path, "the wanted schema does not have it"))?;
+        let wanted = wanted.get(i).ok_or_else(|| cannot(&path, "the wanted schema does not have it"))?;
         if *wanted.name() != field.name {
-            return Err(cannot(
-                &path,
-                &format!("the wanted schema has {:?} in its place", wanted.name()),
-            ));
+            return Err(cannot(&path, &format!("the wanted schema has {:?} in its place", wanted.name())));
         }
         check(field, schema, wanted, &path)?;
     }
@@ -46,20 +41,11 @@ fn check(field: &Field, schema: &Schema, wanted: &ArrowField, path: &str) -> Res
 }
 
 fn check_type(field: &Field, schema: &Schema, wanted: &ArrowField, path: &str) -> Result<()> {
-    let other = |what: &str| {
-        Err(cannot(
-            path,
-            &format!("it is {what}, {} is wanted", wanted.data_type()),
-        ))
-    };
+    let other = |what: &str| Err(cannot(path, &format!("it is {what}, {} is wanted", wanted.data_type())));
     match (&field.kind, wanted.data_type()) {
         (FieldKind::Leaf(number), data_type) => {
             let column = schema.column(*number);
-            if leaf::fits(column, data_type) {
-                Ok(())
-            } else {
-                other(&leaf::describe(column))
-            }
+            if leaf::fits(column, data_type) { Ok(()) } else { other(&leaf::describe(column)) }
         }
         (FieldKind::Struct(fields), DataType::Struct(wanted)) => check_fields(fields, schema, wanted, path),
         (FieldKind::List(element), list) => match (element_of(list), list) {
@@ -80,11 +66,7 @@ fn check_type(field: &Field, schema: &Schema, wanted: &ArrowField, path: &str) -
 }
 
 fn join(path: &str, name: &str) -> String {
-    if path.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{path}.{name}")
-    }
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 #[cold]

@@ -10,7 +10,9 @@ use std::path::Path;
 pub(crate) fn run(args: &ConvertArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     match convert(args, output) {
         Err(failure @ Failure::File(_)) => outcome.report(Some(&args.input), &failure),
-        Err(failure @ (Failure::Write(_) | Failure::Usage(_))) => outcome.report(Some(&args.output), &failure),
+        Err(failure @ (Failure::Write(_) | Failure::Usage(_))) => {
+            outcome.report(Some(&args.output), &failure);
+        }
         other => return other,
     }
     Ok(())
@@ -51,6 +53,8 @@ fn by_extension(output: &Path) -> Result<Target, Failure> {
         Some("arrow" | "arrows" | "feather" | "ipc") => Ok(Target::Arrow),
         Some("csv") => Ok(Target::Csv),
         Some("jsonl" | "ndjson") => Ok(Target::Jsonl),
-        _ => Err(Failure::Usage("which format? End the name in .arrow, .csv or .jsonl, or say --to".to_owned())),
+        _ => Err(Failure::Usage(
+            "which format? End the name in .arrow, .csv or .jsonl, or say --to".to_owned(),
+        )),
     }
 }

@@ -8,6 +8,7 @@ use crate::table::Table;
 use crate::value;
 use marquetry::OpenFile;
 use marquetry::errors::Error;
+use marquetry::file::page::PageStart;
 use marquetry::schema::Leaf;
 use serde_json::{Value, json};
 
@@ -23,7 +24,9 @@ pub(crate) fn run(args: &DictionaryArgs, output: &mut Output, outcome: &mut Outc
         let mut dictionaries = Vec::new();
         for row_group in chunks.row_groups.clone() {
             let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(row_group);
-            let Some(entries) = entries(&file, row_group, column, leaf).map_err(place)? else { continue };
+            let Some(entries) = entries(&file, row_group, column, leaf).map_err(place)? else {
+                continue;
+            };
             if output.is_json() {
                 dictionaries.push(json!({"row_group": row_group, "entries": entries}));
                 continue;
@@ -56,11 +59,18 @@ fn only_column(chunks: &Chunks, file: &OpenFile) -> Result<usize, Failure> {
 }
 
 /// The entries of a chunk's dictionary; `None` if it has none.
-fn entries(file: &OpenFile, row_group: usize, column: usize, leaf: &Leaf) -> Result<Option<Vec<Value>>, Error> {
+fn entries(
+    file: &OpenFile,
+    row_group: usize,
+    column: usize,
+    leaf: &Leaf,
+) -> Result<Option<Vec<Value>>, Error> {
     let chunk = file.metadata().row_group(row_group).column(column)?;
     let mut pages = page_reader(file, chunk, true)?;
     // SPEC: a dictionary page is the first of its chunk.
-    let Some(first) = pages.next_start()?.filter(|first| first.is_dictionary()) else { return Ok(None) };
+    let Some(first) = pages.next_start()?.filter(PageStart::is_dictionary) else {
+        return Ok(None);
+    };
     let dictionary = pages.dictionary(&first)?;
     Ok(Some(value::all(dictionary.values(), leaf).collect()))
 }

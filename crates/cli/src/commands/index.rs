@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
+    let mut damaged = Vec::new();
     args.files.for_each(outcome, |path, file| {
         let chunks = Chunks::new(file.metadata(), args.row_group, args.column.as_deref())?;
         if !output.is_json() && are_several {
@@ -25,7 +26,9 @@ pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) 
         for (row_group, column) in chunks.iter(file.metadata()) {
             let leaf = file.metadata().schema().column(column);
             let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(row_group);
-            let facts = facts(&file, row_group, column, leaf).map_err(place)?;
+            let (facts, failures) = facts(&file, row_group, column, leaf).map_err(place)?;
+            // What is damaged does not hide the rest.
+            damaged.extend(failures.into_iter().map(|error| (path.to_owned(), place(error))));
             match output.is_json() {
                 true => columns.push(facts),
                 false => print(row_group, leaf, &facts, output)?,
@@ -35,23 +38,42 @@ pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) 
             output.json(&json!({"file": path.display().to_string(), "columns": columns}))?;
         }
         Ok(())
-    })
+    })?;
+    for (path, error) in damaged {
+        outcome.report(Some(&path), &Failure::File(error));
+    }
+    Ok(())
 }
 
-fn facts(file: &OpenFile, row_group: usize, column: usize, leaf: &Leaf) -> Result<Value, Error> {
+/// What stands beside the pages of a chunk, and what of it cannot be read.
+fn facts(
+    file: &OpenFile,
+    row_group: usize,
+    column: usize,
+    leaf: &Leaf,
+) -> Result<(Value, Vec<Error>), Error> {
     let chunk = file.metadata().row_group(row_group).column(column)?;
     let (source, limits) = (file.clone().into_source()?, Limits::default());
-    let column_index = read_column_index(&*source, chunk, &limits)?;
-    let offset_index = read_offset_index(&*source, chunk, &limits)?;
-    let bloom = read_bloom_filter_header(&*source, chunk, &limits)?;
+    let mut failures = Vec::new();
+    let column_index = kept(read_column_index(&*source, chunk, &limits), &mut failures);
+    let offset_index = kept(read_offset_index(&*source, chunk, &limits), &mut failures);
+    let bloom = kept(read_bloom_filter_header(&*source, chunk, &limits), &mut failures);
     let bloom = bloom.map(|header| json!({"offset": chunk.bloom_filter_offset(), "bytes": header.num_bytes}));
-    Ok(json!({
+    let facts = json!({
         "row_group": row_group,
         "column": &**leaf.dotted(),
         "boundary_order": column_index.as_ref().map(|index| index.boundary_order.to_string()),
         "pages": pages(column_index.as_ref(), offset_index.as_ref(), leaf),
         "bloom_filter": bloom,
-    }))
+    });
+    Ok((facts, failures))
+}
+
+fn kept<T>(read: Result<Option<T>, Error>, failures: &mut Vec<Error>) -> Option<T> {
+    read.unwrap_or_else(|error| {
+        failures.push(error);
+        None
+    })
 }
 
 /// What both indexes say of each page; `None` if there is neither.
@@ -63,7 +85,9 @@ fn pages(column: Option<&ColumnIndex>, offset: Option<&OffsetIndex>, leaf: &Leaf
         let is_null = column.and_then(|index| index.null_pages.get(i)).copied();
         // SPEC: the bounds of a page of nulls mean nothing.
         let bounds = column.filter(|_| is_null == Some(false));
-        let bound = |values: Option<&Vec<Vec<u8>>>| values.and_then(|values| values.get(i)).map(|v| value::json(v, leaf));
+        let bound = |values: Option<&Vec<Vec<u8>>>| {
+            values.and_then(|values| values.get(i)).map(|v| value::json(v, leaf))
+        };
         let count = |counts: Option<&Vec<i64>>| counts.and_then(|counts| counts.get(i)).copied();
         json!({
             "page": i,
@@ -92,7 +116,9 @@ fn print(row_group: usize, leaf: &Leaf, facts: &Value, output: &mut Output) -> R
         bloom => about.push(format!("bloom filter of {} bytes at byte {}", bloom["bytes"], bloom["offset"])),
     }
     output.line(format!("row group {row_group}, column {}: {}", leaf.dotted(), about.join(", ")))?;
-    let Value::Array(pages) = &facts["pages"] else { return Ok(()) };
+    let Value::Array(pages) = &facts["pages"] else {
+        return Ok(());
+    };
     let headings: Vec<&str> = HEADINGS.iter().map(|(heading, _)| *heading).collect();
     let mut table = Table::new(&headings).indented();
     for page in pages {

@@ -177,7 +177,10 @@ fn print(facts: &Value, widest: usize, output: &mut Output) -> Result<(), Failur
 fn print_row_group(row_group: &Value, widest: usize, output: &mut Output) -> Result<(), Failure> {
     let mut line = format!(
         "\nrow group {}: {} rows, {} bytes, {} uncompressed",
-        row_group["row_group"], row_group["rows"], row_group["compressed_size"], row_group["uncompressed_size"],
+        row_group["row_group"],
+        row_group["rows"],
+        row_group["compressed_size"],
+        row_group["uncompressed_size"],
     );
     for (i, sorting) in items(&row_group["sorted_by"]).iter().enumerate() {
         line.push_str(if i == 0 { ", sorted by " } else { ", " });
@@ -193,7 +196,11 @@ fn print_row_group(row_group: &Value, widest: usize, output: &mut Output) -> Res
         table.row([
             cell(&column["column"]),
             kind.join(" ").trim_end().to_owned(),
-            if column["encrypted"] == Value::Bool(true) { "encrypted".to_owned() } else { cell(&column["codec"]) },
+            if column["encrypted"] == Value::Bool(true) {
+                "encrypted".to_owned()
+            } else {
+                cell(&column["codec"])
+            },
             cell(&column["values"]),
             cell(&statistics["null_count"]),
             cell(&column["compressed_size"]),

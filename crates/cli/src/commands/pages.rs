@@ -108,7 +108,8 @@ fn look_into(page: &mut Page, pages: &mut ChunkPages, leaf: &Leaf) -> Result<(),
 fn counts_in_header(start: &PageStart, leaf: &Leaf) -> Counts {
     let is_flat = leaf.max_rep() == 0;
     let values = start.num_values().ok().filter(|_| start.is_data());
-    let nulls = start.header.data_page_header_v2.as_ref().and_then(|header| u64::try_from(header.num_nulls).ok());
+    let nulls =
+        start.header.data_page_header_v2.as_ref().and_then(|header| u64::try_from(header.num_nulls).ok());
     Counts {
         rows: start.num_rows().or(values.filter(|_| is_flat)).map(|rows| rows as u64),
         nulls: nulls.or((leaf.max_def() == 0 && start.is_data()).then_some(0)),

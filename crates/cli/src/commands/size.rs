@@ -76,7 +76,13 @@ fn columns(metadata: &ParquetMetaData) -> Result<Vec<Column>, Failure> {
 
 impl Column {
     fn new(path: &str) -> Self {
-        Column { path: path.to_owned(), compressed: 0, uncompressed: 0, codecs: Vec::new(), encodings: Vec::new() }
+        Column {
+            path: path.to_owned(),
+            compressed: 0,
+            uncompressed: 0,
+            codecs: Vec::new(),
+            encodings: Vec::new(),
+        }
     }
 
     fn add(&mut self, chunk: ColumnChunk<'_>) {

@@ -6,9 +6,10 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteViewType;
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, GenericByteViewArray, GenericListArray, GenericListViewArray, MapArray,
-    OffsetSizeTrait, RecordBatch, RecordBatchOptions, StructArray,
+    Array, ArrayRef, FixedSizeListArray, GenericByteViewArray, GenericListArray, GenericListViewArray,
+    MapArray, OffsetSizeTrait, RecordBatch, RecordBatchOptions, StructArray,
 };
+use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, DataType};
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ fn array(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 }
 
 fn views<T: ByteViewType + ?Sized>(views: &GenericByteViewArray<T>, array: &ArrayRef) -> ArrayRef {
-    let held: usize = views.data_buffers().iter().map(|buffer| buffer.len()).sum();
+    let held: usize = views.data_buffers().iter().map(Buffer::len).sum();
     if held <= SMALL || held / 2 <= views.total_buffer_bytes_used() {
         return array.clone();
     }

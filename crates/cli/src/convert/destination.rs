@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ impl Destination<'_> {
             return Err(Failure::Usage("is the file that is read".to_owned()));
         }
         let old = fs::metadata(&path).ok();
-        if old.as_ref().is_some_and(|old| old.is_dir()) {
+        if old.as_ref().is_some_and(Metadata::is_dir) {
             return Err(Failure::Usage("is a directory".to_owned()));
         }
         if old.as_ref().is_some_and(|old| !old.is_file()) {
@@ -43,12 +43,8 @@ impl Destination<'_> {
         }
         let temporary = temporary_name(&path);
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        let new = NewFile {
-            out: BufWriter::with_capacity(BUFFER, file),
-            temporary,
-            path,
-            is_complete: false,
-        };
+        let new =
+            NewFile { out: BufWriter::with_capacity(BUFFER, file), temporary, path, is_complete: false };
         if let Some(old) = old {
             fs::set_permissions(&new.temporary, old.permissions())?;
         }

@@ -65,7 +65,11 @@ impl<'a, 'b> Sink<'a, 'b> {
 }
 
 impl Lines<'_, '_> {
-    fn write(&mut self, batch: &RecordBatch, line: fn(&RecordBatch, usize, &mut String)) -> Result<(), Failure> {
+    fn write(
+        &mut self,
+        batch: &RecordBatch,
+        line: fn(&RecordBatch, usize, &mut String),
+    ) -> Result<(), Failure> {
         for row in 0..batch.num_rows() {
             line(batch, row, &mut self.text);
             self.text.push('\n');

@@ -117,7 +117,9 @@ fn span<T: TryInto<usize>>(start: T, end: T) -> Range<usize> {
 pub(crate) fn quoted(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\' || byte == 0x7f) {
+    while let Some(at) =
+        rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\' || byte == 0x7f)
+    {
         out.push_str(&rest[..at]);
         match rest.as_bytes()[at] {
             b'"' => out.push_str("\\\""),

@@ -33,10 +33,18 @@ pub(crate) fn write(array: &dyn Array, row: usize, field: &Field, out: &mut Stri
         Float16 => float(f64::from(value::<Float16Type>(array, row)), value::<Float16Type>(array, row), out),
         Float32 => single(value::<Float32Type>(array, row), out),
         Float64 => double(value::<Float64Type>(array, row), out),
-        Decimal32(_, scale) => decimal(&value::<Decimal32Type>(array, row).to_string(), i32::from(*scale), out),
-        Decimal64(_, scale) => decimal(&value::<Decimal64Type>(array, row).to_string(), i32::from(*scale), out),
-        Decimal128(_, scale) => decimal(&value::<Decimal128Type>(array, row).to_string(), i32::from(*scale), out),
-        Decimal256(_, scale) => decimal(&value::<Decimal256Type>(array, row).to_string(), i32::from(*scale), out),
+        Decimal32(_, scale) => {
+            decimal(&value::<Decimal32Type>(array, row).to_string(), i32::from(*scale), out)
+        }
+        Decimal64(_, scale) => {
+            decimal(&value::<Decimal64Type>(array, row).to_string(), i32::from(*scale), out)
+        }
+        Decimal128(_, scale) => {
+            decimal(&value::<Decimal128Type>(array, row).to_string(), i32::from(*scale), out)
+        }
+        Decimal256(_, scale) => {
+            decimal(&value::<Decimal256Type>(array, row).to_string(), i32::from(*scale), out)
+        }
         Utf8 => text(array.as_string::<i32>().value(row), out),
         LargeUtf8 => text(array.as_string::<i64>().value(row), out),
         Utf8View => text(array.as_string_view().value(row), out),
@@ -57,7 +65,9 @@ fn temporal(array: &dyn Array, row: usize, out: &mut String) -> Form {
     match array.data_type() {
         Date32 => time::date(i64::from(value::<Date32Type>(array, row)), out),
         Date64 => time::timestamp(value::<Date64Type>(array, row), TimeUnit::Millisecond, false, out),
-        Time32(TimeUnit::Second) => time::time(i64::from(value::<Time32SecondType>(array, row)), TimeUnit::Second, out),
+        Time32(TimeUnit::Second) => {
+            time::time(i64::from(value::<Time32SecondType>(array, row)), TimeUnit::Second, out);
+        }
         Time32(unit) => time::time(i64::from(value::<Time32MillisecondType>(array, row)), *unit, out),
         Time64(TimeUnit::Microsecond) => {
             time::time(value::<Time64MicrosecondType>(array, row), TimeUnit::Microsecond, out);

@@ -67,7 +67,8 @@ impl RowTable {
         }
         table.print(output)?;
         if hidden > 0 {
-            output.line(format!("and {hidden} more columns: choose with --columns, or show all with --full"))?;
+            output
+                .line(format!("and {hidden} more columns: choose with --columns, or show all with --full"))?;
         }
         Ok(())
     }

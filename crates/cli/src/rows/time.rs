@@ -124,8 +124,14 @@ mod tests {
     fn times() {
         assert_eq!(text(|out| time(45_000_500, TimeUnit::Millisecond, out)), "12:30:00.500");
         assert_eq!(text(|out| time(1, TimeUnit::Nanosecond, out)), "00:00:00.000000001");
-        assert_eq!(text(|out| timestamp(-1, TimeUnit::Microsecond, true, out)), "1969-12-31T23:59:59.999999Z");
-        assert_eq!(text(|out| timestamp(i64::MIN, TimeUnit::Nanosecond, false, out)), "1677-09-21T00:12:43.145224192");
+        assert_eq!(
+            text(|out| timestamp(-1, TimeUnit::Microsecond, true, out)),
+            "1969-12-31T23:59:59.999999Z"
+        );
+        assert_eq!(
+            text(|out| timestamp(i64::MIN, TimeUnit::Nanosecond, false, out)),
+            "1677-09-21T00:12:43.145224192"
+        );
         assert_eq!(text(|out| duration(-1_500, TimeUnit::Millisecond, out)), "-PT1.500S");
         assert_eq!(text(|out| interval(1, 2, 3_000_000_000, out)), "P1M2DT3S");
         assert_eq!(text(|out| interval(0, 0, 0, out)), "PT0S");

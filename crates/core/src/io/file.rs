@@ -30,10 +30,7 @@ impl LocalFile {
         if metadata.is_dir() {
             return Err(Error::new(Kind::Io, "is a directory, not a file"));
         }
-        Ok(LocalFile {
-            len: metadata.len(),
-            file,
-        })
+        Ok(LocalFile { len: metadata.len(), file })
     }
 }
 

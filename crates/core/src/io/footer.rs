@@ -59,10 +59,7 @@ pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead>
     };
     let metadata =
         ParquetMetaData::parse(footer, limits).map_err(|error| in_footer(error).shifted(start).at(start))?;
-    Ok(FooterRead {
-        metadata: metadata.with_data_end(start),
-        footer_len,
-    })
+    Ok(FooterRead { metadata: metadata.with_data_end(start), footer_len })
 }
 
 fn in_footer(error: Error) -> Error {

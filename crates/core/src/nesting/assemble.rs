@@ -63,15 +63,10 @@ impl Slots<'_> {
             elements += usize::from(self.is_slot(element, i));
         }
         i32::try_from(elements).map_err(|_| {
-            Error::limit(format!(
-                "{elements} list elements in one batch; read smaller batches"
-            ))
+            Error::limit(format!("{elements} list elements in one batch; read smaller batches"))
         })?;
         offsets.push(elements as i32);
-        Ok(ListSlots {
-            offsets,
-            validity: self.validity(field),
-        })
+        Ok(ListSlots { offsets, validity: self.validity(field) })
     }
 
     /// Whether entry `i` starts a slot of `field`: nothing above it is absent, and it does not go on with a list in it.
@@ -94,32 +89,16 @@ mod tests {
 
     fn field(nullable: bool, def: u8, slot_def: u8, rep: u8) -> Field {
         let (name, kind) = (String::new(), FieldKind::Leaf(0));
-        Field {
-            name,
-            nullable,
-            def,
-            slot_def,
-            rep,
-            logical: None,
-            field_id: None,
-            kind,
-        }
+        Field { name, nullable, def, slot_def, rep, logical: None, field_id: None, kind }
     }
 
     #[test]
     fn the_drawing_of_the_module() {
-        let slots = Slots {
-            rep: &[0, 1, 0, 0, 0],
-            def: &[3, 3, 0, 1, 3],
-            len: 5,
-        };
+        let slots = Slots { rep: &[0, 1, 0, 0, 0], def: &[3, 3, 0, 1, 3], len: 5 };
         let (list, element) = (field(true, 1, 0, 0), field(true, 3, 2, 1));
         let found = slots.list(&list, &element).unwrap();
         assert_eq!(found.offsets, [0, 2, 2, 2, 3]);
-        assert_eq!(
-            found.validity,
-            Some([true, false, true, true].into_iter().collect())
-        );
+        assert_eq!(found.validity, Some([true, false, true, true].into_iter().collect()));
         assert_eq!(slots.count(&element), 3);
         assert_eq!(slots.validity(&element), None);
     }
@@ -127,18 +106,11 @@ mod tests {
     #[test]
     fn lists_in_lists() {
         // [[1], []], [], [null, [2, 3]]   def: 1 empty outer, 2 null inner, 3 empty inner, 4 value; outer required
-        let slots = Slots {
-            rep: &[0, 1, 0, 0, 1, 2],
-            def: &[3, 2, 0, 1, 3, 3],
-            len: 6,
-        };
+        let slots = Slots { rep: &[0, 1, 0, 0, 1, 2], def: &[3, 2, 0, 1, 3, 3], len: 6 };
         let (outer, inner, value) = (field(false, 0, 0, 0), field(true, 2, 1, 1), field(false, 3, 3, 2));
         assert_eq!(slots.list(&outer, &inner).unwrap().offsets, [0, 2, 2, 4]);
         let found = slots.list(&inner, &value).unwrap();
         assert_eq!(found.offsets, [0, 1, 1, 1, 3]);
-        assert_eq!(
-            found.validity,
-            Some([true, true, false, true].into_iter().collect())
-        );
+        assert_eq!(found.validity, Some([true, true, false, true].into_iter().collect()));
     }
 }

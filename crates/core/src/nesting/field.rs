@@ -40,11 +40,7 @@ pub enum FieldKind {
 impl Field {
     /// The fields of a schema. Groups without any column are left out: nothing is stored for them.
     pub fn from_schema(schema: &Schema) -> Vec<Field> {
-        schema
-            .fields()
-            .iter()
-            .filter_map(|node| from_node(node, Above::default()))
-            .collect()
+        schema.fields().iter().filter_map(|node| from_node(node, Above::default())).collect()
     }
 
     /// This field with only the columns that `keep` wants, or `None` if none is left. Structs lose fields; a map that
@@ -68,10 +64,7 @@ impl Field {
                 }
             }
         };
-        Some(Field {
-            kind,
-            ..self.clone_without_kind()
-        })
+        Some(Field { kind, ..self.clone_without_kind() })
     }
 
     /// The first column below, the one whose levels stand for this field's.
@@ -114,25 +107,14 @@ struct Above {
 impl Above {
     /// Inside the list whose repeated node this is about.
     fn in_list(self) -> Above {
-        Above {
-            def: self.def + 1,
-            slot_def: self.def + 1,
-            rep: self.rep + 1,
-        }
+        Above { def: self.def + 1, slot_def: self.def + 1, rep: self.rep + 1 }
     }
 }
 
 fn from_node(node: &Node, above: Above) -> Option<Field> {
     match node.repetition() {
         Repetition::Required => from_present(node, above, false),
-        Repetition::Optional => from_present(
-            node,
-            Above {
-                def: above.def + 1,
-                ..above
-            },
-            true,
-        ),
+        Repetition::Optional => from_present(node, Above { def: above.def + 1, ..above }, true),
         // SPEC: a repeated field that is in no LIST or MAP is a required list of required elements.
         Repetition::Repeated => {
             let element = from_present(node, above.in_list(), false)?;
@@ -172,10 +154,7 @@ fn field(node: &Node, above: Above, nullable: bool, kind: FieldKind) -> Field {
 }
 
 fn structure(fields: &[Node], above: Above) -> Option<FieldKind> {
-    let fields: Vec<_> = fields
-        .iter()
-        .filter_map(|field| from_node(field, above))
-        .collect();
+    let fields: Vec<_> = fields.iter().filter_map(|field| from_node(field, above)).collect();
     (!fields.is_empty()).then_some(FieldKind::Struct(fields))
 }
 
@@ -223,11 +202,6 @@ fn map(fields: &[Node], above: Above) -> Option<FieldKind> {
         }
         // QUIRK: maps without a value are sets: a list of their keys.
         [key] => Some(FieldKind::List(Box::new(from_node(key, inside)?))),
-        _ => Some(FieldKind::List(Box::new(field(
-            repeated,
-            inside,
-            false,
-            structure(inner, inside)?,
-        )))),
+        _ => Some(FieldKind::List(Box::new(field(repeated, inside, false, structure(inner, inside)?)))),
     }
 }

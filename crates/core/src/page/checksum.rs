@@ -33,10 +33,7 @@ impl Trust {
     /// By the footer's `created_by`.
     pub fn of_writer(created_by: Option<&str>) -> Trust {
         let created_by = created_by.unwrap_or_default().to_ascii_lowercase();
-        match WRONG_CHECKSUMS
-            .iter()
-            .any(|writer| created_by.starts_with(writer))
-        {
+        match WRONG_CHECKSUMS.iter().any(|writer| created_by.starts_with(writer)) {
             true => Trust::Disbelieved,
             false => Trust::Believed,
         }
@@ -54,10 +51,7 @@ pub(super) fn check(header: &PageHeader, stored: &[u8], trust: Trust) -> Checksu
         // QUIRK: HAWQ stores 0 in every page, meaning that it computed none.
         _ if expected == 0 => Checksum::Absent,
         Trust::Disbelieved => Checksum::Untrusted,
-        Trust::Believed => Checksum::Bad {
-            stored: expected,
-            computed,
-        },
+        Trust::Believed => Checksum::Bad { stored: expected, computed },
     }
 }
 

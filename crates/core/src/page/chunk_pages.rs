@@ -81,26 +81,15 @@ impl ChunkPages {
         if chunk.is_encrypted() {
             return Err(Error::key("the column is encrypted, and no key was given"));
         }
-        if let Some(path) = chunk.file_path().filter(|path| !path.is_empty()) {
-            return Err(Error::unsupported(format!(
-                "the pages are in another file, {path}"
-            )));
-        }
         let num_values = u64::try_from(chunk.num_values())
             .map_err(|_| Error::corrupt(format!("{} values in a column chunk", chunk.num_values())))?;
         // QUIRK: a chunk without values may have no pages at all, and no sensible offset.
-        let range = if num_values == 0 {
-            chunk.byte_range().unwrap_or(0..0)
-        } else {
-            chunk.byte_range()?
-        };
+        let range = if num_values == 0 { chunk.byte_range().unwrap_or(0..0) } else { chunk.byte_range()? };
         if let Some(path) = chunk.file_path().filter(|path| !path.is_empty()) {
             // QUIRK: some files name themselves. Only where the pages cannot be here are they in another file: a
             // summary file has nothing before its footer.
             if chunk.data_end().is_none_or(|data_end| range.start >= data_end) {
-                return Err(Error::unsupported(format!(
-                    "the pages are in another file, {path}"
-                )));
+                return Err(Error::unsupported(format!("the pages are in another file, {path}")));
             }
         }
         Ok(ChunkPages {
@@ -132,12 +121,25 @@ impl ChunkPages {
         if self.values_seen >= self.num_values {
             return Ok(None);
         }
+        self.start().map(Some)
+    }
+
+    /// The next page's header although the chunk's values were all seen, for a reader that still misses rows.
+    ///
+    /// QUIRK: some writers do not count nulls in the footer's number of values. There are more pages then, up to where
+    /// the footer says that the chunk ends.
+    pub fn next_uncounted_start(&mut self) -> Result<Option<PageStart>> {
+        if self.position >= self.end {
+            return Ok(None);
+        }
+        self.start().map(Some)
+    }
+
+    fn start(&mut self) -> Result<PageStart> {
         let (index, offset) = (self.index, self.position);
-        let start = self
-            .read_start()
-            .map_err(|error| error.in_page(index).at(offset))?;
+        let start = self.read_start().map_err(|error| error.in_page(index).at(offset))?;
         self.index += 1;
-        Ok(Some(start))
+        Ok(start)
     }
 
     fn read_start(&mut self) -> Result<PageStart> {
@@ -155,12 +157,7 @@ impl ChunkPages {
             )));
         }
         self.position = next;
-        let start = PageStart {
-            header,
-            index: self.index,
-            offset,
-            body,
-        };
+        let start = PageStart { header, index: self.index, offset, body };
         self.values_seen += start.num_values()? as u64;
         Ok(start)
     }
@@ -223,18 +220,11 @@ impl ChunkPages {
         };
         let encoding = header.encoding.0;
         if encoding != PLAIN && encoding != PLAIN_DICTIONARY {
-            return Err(Error::unsupported(format!(
-                "a dictionary in encoding {}",
-                header.encoding
-            )));
+            return Err(Error::unsupported(format!("a dictionary in encoding {}", header.encoding)));
         }
         let stored = self.verified(start)?;
         let bytes = self.decompressed(stored, start.uncompressed_len(), self.codec)?;
-        Dictionary::read(
-            bytes,
-            self.physical,
-            size(header.num_values, "DictionaryPageHeader.num_values")?,
-        )
+        Dictionary::read(bytes, self.physical, size(header.num_values, "DictionaryPageHeader.num_values")?)
     }
 
     fn data_v1(
@@ -253,14 +243,7 @@ impl ChunkPages {
         let (def, def_len) = Levels::v1(header.definition_level_encoding.0, &rest, max_def, num_values)
             .map_err(|error| in_levels("definition", error))?;
         let values = rest.slice(def_len..rest.len());
-        Ok(DataPage {
-            num_values,
-            max_values: num_values,
-            encoding: header.encoding.0,
-            rep,
-            def,
-            values,
-        })
+        Ok(DataPage { num_values, max_values: num_values, encoding: header.encoding.0, rep, def, values })
     }
 
     fn data_v2(
@@ -272,50 +255,25 @@ impl ChunkPages {
     ) -> Result<DataPage> {
         let num_values = start.num_values()?;
         let nulls = size(header.num_nulls, "DataPageHeaderV2.num_nulls")?;
-        let rep_len = size(
-            header.repetition_levels_byte_length,
-            "repetition_levels_byte_length",
-        )?;
-        let def_len = size(
-            header.definition_levels_byte_length,
-            "definition_levels_byte_length",
-        )?;
+        let rep_len = size(header.repetition_levels_byte_length, "repetition_levels_byte_length")?;
+        let def_len = size(header.definition_levels_byte_length, "definition_levels_byte_length")?;
         let stored = self.verified(start)?;
         let levels = rep_len + def_len;
-        let (Some(stored_values), Some(values_len)) = (
-            stored.len().checked_sub(levels),
-            start.uncompressed_len().checked_sub(levels),
-        ) else {
-            return Err(Error::corrupt(format!(
-                "{levels} bytes of levels in a page of {}",
-                stored.len()
-            )));
+        let (Some(stored_values), Some(values_len)) =
+            (stored.len().checked_sub(levels), start.uncompressed_len().checked_sub(levels))
+        else {
+            return Err(Error::corrupt(format!("{levels} bytes of levels in a page of {}", stored.len())));
         };
         let rep = Levels::rle(stored.slice(0..rep_len), max_rep)?;
         let def = Levels::rle(stored.slice(rep_len..levels), max_def)?;
         let values = stored.slice(levels..levels + stored_values);
-        let codec = if header.is_compressed {
-            self.codec
-        } else {
-            Codec::Uncompressed
-        };
+        let codec = if header.is_compressed { self.codec } else { Codec::Uncompressed };
         // QUIRK: a page of nulls only may have no value bytes at all, not even what a codec makes of nothing.
-        let values = if stored_values == 0 {
-            values
-        } else {
-            self.decompressed(values, values_len, codec)?
-        };
+        let values = if stored_values == 0 { values } else { self.decompressed(values, values_len, codec)? };
         let max_values = num_values.saturating_sub(nulls);
         // QUIRK: `num_nulls` counts absent lists or not, by writer; it only bounds where it is plausible.
         let max_values = if max_rep > 0 { num_values } else { max_values };
-        Ok(DataPage {
-            num_values,
-            max_values,
-            encoding: header.encoding.0,
-            rep,
-            def,
-            values,
-        })
+        Ok(DataPage { num_values, max_values, encoding: header.encoding.0, rep, def, values })
     }
 
     /// A page's bytes as stored, held against its checksum.
@@ -342,17 +300,14 @@ impl ChunkPages {
     fn decompressed(&mut self, stored: PageBytes, len: usize, codec: Codec) -> Result<PageBytes> {
         if codec == Codec::Uncompressed {
             if stored.len() != len {
-                let message = format!(
-                    "an uncompressed page of {} bytes, its header says {len}",
-                    stored.len()
-                );
+                let message =
+                    format!("an uncompressed page of {} bytes, its header says {len}", stored.len());
                 return Err(Error::corrupt(message));
             }
             return Ok(stored);
         }
         let mut out = std::mem::take(&mut self.spare);
-        self.decompressor
-            .decompress(codec, stored.as_slice(), len, &mut out)?;
+        self.decompressor.decompress(codec, stored.as_slice(), len, &mut out)?;
         Ok(PageBytes::from(out))
     }
 
@@ -378,10 +333,7 @@ impl PageStart {
         let header = &self.header;
         let count = match header.type_ {
             PageType::DATA_PAGE => header.data_page_header.as_ref().map(|header| header.num_values),
-            PageType::DATA_PAGE_V2 => header
-                .data_page_header_v2
-                .as_ref()
-                .map(|header| header.num_values),
+            PageType::DATA_PAGE_V2 => header.data_page_header_v2.as_ref().map(|header| header.num_values),
             _ => return Ok(0),
         };
         let count = count.ok_or_else(|| Error::corrupt(format!("a {} without its header", header.type_)))?;

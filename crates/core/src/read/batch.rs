@@ -49,11 +49,7 @@ impl LeafBatch {
 
     /// What was read is all: validity that says nothing is dropped.
     pub(super) fn finish(&mut self) {
-        if self
-            .validity
-            .as_ref()
-            .is_some_and(|bits| bits.count_ones(0..bits.len()) == bits.len())
-        {
+        if self.validity.as_ref().is_some_and(|bits| bits.count_ones(0..bits.len()) == bits.len()) {
             self.validity = None;
         }
     }
@@ -89,10 +85,6 @@ impl LeafBatch {
 
     /// The levels, as the structure of the fields above.
     pub fn slots(&self) -> Slots<'_> {
-        Slots {
-            def: &self.def,
-            rep: &self.rep,
-            len: self.entries,
-        }
+        Slots { def: &self.def, rep: &self.rep, len: self.entries }
     }
 }

@@ -98,14 +98,7 @@ impl ChunkReader {
     pub fn read(&mut self, rows: usize, out: &mut LeafBatch) -> Result<usize> {
         let mut done = 0;
         while self.goes_on(rows - done)? {
-            let Self {
-                page: Some(page),
-                target,
-                scratch,
-                dictionary,
-                ..
-            } = self
-            else {
+            let Self { page: Some(page), target, scratch, dictionary, .. } = self else {
                 break;
             };
             match (page.is_keys(), dictionary) {
@@ -134,13 +127,7 @@ impl ChunkReader {
             if !self.goes_on(rows - done)? {
                 return Ok(done);
             }
-            let Self {
-                page: Some(page),
-                target,
-                scratch,
-                ..
-            } = self
-            else {
+            let Self { page: Some(page), target, scratch, .. } = self else {
                 return Ok(done);
             };
             let result = match target.max_rep {
@@ -185,7 +172,7 @@ impl ChunkReader {
         if rows == 0 && self.target.max_rep == 0 {
             return Ok(false);
         }
-        if !self.open_next()? {
+        if !self.open_next(rows > 0)? {
             return Ok(false);
         }
         let Some(page) = &mut self.page else {
@@ -194,9 +181,7 @@ impl ChunkReader {
         if self.target.max_rep > 0 {
             let begins = page.begins_row().map_err(|error| page.start.place(error))?;
             if !begins && !self.begun {
-                return Err(page
-                    .start
-                    .place(Error::corrupt("the first repetition level is not 0")));
+                return Err(page.start.place(Error::corrupt("the first repetition level is not 0")));
             }
             self.begun = true;
             return Ok(rows > 0 || !begins);
@@ -205,12 +190,14 @@ impl ChunkReader {
     }
 
     /// Makes sure that the open page has entries left; whether there is one.
-    fn open_next(&mut self) -> Result<bool> {
+    fn open_next(&mut self, rows_are_missing: bool) -> Result<bool> {
         while self.page.as_ref().is_none_or(OpenPage::is_over) {
             self.close();
-            let Some(start) = self.pages.next_start()? else {
-                return Ok(false);
+            let start = match self.pages.next_start()? {
+                None if rows_are_missing => self.pages.next_uncounted_start()?,
+                start => start,
             };
+            let Some(start) = start else { return Ok(false) };
             self.open(start)?;
         }
         Ok(true)

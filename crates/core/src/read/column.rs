@@ -37,15 +37,7 @@ impl ColumnReader {
         options: PageOptions,
     ) -> Self {
         let row_groups = row_groups.iter().copied().collect();
-        ColumnReader {
-            source,
-            metadata,
-            options,
-            target: Arc::new(target),
-            leaf,
-            row_groups,
-            chunk: None,
-        }
+        ColumnReader { source, metadata, options, target: Arc::new(target), leaf, row_groups, chunk: None }
     }
 
     /// The next `rows` rows, which must be there.
@@ -103,22 +95,12 @@ impl ColumnReader {
                 continue;
             }
             let column = meta.column(self.leaf)?;
-            let reader = ChunkReader::new(
-                self.source.clone(),
-                column,
-                self.target.clone(),
-                self.options.clone(),
-            )
-            .map_err(|error| {
-                error
-                    .in_column(column.leaf().dotted().clone())
-                    .in_row_group(row_group)
-            })?;
-            self.chunk = Some(OpenChunk {
-                reader,
-                row_group,
-                left,
-            });
+            let reader =
+                ChunkReader::new(self.source.clone(), column, self.target.clone(), self.options.clone())
+                    .map_err(|error| {
+                        error.in_column(column.leaf().dotted().clone()).in_row_group(row_group)
+                    })?;
+            self.chunk = Some(OpenChunk { reader, row_group, left });
         }
         Ok(self.chunk.as_mut())
     }

@@ -35,11 +35,7 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub(super) fn new(target: &Target) -> Self {
-        Scratch {
-            dense: target.physical.shape().empty(),
-            keys: Values::W32(Vec::new()),
-            levels: Vec::new(),
-        }
+        Scratch { dense: target.physical.shape().empty(), keys: Values::W32(Vec::new()), levels: Vec::new() }
     }
 }
 
@@ -136,11 +132,7 @@ impl OpenPage {
     /// Passes over up to `rows` rows of a column that is in no list. Returns how many.
     pub(super) fn skip_flat(&mut self, rows: usize, scratch: &mut Scratch) -> Result<usize> {
         let rows = rows.min(self.left);
-        let values = if self.def.max() == 0 {
-            rows
-        } else {
-            self.def.skip(rows, &mut scratch.levels)?
-        };
+        let values = if self.def.max() == 0 { rows } else { self.def.skip(rows, &mut scratch.levels)? };
         self.values.skip(values)?;
         self.left -= rows;
         Ok(rows)
@@ -180,12 +172,8 @@ impl OpenPage {
         self.pending_rep.clear();
         self.pending_def.clear();
         self.consumed = 0;
-        self.rep
-            .decode(block, &mut self.pending_rep)
-            .map_err(|error| of_levels("repetition", error))?;
-        self.def
-            .decode(block, &mut self.pending_def)
-            .map_err(|error| of_levels("definition", error))?;
+        self.rep.decode(block, &mut self.pending_rep).map_err(|error| of_levels("repetition", error))?;
+        self.def.decode(block, &mut self.pending_def).map_err(|error| of_levels("definition", error))?;
         self.left -= block;
         Ok(())
     }
@@ -252,13 +240,8 @@ impl OpenPage {
             out.values.push_defaults(n);
             return Ok(());
         }
-        let dense = if self.is_keys() {
-            &mut scratch.keys
-        } else {
-            &mut scratch.dense
-        };
-        out.values
-            .lend(dense, |dense| self.decode_values(ones, target, dense))?;
+        let dense = if self.is_keys() { &mut scratch.keys } else { &mut scratch.dense };
+        out.values.lend(dense, |dense| self.decode_values(ones, target, dense))?;
         out.values.push_expanded(dense, validity, first, n);
         Ok(())
     }
@@ -284,9 +267,9 @@ impl OpenPage {
 /// Fails if an index is not in a dictionary of `len` values.
 fn check_keys(keys: &[u32], len: usize) -> Result<()> {
     match keys.iter().max() {
-        Some(&max) if max as usize >= len => Err(Error::corrupt(format!(
-            "dictionary index {max} in a dictionary of {len} values"
-        ))),
+        Some(&max) if max as usize >= len => {
+            Err(Error::corrupt(format!("dictionary index {max} in a dictionary of {len} values")))
+        }
         _ => Ok(()),
     }
 }

@@ -34,9 +34,7 @@ impl Schema {
             NodeKind::Leaf(_) => writeln!(f, ";"),
             NodeKind::Group(fields) => {
                 writeln!(f, " {{")?;
-                fields
-                    .iter()
-                    .try_for_each(|field| self.print(field, depth + 1, f))?;
+                fields.iter().try_for_each(|field| self.print(field, depth + 1, f))?;
                 writeln!(f, "{:indent$}}}", "")
             }
         }
@@ -73,9 +71,7 @@ impl Display for Logical {
             Logical::List => f.write_str("LIST"),
             Logical::Map => f.write_str("MAP"),
             Logical::MapKeyValue => f.write_str("MAP_KEY_VALUE"),
-            Logical::Variant {
-                version: Some(version),
-            } => write!(f, "VARIANT({version})"),
+            Logical::Variant { version: Some(version) } => write!(f, "VARIANT({version})"),
             Logical::Variant { version: None } => f.write_str("VARIANT"),
             Logical::Geometry { crs: Some(crs) } => write!(f, "GEOMETRY({crs})"),
             Logical::Geometry { crs: None } => f.write_str("GEOMETRY"),

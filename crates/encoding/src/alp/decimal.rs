@@ -129,10 +129,7 @@ struct Powers<F, const N: usize> {
 /// The two factors of decoding.
 #[inline]
 fn powers<F: Copy, const N: usize>(powers: &Powers<F, N>, scale: Scale) -> (F, F) {
-    (
-        powers.up[usize::from(scale.factor)],
-        powers.down[usize::from(scale.exponent)],
-    )
+    (powers.up[usize::from(scale.factor)], powers.down[usize::from(scale.exponent)])
 }
 
 static FLOAT_POWERS: Powers<f32, 11> = Powers {

@@ -57,10 +57,7 @@ fn what_the_format_forbids_is_refused() {
     ] {
         let mut page = PAGE;
         page[at] = value;
-        assert!(
-            decode(&page, Physical::Float, 10).is_err(),
-            "byte {at} is {value}"
-        );
+        assert!(decode(&page, Physical::Float, 10).is_err(), "byte {at} is {value}");
     }
     let page = EncodedPage {
         bytes: PageBytes::copy_of(&PAGE),
@@ -82,55 +79,27 @@ fn no_values() {
 
 #[test]
 fn every_bit_comes_back() {
-    let ends = [
-        f64::MIN,
-        f64::MAX,
-        f64::MIN_POSITIVE,
-        5e-324,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-    ];
+    let ends = [f64::MIN, f64::MAX, f64::MIN_POSITIVE, 5e-324, f64::INFINITY, f64::NEG_INFINITY];
     let integers = [-(1i64 << 53), (1 << 51) - 1, 1 << 51, i64::MAX, i64::MIN].map(|i| i as f64);
-    let mut bits: Vec<u64> = ends
-        .into_iter()
-        .chain(integers)
-        .chain([0.0, -0.0, 1e18, 0.1])
-        .map(f64::to_bits)
-        .collect();
+    let mut bits: Vec<u64> =
+        ends.into_iter().chain(integers).chain([0.0, -0.0, 1e18, 0.1]).map(f64::to_bits).collect();
     bits.extend([0x7ff0_0000_0000_0001, 0xfff8_dead_beef_0001, u64::MAX]);
-    for values in [
-        bits.clone(),
-        bits.iter()
-            .map(|bits| vec![*bits; 3])
-            .collect::<Vec<_>>()
-            .concat(),
-    ] {
+    for values in [bits.clone(), bits.iter().map(|bits| vec![*bits; 3]).collect::<Vec<_>>().concat()] {
         let n = values.len();
         let values = Values::W64(values);
-        assert_eq!(
-            decode(&encode(&values).unwrap(), Physical::Double, n).unwrap(),
-            values
-        );
+        assert_eq!(decode(&encode(&values).unwrap(), Physical::Double, n).unwrap(), values);
     }
     for bits in bits {
         let value = Values::W64(vec![bits; 9]);
-        assert_eq!(
-            decode(&encode(&value).unwrap(), Physical::Double, 9).unwrap(),
-            value
-        );
+        assert_eq!(decode(&encode(&value).unwrap(), Physical::Double, 9).unwrap(), value);
     }
 }
 
 #[test]
 fn decimals_shrink() {
-    let prices: Vec<u64> = (0..5000u64)
-        .map(|i| (i * 7919 % 100_000) as f64 / 100.0)
-        .map(f64::to_bits)
-        .collect();
+    let prices: Vec<u64> =
+        (0..5000u64).map(|i| (i * 7919 % 100_000) as f64 / 100.0).map(f64::to_bits).collect();
     let bytes = encode(&Values::W64(prices.clone())).unwrap();
     assert!(bytes.len() < 5000 * 18 / 8, "{} bytes", bytes.len());
-    assert_eq!(
-        decode(&bytes, Physical::Double, 5000).unwrap(),
-        Values::W64(prices)
-    );
+    assert_eq!(decode(&bytes, Physical::Double, 5000).unwrap(), Values::W64(prices));
 }

@@ -29,9 +29,7 @@ fn the_ends_of_both_types_wrap_around() {
 
 #[test]
 fn any_number_of_values_around_block_and_miniblock_ends() {
-    for n in [
-        0, 1, 2, 32, 33, 34, 127, 128, 129, 130, 160, 161, 256, 257, 258, 1000,
-    ] {
+    for n in [0, 1, 2, 32, 33, 34, 127, 128, 129, 130, 160, 161, 256, 257, 258, 1000] {
         let values = (0..n).map(|i: u64| i * i % 1009);
         round_trip(&Values::W64(values.clone().collect()), Physical::Int64);
         round_trip(&Values::W32(values.map(|v| v as u32).collect()), Physical::Int32);
@@ -48,12 +46,7 @@ fn no_value_and_one_value_are_a_header_alone() {
     assert!(decode(&none, Physical::Int32, 1).is_err());
     // A page of nulls only.
     let page = PageBytes::copy_of(&[]);
-    assert!(
-        Deltas::<u32>::new(&page, 0)
-            .unwrap()
-            .decode(1, &mut vec![])
-            .is_err()
-    );
+    assert!(Deltas::<u32>::new(&page, 0).unwrap().decode(1, &mut vec![]).is_err());
     assert_eq!(Deltas::<u32>::new(&page, 0).unwrap().end().unwrap(), 0);
 }
 
@@ -72,10 +65,7 @@ fn what_is_not_needed_is_not_looked_at() {
     let mut filled = bytes.clone();
     filled.extend([0xee; 40]); // 30 bytes of filling, and what follows
     let filled = PageBytes::copy_of(&filled);
-    assert_eq!(
-        Deltas::<u32>::new(&filled, 0).unwrap().end().unwrap(),
-        bytes.len() + 30
-    );
+    assert_eq!(Deltas::<u32>::new(&filled, 0).unwrap().end().unwrap(), bytes.len() + 30);
 }
 
 #[test]
@@ -87,10 +77,7 @@ fn int32_may_come_in_more_than_32_bits() {
         &[33, 0, 0, 0], // widths
     ]);
     bytes.extend(0x1_0000_0003u64.to_le_bytes()); // delta 3, but for bit 32
-    assert_eq!(
-        decode(&bytes, Physical::Int32, 2).unwrap(),
-        Values::W32(vec![u32::MAX, 2])
-    );
+    assert_eq!(decode(&bytes, Physical::Int32, 2).unwrap(), Values::W32(vec![u32::MAX, 2]));
     bytes[6] = 65;
     bytes.extend([0; 9]);
     assert!(decode(&bytes, Physical::Int64, 2).is_err());
@@ -101,10 +88,7 @@ fn impossible_sizes_are_refused() {
     for (block, miniblocks) in [(0, 1), (128, 0), (128, 3), (128, 8), (64, 2), (100, 1), (4, 1)] {
         let bytes = [block as u8 | 0x80, (block >> 7) as u8, miniblocks, 1, 0];
         let error = decode(&bytes, Physical::Int32, 1).unwrap_err();
-        assert!(
-            error.to_string().contains("delta blocks"),
-            "{block} {miniblocks}: {error}"
-        );
+        assert!(error.to_string().contains("delta blocks"), "{block} {miniblocks}: {error}");
     }
     let huge = [0xff; 9];
     let huge = [&huge, [1].as_slice(), &[0x80, 0x01, 0, 0]].concat();
@@ -121,10 +105,7 @@ fn a_count_that_is_a_lie_costs_nothing() {
         0x02, // least delta 1
         0x00, // width
     ];
-    assert_eq!(
-        decode(&bytes, Physical::Int64, 3).unwrap(),
-        Values::W64(vec![0, 1, 2])
-    );
+    assert_eq!(decode(&bytes, Physical::Int64, 3).unwrap(), Values::W64(vec![0, 1, 2]));
     let deltas = Deltas::<u64>::new(&PageBytes::copy_of(&bytes), 0).unwrap();
     assert_eq!(deltas.end().unwrap(), bytes.len());
 }

@@ -37,11 +37,8 @@ fn garbage() {
         for seed in 0..2_000 {
             let byte =
                 |i: u64| (mix(seed * 64 + i) >> (8 * (mix(i ^ seed) % 8))) as u8 >> (mix(seed ^ i << 9) % 8);
-            let page = Page {
-                bytes: (0..1 + seed % 64).map(byte).collect(),
-                max_values: 100,
-                ..whole.clone()
-            };
+            let page =
+                Page { bytes: (0..1 + seed % 64).map(byte).collect(), max_values: 100, ..whole.clone() };
             measured(&page, 100, &case);
             skip(&page, 100);
         }
@@ -50,15 +47,9 @@ fn garbage() {
 
 /// What is left of a page either gives the same values, because only padding was cut off, or is an error.
 fn truncations(case: &Case) {
-    let (whole, n) = (
-        Page::write(case.row, case.physical, &case.values),
-        case.values.len(),
-    );
+    let (whole, n) = (Page::write(case.row, case.physical, &case.values), case.values.len());
     for len in 0..whole.bytes.len() {
-        let page = Page {
-            bytes: whole.bytes[..len].to_vec(),
-            ..whole.clone()
-        };
+        let page = Page { bytes: whole.bytes[..len].to_vec(), ..whole.clone() };
         match page.decode(n) {
             Ok(values) => {
                 assert_eq!(values, case.values, "{case}, cut to {len} bytes");
@@ -71,10 +62,7 @@ fn truncations(case: &Case) {
 
 /// Flips every `step`th bit, one at a time.
 fn flips(case: &Case, step: usize) {
-    let (whole, n) = (
-        Page::write(case.row, case.physical, &case.values),
-        case.values.len(),
-    );
+    let (whole, n) = (Page::write(case.row, case.physical, &case.values), case.values.len());
     for bit in (0..whole.bytes.len() * 8).step_by(step) {
         let mut page = whole.clone();
         page.bytes[bit / 8] ^= 1 << (bit % 8);
@@ -96,11 +84,7 @@ fn measured(page: &Page, n: usize, case: &Case) -> Option<Values> {
     let peak = MEMORY.peak_usage().saturating_sub(before);
     let earned = (1 << 20) + 64 * (page.bytes.len() + n * width(case.physical));
     assert!(peak > 0, "memory is measured");
-    assert!(
-        peak <= earned,
-        "{case}: {peak} bytes of memory, {earned} earned by {:02x?}",
-        page.bytes
-    );
+    assert!(peak <= earned, "{case}: {peak} bytes of memory, {earned} earned by {:02x?}", page.bytes);
     values
 }
 

@@ -41,28 +41,20 @@ pub(crate) fn cases(n: usize) -> impl Iterator<Item = Case> {
     PHYSICAL.into_iter().flat_map(move |physical| {
         let rows = TABLE.iter().filter(move |row| (row.legal)(physical));
         rows.flat_map(move |row| {
-            sets(physical, n).into_iter().map(move |(set, values)| Case {
-                row,
-                physical,
-                set,
-                values,
-            })
+            sets(physical, n).into_iter().map(move |(set, values)| Case { row, physical, set, values })
         })
     })
 }
 
 /// Sets of values of a type, with their names.
 pub(crate) fn sets(physical: Physical, n: usize) -> Vec<(&'static str, Values)> {
-    let mut sets: Vec<_> = words(n)
-        .into_iter()
-        .map(|(name, words)| (name, values(physical, &words)))
-        .collect();
+    let mut sets: Vec<_> =
+        words(n).into_iter().map(|(name, words)| (name, values(physical, &words))).collect();
     match physical {
         Physical::ByteArray => sets.extend(strings(n)),
-        Physical::Float => sets.push((
-            "decimal",
-            Values::W32(decimals(n).map(|v| (v as f32).to_bits()).collect()),
-        )),
+        Physical::Float => {
+            sets.push(("decimal", Values::W32(decimals(n).map(|v| (v as f32).to_bits()).collect())))
+        }
         Physical::Double => sets.push(("decimal", Values::W64(decimals(n).map(f64::to_bits).collect()))),
         _ => {}
     }
@@ -101,42 +93,18 @@ fn string(word: u64) -> Vec<u8> {
 fn words(n: usize) -> Vec<(&'static str, Vec<u64>)> {
     let indices = || 0..n as u64;
     let (low, high) = (i64::MIN as u64, i64::MAX as u64);
-    let ends = [
-        0,
-        u64::MAX,
-        low,
-        high,
-        1 << 31,
-        (1 << 31) - 1,
-        1,
-        0x7ff0_0000_0000_0001,
-        0xffc0_0001,
-    ];
+    let ends = [0, u64::MAX, low, high, 1 << 31, (1 << 31) - 1, 1, 0x7ff0_0000_0000_0001, 0xffc0_0001];
     vec![
         ("no", vec![]),
         ("single", vec![42]),
         ("nine", (0..9).collect()),
         ("equal", indices().map(|_| 5).collect()),
-        (
-            "running",
-            indices()
-                .map(|i| if i % 200 < 150 { i / 200 } else { mix(i) % 4 })
-                .collect(),
-        ),
+        ("running", indices().map(|i| if i % 200 < 150 { i / 200 } else { mix(i) % 4 }).collect()),
         ("small", indices().map(|i| mix(i) % 100).collect()),
-        (
-            "ascending",
-            indices().map(|i| 1_000_000 + i * 3 + mix(i) % 3).collect(),
-        ),
-        (
-            "descending",
-            indices().map(|i| (500 - i as i64 * 1_000) as u64).collect(),
-        ),
+        ("ascending", indices().map(|i| 1_000_000 + i * 3 + mix(i) % 3).collect()),
+        ("descending", indices().map(|i| (500 - i as i64 * 1_000) as u64).collect()),
         ("random", indices().map(mix).collect()),
-        (
-            "extreme",
-            indices().map(|i| ends[mix(i) as usize % ends.len()]).collect(),
-        ),
+        ("extreme", indices().map(|i| ends[mix(i) as usize % ends.len()]).collect()),
     ]
 }
 
@@ -144,16 +112,10 @@ fn strings(n: usize) -> Vec<(&'static str, Values)> {
     let bytes = |string: fn(usize) -> String| Values::Bytes(Views::from_iter((0..n).map(string)));
     vec![
         ("empty", bytes(|_| String::new())),
-        (
-            "inline",
-            bytes(|i| "abcdefghijkl"[..mix(i as u64) as usize % 13].to_string()),
-        ),
+        ("inline", bytes(|i| "abcdefghijkl"[..mix(i as u64) as usize % 13].to_string())),
         ("long", bytes(|i| format!("{:0>90}", mix(i as u64)))),
         ("long running", bytes(|i| format!("{:0>40}", mix(i as u64 / 60)))),
-        (
-            "path-like",
-            bytes(|i| format!("/home/{}/{}/{}", i / 70, i / 7, i)),
-        ),
+        ("path-like", bytes(|i| format!("/home/{}/{}/{}", i / 70, i / 7, i))),
         ("nested", bytes(|i| "x".repeat(i % 40))),
     ]
 }

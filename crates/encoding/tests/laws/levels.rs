@@ -42,12 +42,7 @@ impl Stored {
             Form::V1BitPacked => bit_packed::encode(&wide, width(max)).unwrap(),
             Form::V2 => rle::encode(&wide, width(max)),
         };
-        Stored {
-            form,
-            max,
-            levels,
-            bytes,
-        }
+        Stored { form, max, levels, bytes }
     }
 
     fn open(&self) -> Result<Levels> {
@@ -80,9 +75,7 @@ fn all(n: usize) -> impl Iterator<Item = Stored> {
             vec![max],
             vec![max; n],
             (0..n as u64).map(level).collect(),
-            (0..n as u64)
-                .map(|i| if i % 300 < 200 { max } else { level(i) })
-                .collect(),
+            (0..n as u64).map(|i| if i % 300 < 200 { max } else { level(i) }).collect(),
         ];
         sets.into_iter().flat_map(move |levels: Vec<u8>| {
             [Form::V1Rle, Form::V1BitPacked, Form::V2].map(|form| Stored::new(form, max, levels.clone()))
@@ -172,16 +165,10 @@ fn more_levels_than_there_are_is_an_error() {
         let more = stored.levels.len() + 8;
         let (mut scratch, mut bits) = (Vec::new(), Bits::new());
         let name = stored.name();
-        assert!(
-            stored.open().unwrap().decode(more, &mut scratch).is_err(),
-            "{name}"
-        );
+        assert!(stored.open().unwrap().decode(more, &mut scratch).is_err(), "{name}");
         assert!(stored.open().unwrap().skip(more, &mut scratch).is_err(), "{name}");
         let mut levels = stored.open().unwrap();
-        assert!(
-            levels.decode_is_max(more, &mut scratch, &mut bits).is_err(),
-            "{name}"
-        );
+        assert!(levels.decode_is_max(more, &mut scratch, &mut bits).is_err(), "{name}");
     }
 }
 
@@ -220,15 +207,9 @@ fn damaged_levels_are_an_error_or_other_levels() {
             bytes[bit / 8] ^= 1 << (bit % 8);
             if let Ok(levels) = decode(&bytes) {
                 assert_eq!(levels.len(), n);
-                assert!(
-                    levels.iter().all(|&level| level <= stored.max),
-                    "{}",
-                    stored.name()
-                );
+                assert!(levels.iter().all(|&level| level <= stored.max), "{}", stored.name());
             }
-            let skipped = stored
-                .open_bytes(&bytes)
-                .and_then(|mut levels| levels.skip(n, &mut Vec::new()));
+            let skipped = stored.open_bytes(&bytes).and_then(|mut levels| levels.skip(n, &mut Vec::new()));
             assert!(skipped.is_err() || skipped.is_ok_and(|values| values <= n));
         }
     }

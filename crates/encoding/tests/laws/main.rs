@@ -25,11 +25,7 @@ fn what_is_encoded_comes_back() {
         let page = write(&case);
         let n = case.values.len();
         assert_eq!(page.decode(n).unwrap(), case.values, "{case}");
-        assert_eq!(
-            page.with_dictionary_page().decode(n).unwrap(),
-            case.values,
-            "{case}"
-        );
+        assert_eq!(page.with_dictionary_page().decode(n).unwrap(), case.values, "{case}");
     }
 }
 
@@ -37,10 +33,7 @@ fn what_is_encoded_comes_back() {
 fn nulls_may_be_counted_with_the_values() {
     for case in cases(100) {
         let n = case.values.len();
-        let page = Page {
-            max_values: n + 1_000,
-            ..write(&case)
-        };
+        let page = Page { max_values: n + 1_000, ..write(&case) };
         assert_eq!(page.decode(n).unwrap(), case.values, "{case}");
     }
 }
@@ -106,16 +99,10 @@ fn more_than_there_are_is_an_error() {
         let mut decoder = page.open().unwrap();
         decoder.skip(n).unwrap();
         assert!(page.next(&mut *decoder, 8).is_err(), "{case}: decode after skip");
-        assert!(
-            page.decode(usize::MAX).is_err(),
-            "{case}: all there could ever be"
-        );
+        assert!(page.decode(usize::MAX).is_err(), "{case}: all there could ever be");
         let mut decoder = page.open().unwrap();
         let _ = decoder.skip(n.min(1));
-        assert!(
-            decoder.skip(usize::MAX).is_err(),
-            "{case}: skip all there could ever be"
-        );
+        assert!(decoder.skip(usize::MAX).is_err(), "{case}: skip all there could ever be");
     }
 }
 
@@ -151,10 +138,7 @@ fn a_finished_page_is_followed_by_another() {
         });
         let dictionary = pages[3].dictionary.clone();
         for (page, range) in pages.into_iter().zip(ranges) {
-            let page = Page {
-                dictionary: dictionary.clone(),
-                ..page
-            };
+            let page = Page { dictionary: dictionary.clone(), ..page };
             let expected = part(&case.values, range.clone());
             assert_eq!(page.decode(range.len()).unwrap(), expected, "{case}: {range:?}");
         }
@@ -202,11 +186,7 @@ fn the_size_is_about_that_of_the_page() {
         let mut page = Vec::new();
         encoder.finish(&mut page).unwrap();
         // Pages are cut by this number: it may be too large, but a page must not be much larger.
-        assert!(
-            page.len() <= size + size / 2 + 64,
-            "{case}: {size} said, {} written",
-            page.len()
-        );
+        assert!(page.len() <= size + size / 2 + 64, "{case}: {size} said, {} written", page.len());
         assert_eq!(encoder.size(), empty, "{case}: size of an empty page");
     }
 }
@@ -217,25 +197,14 @@ fn values_of_another_shape_are_refused() {
         for physical in PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)) {
             let values = data::values(physical, &[1, 2, 3]);
             let page = Page::write(row, physical, &values);
-            for other in PHYSICAL
-                .into_iter()
-                .filter(|other| other.shape() != physical.shape())
-            {
+            for other in PHYSICAL.into_iter().filter(|other| other.shape() != physical.shape()) {
                 let name = row.name;
                 let mut out = other.shape().empty();
                 let error = page.open().unwrap().decode(1, &mut out).unwrap_err();
-                assert_eq!(
-                    error.kind(),
-                    Kind::Argument,
-                    "{name} of {physical} decoded as {other}: {error}"
-                );
+                assert_eq!(error.kind(), Kind::Argument, "{name} of {physical} decoded as {other}: {error}");
                 let mut encoder = (row.encoder)(physical).unwrap();
                 let error = encoder.encode(&data::values(other, &[1]), 0..1).unwrap_err();
-                assert_eq!(
-                    error.kind(),
-                    Kind::Argument,
-                    "{other} encoded as {name} of {physical}: {error}"
-                );
+                assert_eq!(error.kind(), Kind::Argument, "{other} encoded as {name} of {physical}: {error}");
             }
         }
     }
@@ -245,11 +214,7 @@ fn values_of_another_shape_are_refused() {
 fn a_page_of_no_bytes_has_no_values() {
     // Values of no bytes need no page.
     for case in cases(0).filter(|case| case.physical != Physical::FixedLenByteArray(0)) {
-        let page = Page {
-            bytes: vec![],
-            max_values: 10,
-            ..write(&case)
-        };
+        let page = Page { bytes: vec![], max_values: 10, ..write(&case) };
         assert!(page.decode(1).is_err(), "{case}");
     }
 }
@@ -257,19 +222,9 @@ fn a_page_of_no_bytes_has_no_values() {
 #[test]
 fn codes_are_unique_and_illegal_types_are_refused() {
     for row in &TABLE {
-        assert_eq!(
-            TABLE.iter().filter(|other| other.code == row.code).count(),
-            1,
-            "{}",
-            row.name
-        );
+        assert_eq!(TABLE.iter().filter(|other| other.code == row.code).count(), 1, "{}", row.name);
         for physical in PHYSICAL {
-            let page = EncodedPage {
-                bytes: vec![].into(),
-                max_values: 0,
-                physical,
-                dictionary: None,
-            };
+            let page = EncodedPage { bytes: vec![].into(), max_values: 0, physical, dictionary: None };
             let refused = registry::decoder(row.code, &page).is_err();
             assert!(refused || (row.legal)(physical), "{} of {physical}", row.name);
         }
@@ -281,11 +236,7 @@ fn every_set_has_a_name_of_its_own() {
     for physical in PHYSICAL {
         let sets = sets(physical, 50);
         for (name, _) in &sets {
-            assert_eq!(
-                sets.iter().filter(|(other, _)| other == name).count(),
-                1,
-                "{name}"
-            );
+            assert_eq!(sets.iter().filter(|(other, _)| other == name).count(), 1, "{name}");
         }
     }
 }

@@ -29,13 +29,7 @@ impl Page {
     pub(crate) fn finish(row: &'static Row, physical: Physical, encoder: &mut dyn Encode, n: usize) -> Page {
         let mut bytes = Vec::new();
         encoder.finish(&mut bytes).unwrap();
-        Page {
-            row,
-            physical,
-            bytes,
-            max_values: n,
-            dictionary: encoder.dictionary().cloned().map(Arc::new),
-        }
+        Page { row, physical, bytes, max_values: n, dictionary: encoder.dictionary().cloned().map(Arc::new) }
     }
 
     /// A decoder of these bytes; what follows them is neither zeros nor more of the page.
@@ -68,9 +62,7 @@ impl Page {
         if let Some(dictionary) = &self.dictionary {
             let values = dictionary.values();
             let bytes = PageBytes::from(plain::encode(values).unwrap());
-            page.dictionary = Some(Arc::new(
-                Dictionary::read(bytes, self.physical, values.len()).unwrap(),
-            ));
+            page.dictionary = Some(Arc::new(Dictionary::read(bytes, self.physical, values.len()).unwrap()));
         }
         page
     }

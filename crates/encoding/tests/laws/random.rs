@@ -40,14 +40,7 @@ fn round_trip(physical: Physical, values: &Values, cut: prop::sample::Index) -> 
         let mut decoder = page.open().unwrap();
         decoder.skip(cut).unwrap();
         let rest = page.next(&mut *decoder, n - cut).unwrap();
-        prop_assert_eq!(
-            rest,
-            part(values, cut..n),
-            "{} of {} after {}",
-            row.name,
-            physical,
-            cut
-        );
+        prop_assert_eq!(rest, part(values, cut..n), "{} of {} after {}", row.name, physical, cut);
     }
     Ok(())
 }

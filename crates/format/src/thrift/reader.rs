@@ -36,10 +36,7 @@ impl<'a> Reader<'a> {
 
     /// A reader at the first of `bytes`.
     pub fn with_limits(bytes: &'a [u8], limits: &Limits) -> Self {
-        Reader {
-            cursor: Cursor::new(bytes),
-            depth: limits.thrift_depth,
-        }
+        Reader { cursor: Cursor::new(bytes), depth: limits.thrift_depth }
     }
 
     /// How many bytes were read.
@@ -47,7 +44,8 @@ impl<'a> Reader<'a> {
         self.cursor.position()
     }
 
-    /// Reads the fields of a struct: calls `read` for each, which must read its value or skip it.
+    /// Reads the fields of a struct: calls `read` for each, which must read its value or skip it. Integers of 16, 32
+    /// and 64 bits are all [`Wire::INT`].
     #[inline]
     pub fn fields(&mut self, mut read: impl FnMut(&mut Self, Field) -> Result<()>) -> Result<()> {
         self.enter()?;
@@ -58,6 +56,7 @@ impl<'a> Reader<'a> {
                 break;
             }
             let wire = Wire::from_code(byte & 0x0f).ok_or_else(|| self.bad_type(byte & 0x0f))?;
+            let wire = if wire.reads_as(Wire::INT) { Wire::INT } else { wire };
             id = match byte >> 4 {
                 0 => self.zigzag_as()?,
                 delta => id.wrapping_add(i16::from(delta)),
@@ -68,17 +67,27 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads a list: calls `read` for each element. The result has room for no more elements than there are bytes.
+    /// Reads a list of elements of a type with `read`. A list of another type, as forks of the format have them, is
+    /// passed over: `None`. The result has room for no more elements than there are bytes.
     #[inline]
-    pub fn list<T>(&mut self, mut read: impl FnMut(&mut Self, Wire) -> Result<T>) -> Result<Vec<T>> {
+    pub fn list<T>(
+        &mut self,
+        element: Wire,
+        mut read: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Option<Vec<T>>> {
         self.enter()?;
         let List { len, wire } = self.list_header()?;
+        if len > 0 && !wire.reads_as(element) {
+            (0..len).try_for_each(|_| self.skip_element(wire))?;
+            self.depth += 1;
+            return Ok(None);
+        }
         let mut out = Vec::with_capacity(len.min(self.cursor.remaining()).min(MAX_RESERVED));
         for _ in 0..len {
-            out.push(read(self, wire)?);
+            out.push(read(self)?);
         }
         self.depth += 1;
-        Ok(out)
+        Ok(Some(out))
     }
 
     fn list_header(&mut self) -> Result<List> {
@@ -94,16 +103,10 @@ impl<'a> Reader<'a> {
         }
         if len == 0 {
             // QUIRK: some writers give an empty list no type.
-            return Ok(List {
-                len: 0,
-                wire: Wire::from_code(byte & 0x0f).unwrap_or(Wire::I8),
-            });
+            return Ok(List { len: 0, wire: Wire::from_code(byte & 0x0f).unwrap_or(Wire::I8) });
         }
         let wire = Wire::from_code(byte & 0x0f).ok_or_else(|| self.bad_type(byte & 0x0f))?;
-        Ok(List {
-            len: len as usize,
-            wire,
-        })
+        Ok(List { len: len as usize, wire })
     }
 
     /// A bool field: its type is its value.
@@ -112,15 +115,10 @@ impl<'a> Reader<'a> {
         wire == Wire::True
     }
 
-    /// A bool in a list: a byte. 1 is true; 2 and, by some writers, 0 are false. Fails if the list is of another type.
+    /// A bool in a list: a byte. 1 is true; 2 and, by some writers, 0 are false.
     #[inline]
-    pub fn bool_element(&mut self, wire: Wire) -> Result<bool> {
-        match wire {
-            Wire::True | Wire::False => Ok(self.cursor.u8()? == 1),
-            other => {
-                Err(Error::corrupt(format!("a list of {other:?}, bools expected")).at(self.position() as u64))
-            }
-        }
+    pub fn bool_element(&mut self) -> Result<bool> {
+        Ok(self.cursor.u8()? == 1)
     }
 
     /// A byte.

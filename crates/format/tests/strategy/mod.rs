@@ -38,28 +38,18 @@ pub(crate) fn logical_type() -> impl Strategy<Value = LogicalType> {
         Just(LogicalType::Enum),
         (any::<i32>(), any::<i32>()).prop_map(|(scale, precision)| LogicalType::Decimal { scale, precision }),
         Just(LogicalType::Date),
-        (any::<bool>(), unit()).prop_map(|(is_adjusted_to_utc, unit)| LogicalType::Time {
-            is_adjusted_to_utc,
-            unit
-        }),
-        (any::<bool>(), unit()).prop_map(|(is_adjusted_to_utc, unit)| LogicalType::Timestamp {
-            is_adjusted_to_utc,
-            unit
-        }),
+        (any::<bool>(), unit())
+            .prop_map(|(is_adjusted_to_utc, unit)| LogicalType::Time { is_adjusted_to_utc, unit }),
+        (any::<bool>(), unit())
+            .prop_map(|(is_adjusted_to_utc, unit)| LogicalType::Timestamp { is_adjusted_to_utc, unit }),
         (any::<i8>(), any::<bool>())
             .prop_map(|(bit_width, is_signed)| LogicalType::Integer { bit_width, is_signed }),
         Just(LogicalType::Null),
-        prop_oneof![
-            Just(LogicalType::Json),
-            Just(LogicalType::Bson),
-            Just(LogicalType::Uuid)
-        ],
+        prop_oneof![Just(LogicalType::Json), Just(LogicalType::Bson), Just(LogicalType::Uuid)],
         prop_oneof![
             Just(LogicalType::Float16),
             Just(LogicalType::File),
-            of(any::<i8>()).prop_map(|specification_version| LogicalType::Variant {
-                specification_version
-            }),
+            of(any::<i8>()).prop_map(|specification_version| LogicalType::Variant { specification_version }),
             of(text()).prop_map(|crs| LogicalType::Geometry { crs }),
             (of(text()), of(code())).prop_map(|(crs, algorithm)| LogicalType::Geography {
                 crs,
@@ -115,14 +105,7 @@ pub(crate) fn schema_element() -> impl Strategy<Value = SchemaElement> {
 
 pub(crate) fn statistics() -> impl Strategy<Value = Statistics> {
     (
-        (
-            of(bytes()),
-            of(bytes()),
-            of(number()),
-            of(number()),
-            of(bytes()),
-            of(bytes()),
-        ),
+        (of(bytes()), of(bytes()), of(number()), of(number()), of(bytes()), of(bytes())),
         (of(any::<bool>()), of(any::<bool>()), of(number())),
     )
         .prop_map(
@@ -156,16 +139,7 @@ fn size_statistics() -> impl Strategy<Value = SizeStatistics> {
 
 fn geospatial_statistics() -> impl Strategy<Value = GeospatialStatistics> {
     let bound = any::<f64>;
-    let bbox = (
-        bound(),
-        bound(),
-        bound(),
-        bound(),
-        of(bound()),
-        of(bound()),
-        of(bound()),
-        of(bound()),
-    )
+    let bbox = (bound(), bound(), bound(), bound(), of(bound()), of(bound()), of(bound()), of(bound()))
         .prop_map(|(xmin, xmax, ymin, ymax, zmin, zmax, mmin, mmax)| BoundingBox {
             xmin,
             xmax,
@@ -176,10 +150,8 @@ fn geospatial_statistics() -> impl Strategy<Value = GeospatialStatistics> {
             mmin,
             mmax,
         });
-    (of(bbox), of(vec(any::<i32>(), 0..5))).prop_map(|(bbox, geospatial_types)| GeospatialStatistics {
-        bbox,
-        geospatial_types,
-    })
+    (of(bbox), of(vec(any::<i32>(), 0..5)))
+        .prop_map(|(bbox, geospatial_types)| GeospatialStatistics { bbox, geospatial_types })
 }
 
 fn key_value() -> impl Strategy<Value = KeyValue> {
@@ -196,22 +168,9 @@ fn page_encoding_stats() -> impl Strategy<Value = PageEncodingStats> {
 
 fn column_metadata() -> impl Strategy<Value = ColumnMetaData> {
     (
-        (
-            code(),
-            vec(code(), 0..20),
-            vec(text(), 0..4),
-            code(),
-            number(),
-            number(),
-            number(),
-        ),
+        (code(), vec(code(), 0..20), vec(text(), 0..4), code(), number(), number(), number()),
         (of(vec(key_value(), 0..3)), number(), of(number()), of(number())),
-        (
-            of(statistics()),
-            of(vec(page_encoding_stats(), 0..3)),
-            of(number()),
-            of(any::<i32>()),
-        ),
+        (of(statistics()), of(vec(page_encoding_stats(), 0..3)), of(number()), of(any::<i32>())),
         (of(size_statistics()), of(geospatial_statistics())),
     )
         .prop_map(
@@ -254,10 +213,7 @@ fn crypto_metadata() -> impl Strategy<Value = ColumnCryptoMetaData> {
     prop_oneof![
         Just(ColumnCryptoMetaData::FooterKey),
         (vec(text(), 0..3), of(bytes())).prop_map(|(path_in_schema, key_metadata)| {
-            ColumnCryptoMetaData::ColumnKey(EncryptionWithColumnKey {
-                path_in_schema,
-                key_metadata,
-            })
+            ColumnCryptoMetaData::ColumnKey(EncryptionWithColumnKey { path_in_schema, key_metadata })
         }),
         (3..i16::MAX).prop_map(ColumnCryptoMetaData::Unknown),
     ]
@@ -265,13 +221,7 @@ fn crypto_metadata() -> impl Strategy<Value = ColumnCryptoMetaData> {
 
 pub(crate) fn column_chunk() -> impl Strategy<Value = ColumnChunk> {
     (
-        (
-            of(text()),
-            number(),
-            of(column_metadata()),
-            of(number()),
-            of(any::<i32>()),
-        ),
+        (of(text()), number(), of(column_metadata()), of(number()), of(any::<i32>())),
         (of(number()), of(any::<i32>()), of(crypto_metadata()), of(bytes())),
     )
         .prop_map(
@@ -310,8 +260,8 @@ fn row_group() -> impl Strategy<Value = RowGroup> {
         of(number()),
         of(any::<i16>()),
     )
-        .prop_map(
-            |(columns, total_byte_size, num_rows, sorting, file_offset, compressed, ordinal)| RowGroup {
+        .prop_map(|(columns, total_byte_size, num_rows, sorting, file_offset, compressed, ordinal)| {
+            RowGroup {
                 columns,
                 total_byte_size,
                 num_rows,
@@ -319,8 +269,8 @@ fn row_group() -> impl Strategy<Value = RowGroup> {
                 file_offset,
                 total_compressed_size: compressed,
                 ordinal,
-            },
-        )
+            }
+        })
 }
 
 fn column_order() -> impl Strategy<Value = ColumnOrder> {
@@ -333,12 +283,9 @@ fn column_order() -> impl Strategy<Value = ColumnOrder> {
 }
 
 fn encryption_algorithm() -> impl Strategy<Value = EncryptionAlgorithm> {
-    let parameters =
-        (of(bytes()), of(bytes()), of(any::<bool>())).prop_map(|(prefix, unique, supply)| AesGcm {
-            aad_prefix: prefix,
-            aad_file_unique: unique,
-            supply_aad_prefix: supply,
-        });
+    let parameters = (of(bytes()), of(bytes()), of(any::<bool>())).prop_map(|(prefix, unique, supply)| {
+        AesGcm { aad_prefix: prefix, aad_file_unique: unique, supply_aad_prefix: supply }
+    });
     (parameters, 1..5i16).prop_map(|(parameters, id)| match id {
         1 => EncryptionAlgorithm::AesGcmV1(parameters),
         2 => EncryptionAlgorithm::AesGcmCtrV1(parameters),
@@ -389,61 +336,33 @@ fn data_page_header() -> impl Strategy<Value = DataPageHeader> {
 
 fn data_page_header_v2() -> impl Strategy<Value = DataPageHeaderV2> {
     let number = any::<i32>;
-    (
-        number(),
-        number(),
-        number(),
-        code(),
-        number(),
-        number(),
-        any::<bool>(),
-        of(statistics()),
-    )
-        .prop_map(
-            |(
+    (number(), number(), number(), code(), number(), number(), any::<bool>(), of(statistics())).prop_map(
+        |(num_values, num_nulls, num_rows, encoding, definition, repetition, is_compressed, statistics)| {
+            DataPageHeaderV2 {
                 num_values,
                 num_nulls,
                 num_rows,
-                encoding,
-                definition,
-                repetition,
+                encoding: Encoding(encoding),
+                definition_levels_byte_length: definition,
+                repetition_levels_byte_length: repetition,
                 is_compressed,
                 statistics,
-            )| {
-                DataPageHeaderV2 {
-                    num_values,
-                    num_nulls,
-                    num_rows,
-                    encoding: Encoding(encoding),
-                    definition_levels_byte_length: definition,
-                    repetition_levels_byte_length: repetition,
-                    is_compressed,
-                    statistics,
-                }
-            },
-        )
+            }
+        },
+    )
 }
 
 pub(crate) fn page_header() -> impl Strategy<Value = PageHeader> {
     let dictionary =
         (any::<i32>(), code(), of(any::<bool>())).prop_map(|(num_values, encoding, is_sorted)| {
-            DictionaryPageHeader {
-                num_values,
-                encoding: Encoding(encoding),
-                is_sorted,
-            }
+            DictionaryPageHeader { num_values, encoding: Encoding(encoding), is_sorted }
         });
     (
         (code(), any::<i32>(), any::<i32>(), of(any::<i32>())),
-        (
-            of(data_page_header()),
-            of(Just(IndexPageHeader {})),
-            of(dictionary),
-            of(data_page_header_v2()),
-        ),
+        (of(data_page_header()), of(Just(IndexPageHeader {})), of(dictionary), of(data_page_header_v2())),
     )
-        .prop_map(
-            |((type_, uncompressed, compressed, crc), (data, index, dictionary, data_v2))| PageHeader {
+        .prop_map(|((type_, uncompressed, compressed, crc), (data, index, dictionary, data_v2))| {
+            PageHeader {
                 type_: PageType(type_),
                 uncompressed_page_size: uncompressed,
                 compressed_page_size: compressed,
@@ -452,19 +371,14 @@ pub(crate) fn page_header() -> impl Strategy<Value = PageHeader> {
                 index_page_header: index,
                 dictionary_page_header: dictionary,
                 data_page_header_v2: data_v2,
-            },
-        )
+            }
+        })
 }
 
 pub(crate) fn column_index() -> impl Strategy<Value = ColumnIndex> {
     let numbers = || of(vec(number(), 0..20));
     (
-        (
-            vec(any::<bool>(), 0..20),
-            vec(bytes(), 0..20),
-            vec(bytes(), 0..20),
-            code(),
-        ),
+        (vec(any::<bool>(), 0..20), vec(bytes(), 0..20), vec(bytes(), 0..20), code()),
         (numbers(), numbers(), numbers(), numbers()),
     )
         .prop_map(
@@ -486,11 +400,7 @@ pub(crate) fn column_index() -> impl Strategy<Value = ColumnIndex> {
 pub(crate) fn offset_index() -> impl Strategy<Value = OffsetIndex> {
     let location =
         (number(), any::<i32>(), number()).prop_map(|(offset, compressed_page_size, first_row_index)| {
-            PageLocation {
-                offset,
-                compressed_page_size,
-                first_row_index,
-            }
+            PageLocation { offset, compressed_page_size, first_row_index }
         });
     (vec(location, 0..20), of(vec(number(), 0..20))).prop_map(|(page_locations, sizes)| OffsetIndex {
         page_locations,

@@ -42,9 +42,7 @@ pub fn of(array: &ArrayRef) -> Vec<String> {
         DataType::Null => vec!["null".to_owned(); array.len()],
         DataType::Dictionary(_, _) => {
             let dictionary = array.as_any_dictionary();
-            let values = of(dictionary.values());
-            let keys = dictionary.normalized_keys_or_zero();
-            each(array, |i| values[keys[i]].clone())
+            of(&arrow_select::take::take(dictionary.values(), dictionary.keys(), None).unwrap())
         }
         DataType::Boolean => each(array, |i| array.as_boolean().value(i).to_string()),
         DataType::Struct(_) => {
