@@ -192,8 +192,8 @@ fn fields_of_forks_are_skipped() {
             0x38, 0x01, 0xff,                   //   4 name: not UTF-8
             0x59, 0x26, 0x02, 0x04,             //   9: a list, not a field_id
             0x00,                               //   stop
-        0x15, 0x06,                             // 3: an i32, not the i64 num_rows
-        0x15, 0x08,                             // 4: an i32, not the list of row groups
+        0x15, 0x06,                             // 3: an i32, not the i64 num_rows: read all the same
+        0x19, 0x0c,                             // 4 row groups: an empty list
         0x1a, 0x33, 1, 2, 3,                    // 5: a set of i8
         0x1b, 0x02, 0x81, 0x01, b'k', 1, 0x00, 2, // 6: a map of binaries to booleans
         0x1b, 0x00,                             // 7: an empty map
@@ -205,7 +205,7 @@ fn fields_of_forks_are_skipped() {
     let file = parse_metadata(&bytes, &Limits::default()).unwrap();
     let element =
         SchemaElement { type_: Some(Type::INT32), name: "\u{fffd}".to_owned(), ..SchemaElement::default() };
-    assert_eq!(file, FileMetaData { schema: vec![element], ..FileMetaData::default() });
+    assert_eq!(file, FileMetaData { schema: vec![element], num_rows: 3, ..FileMetaData::default() });
 }
 
 #[test]
@@ -214,6 +214,14 @@ fn what_is_needed_is_named() {
     assert_eq!(error.to_string(), "corrupt: PageHeader.type is missing, in byte 3");
     let error = parse_metadata(&[0x00], &Limits::default()).unwrap_err();
     assert_eq!(error.to_string(), "corrupt: FileMetaData.schema is missing, in byte 1");
+    #[rustfmt::skip]
+    let foreign_row_groups = [
+        0x29, 0x1c, 0x48, 0x01, b'a', 0x00,     // 2 schema: a list of 1 struct, 4 name: a
+        0x29, 0x15, 0x02,                       // 4 row groups: a list of 1 i32
+        0x00,                                   // stop
+    ];
+    let error = parse_metadata(&foreign_row_groups, &Limits::default()).unwrap_err();
+    assert_eq!(error.message(), "FileMetaData.row_groups is missing");
     let error = PageHeader::read(&mut Reader::new(&[0x1f])).unwrap_err();
     assert_eq!((error.kind(), error.message()), (Kind::Corrupt, "Thrift type 15"));
 }

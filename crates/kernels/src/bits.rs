@@ -1,6 +1,8 @@
 //! A growing bitmap, least significant bit first, as Arrow's validity and boolean buffers and Parquet's PLAIN
 //! booleans have it: appending packed bits is a copy, appending a run is a fill.
 
+use crate::table::{Kernels, append};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Bits in the order of Arrow and Parquet: bit `i` is bit `i % 8` of byte `i / 8`.
@@ -122,24 +124,20 @@ impl Bits {
         self.clear_tail();
     }
 
+    /// Appends the lowest `n <= 64` bits of `word`, whose other bits are 0.
+    #[inline]
+    pub(crate) fn push_word(&mut self, word: u64, n: usize) {
+        if self.len.is_multiple_of(8) {
+            self.bytes.extend_from_slice(&word.to_le_bytes()[..n.div_ceil(8)]);
+            self.len += n;
+        } else {
+            self.push_packed(&word.to_le_bytes(), 0, n);
+        }
+    }
+
     /// Appends one bit for each byte: whether it is at least `threshold`. Levels become validity this way.
     pub fn push_at_least(&mut self, levels: &[u8], threshold: u8) {
-        let mut levels = levels;
-        while !self.len.is_multiple_of(8) {
-            let Some((&level, rest)) = levels.split_first() else {
-                return;
-            };
-            self.push(level >= threshold);
-            levels = rest;
-        }
-        let (groups, tail) = levels.as_chunks::<8>();
-        self.bytes.extend(groups.iter().map(|group| {
-            group.iter().enumerate().fold(0u8, |byte, (i, &level)| byte | u8::from(level >= threshold) << i)
-        }));
-        self.len += groups.len() * 8;
-        for &level in tail {
-            self.push(level >= threshold);
-        }
+        Kernels::current().push_at_least(self, levels, threshold);
     }
 
     /// How many bits of `range` are 1.
@@ -147,15 +145,7 @@ impl Bits {
     /// # Panics
     /// If the range is not inside.
     pub fn count_ones(&self, range: Range<usize>) -> usize {
-        assert!(range.end <= self.len, "bits {range:?} of {}", self.len);
-        let mut ones = 0;
-        let mut at = range.start;
-        while at < range.end {
-            let take = (range.end - at).min(64);
-            ones += (self.word(at) & low_mask64(take)).count_ones() as usize;
-            at += take;
-        }
-        ones
+        Kernels::current().count_ones(self, range)
     }
 
     /// 64 bits from bit `first` on; bits past the end are 0.
@@ -177,6 +167,52 @@ impl FromIterator<bool> for Bits {
         bits.into_iter().for_each(|bit| out.push(bit));
         out
     }
+}
+
+impl Kernels {
+    /// [`Bits::push_at_least`] at this level.
+    pub fn push_at_least(&self, bits: &mut Bits, levels: &[u8], threshold: u8) {
+        let head = (8 - bits.len % 8) % 8;
+        let (head, rest) = levels.split_at(head.min(levels.len()));
+        head.iter().for_each(|&level| bits.push(level >= threshold));
+        let (groups, tail) = rest.as_chunks::<8>();
+        let levels = groups.as_flattened();
+        // SAFETY: this CPU has the level of this table, whose loops write all they are given.
+        unsafe { append(&mut bits.bytes, groups.len(), |out| (self.at_least)(levels, threshold, out)) };
+        bits.len += levels.len();
+        tail.iter().for_each(|&level| bits.push(level >= threshold));
+    }
+
+    /// [`Bits::count_ones`] at this level.
+    pub fn count_ones(&self, bits: &Bits, range: Range<usize>) -> usize {
+        assert!(range.end <= bits.len, "bits {range:?} of {}", bits.len);
+        // SAFETY: this CPU has the level of this table.
+        unsafe { (self.count_ones)(&bits.bytes, range.start, range.len()) }
+    }
+}
+
+pub(crate) fn at_least_scalar(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]) {
+    let (groups, _) = levels.as_chunks::<8>();
+    assert_eq!(groups.len(), out.len());
+    for (group, byte) in groups.iter().zip(out) {
+        let bits = group.iter().enumerate();
+        byte.write(bits.fold(0u8, |byte, (i, &level)| byte | u8::from(level >= threshold) << i));
+    }
+}
+
+#[inline(always)]
+pub(crate) fn count_ones_scalar(bytes: &[u8], first: usize, n: usize) -> usize {
+    if n == 0 {
+        return 0;
+    }
+    let bytes = &bytes[first / 8..(first + n).div_ceil(8)];
+    let (words, tail) = bytes.as_chunks::<8>();
+    let ones: u32 = words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+    let tail: u32 = tail.iter().map(|byte| byte.count_ones()).sum();
+    // What of the first and the last byte does not belong to the range.
+    let before = bytes[0] & low_mask(first % 8);
+    let after = bytes[bytes.len() - 1] as u32 >> ((first + n - 1) % 8 + 1);
+    (ones + tail - before.count_ones() - after.count_ones()) as usize
 }
 
 /// 64 bits of `bytes` from bit `first` on; bits past the end are 0.

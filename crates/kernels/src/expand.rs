@@ -7,50 +7,181 @@
 //! ```
 
 use crate::Bits;
-use crate::bits::low_mask64;
+use crate::bits::{low_mask64, word_at};
+use crate::table::{Expand, Kernels, append};
+use std::mem::MaybeUninit;
 
-/// Appends one value for each of the `n` validity bits from bit `first` on: the next dense value for a 1, the default
-/// for a 0.
+/// Appends one value for each of the `n` validity bits from bit `first` on: the next dense value for a 1, 0 for a 0.
 ///
 /// # Panics
 /// If there are fewer than `n` bits from `first` on, or not as many dense values as ones among them.
-pub fn expand<T: Copy + Default>(dense: &[T], validity: &Bits, first: usize, n: usize, out: &mut Vec<T>) {
-    assert_eq!(validity.count_ones(first..first + n), dense.len(), "a dense value for each valid slot");
-    out.reserve(n);
-    let Some(&last) = dense.last() else {
-        out.resize(out.len() + n, T::default());
-        return;
-    };
-    let mut next = 0;
-    let mut done = 0;
-    while done < n {
-        let take = (n - done).min(64);
-        let word = validity.word(first + done) & low_mask64(take);
-        match word.count_ones() as usize {
-            0 => out.resize(out.len() + take, T::default()),
-            ones if ones == take => out.extend_from_slice(&dense[next..next + take]),
-            // Without a branch per slot: every slot loads the value that is next, and keeps it if its bit is set.
-            _ => out.extend((0..take).map(|i| {
-                let bit = (word >> i & 1) as usize;
-                let value = *dense.get(next).unwrap_or(&last);
-                next += bit;
-                if bit == 1 { value } else { T::default() }
-            })),
-        }
-        if word.count_ones() as usize == take {
-            next += take;
-        }
-        done += take;
+pub fn expand_u32(dense: &[u32], validity: &Bits, first: usize, n: usize, out: &mut Vec<u32>) {
+    Kernels::current().expand_u32(dense, validity, first, n, out);
+}
+
+/// [`expand_u32`] for 64 bits.
+///
+/// # Panics
+/// As [`expand_u32`].
+pub fn expand_u64(dense: &[u64], validity: &Bits, first: usize, n: usize, out: &mut Vec<u64>) {
+    Kernels::current().expand_u64(dense, validity, first, n, out);
+}
+
+/// [`expand_u32`] for 128 bits: views.
+///
+/// # Panics
+/// As [`expand_u32`].
+pub fn expand_u128(dense: &[u128], validity: &Bits, first: usize, n: usize, out: &mut Vec<u128>) {
+    Kernels::current().expand_u128(dense, validity, first, n, out);
+}
+
+/// [`expand_u32`] for values of `width` bytes each.
+///
+/// # Panics
+/// As [`expand_u32`].
+pub fn expand_fixed(dense: &[u8], width: usize, validity: &Bits, first: usize, n: usize, out: &mut Vec<u8>) {
+    check(dense.len(), width, validity, first, n);
+    match width {
+        // PERF: of a width that is known, each copy is a load and a store.
+        12 => expand_const::<12>(dense, validity, first, n, out),
+        16 => expand_const::<16>(dense, validity, first, n, out),
+        _ => expand_any(dense, width, validity, first, n, out),
     }
 }
 
-/// [`expand`] for values of `width` bytes each.
+/// [`expand_u32`] for booleans.
 ///
 /// # Panics
-/// As [`expand`].
-pub fn expand_fixed(dense: &[u8], width: usize, validity: &Bits, first: usize, n: usize, out: &mut Vec<u8>) {
+/// As [`expand_u32`].
+pub fn expand_bits(dense: &Bits, validity: &Bits, first: usize, n: usize, out: &mut Bits) {
+    Kernels::current().expand_bits(dense, validity, first, n, out);
+}
+
+impl Kernels {
+    /// [`expand_u32`] at this level.
+    pub fn expand_u32(&self, dense: &[u32], validity: &Bits, first: usize, n: usize, out: &mut Vec<u32>) {
+        expand(self.expand_u32, dense, validity, first, n, out);
+    }
+
+    /// [`expand_u64`] at this level.
+    pub fn expand_u64(&self, dense: &[u64], validity: &Bits, first: usize, n: usize, out: &mut Vec<u64>) {
+        expand(self.expand_u64, dense, validity, first, n, out);
+    }
+
+    /// [`expand_u128`] at this level.
+    pub fn expand_u128(&self, dense: &[u128], validity: &Bits, first: usize, n: usize, out: &mut Vec<u128>) {
+        expand(self.expand_u128, dense, validity, first, n, out);
+    }
+
+    /// [`expand_bits`] at this level.
+    pub fn expand_bits(&self, dense: &Bits, validity: &Bits, first: usize, n: usize, out: &mut Bits) {
+        check(dense.len(), 1, validity, first, n);
+        out.reserve(n);
+        let mut next = 0;
+        for done in (0..n).step_by(64) {
+            let take = (n - done).min(64);
+            let word = validity.word(first + done) & low_mask64(take);
+            // SAFETY: this CPU has the level of this table.
+            let spread = unsafe { (self.expand_word)(dense.word(next), word) };
+            next += word.count_ones() as usize;
+            out.push_word(spread, take);
+        }
+    }
+}
+
+fn check(dense: usize, width: usize, validity: &Bits, first: usize, n: usize) {
     let ones = validity.count_ones(first..first + n);
-    assert_eq!(ones * width, dense.len(), "a dense value for each valid slot");
+    assert_eq!(ones.checked_mul(width), Some(dense), "a dense value for each valid slot");
+}
+
+fn expand<T: Copy>(
+    kernel: Expand<T>,
+    dense: &[T],
+    validity: &Bits,
+    first: usize,
+    n: usize,
+    out: &mut Vec<T>,
+) {
+    check(dense.len(), 1, validity, first, n);
+    // SAFETY: this CPU has the level of `kernel`, which writes all it is given, see `Kernels`.
+    unsafe { append(out, n, |spare| kernel(dense, validity.as_bytes(), first, spare)) };
+}
+
+/// Goes over the slots by words of validity, whose slots are often all values or all nulls; `mixed` fills those of the
+/// others: it gets the word, the dense values from the next on, and up to 64 slots.
+#[inline(always)]
+pub(crate) fn by_words<T: Copy + Default>(
+    dense: &[T],
+    validity: &[u8],
+    first: usize,
+    out: &mut [MaybeUninit<T>],
+    mixed: impl Fn(u64, &[T], &mut [MaybeUninit<T>]),
+) {
+    let mut dense = dense;
+    let mut first = first;
+    for slots in out.chunks_mut(64) {
+        let word = word_at(validity, first) & low_mask64(slots.len());
+        let ones = word.count_ones() as usize;
+        let (now, later) = dense.split_at(ones);
+        if ones == slots.len() {
+            slots.write_copy_of_slice(now);
+        } else if ones == 0 {
+            slots.fill(MaybeUninit::new(T::default()));
+        } else {
+            mixed(word, dense, slots);
+        }
+        dense = later;
+        first += slots.len();
+    }
+}
+
+pub(crate) fn expand_scalar<T: Copy + Default>(
+    dense: &[T],
+    validity: &[u8],
+    first: usize,
+    out: &mut [MaybeUninit<T>],
+) {
+    by_words(dense, validity, first, out, |word, dense, slots| {
+        // Without a branch per slot: every slot loads the value that is next, and keeps it if its bit is set.
+        let last = dense[dense.len() - 1];
+        let mut next = 0;
+        for (i, slot) in slots.iter_mut().enumerate() {
+            let bit = (word >> i & 1) as usize;
+            let value = *dense.get(next).unwrap_or(&last);
+            next += bit;
+            slot.write(if bit == 1 { value } else { T::default() });
+        }
+    });
+}
+
+pub(crate) fn expand_word_scalar(dense: u64, validity: u64) -> u64 {
+    let (mut dense, mut validity, mut spread) = (dense, validity, 0);
+    while validity != 0 {
+        let lowest = validity & validity.wrapping_neg();
+        spread |= if dense & 1 == 1 { lowest } else { 0 };
+        dense >>= 1;
+        validity ^= lowest;
+    }
+    spread
+}
+
+fn expand_const<const W: usize>(dense: &[u8], validity: &Bits, first: usize, n: usize, out: &mut Vec<u8>) {
+    let (mut values, _) = dense.as_chunks::<W>();
+    let start = out.len();
+    out.resize(start + n * W, 0);
+    let (slots, _) = out[start..].as_chunks_mut::<W>();
+    for (i, slots) in slots.chunks_mut(64).enumerate() {
+        let mut word = validity.word(first + i * 64) & low_mask64(slots.len());
+        let (now, later) = values.split_at(word.count_ones() as usize);
+        for value in now {
+            slots[word.trailing_zeros() as usize] = *value;
+            word &= word - 1;
+        }
+        values = later;
+    }
+}
+
+fn expand_any(dense: &[u8], width: usize, validity: &Bits, first: usize, n: usize, out: &mut Vec<u8>) {
     out.reserve(n * width);
     let mut next = 0;
     for i in first..first + n {
@@ -60,33 +191,6 @@ pub fn expand_fixed(dense: &[u8], width: usize, validity: &Bits, first: usize, n
         } else {
             out.resize(out.len() + width, 0);
         }
-    }
-}
-
-/// [`expand`] for booleans.
-///
-/// # Panics
-/// As [`expand`].
-pub fn expand_bits(dense: &Bits, validity: &Bits, first: usize, n: usize, out: &mut Bits) {
-    assert_eq!(validity.count_ones(first..first + n), dense.len(), "a dense value for each valid slot");
-    out.reserve(n);
-    let mut next = 0;
-    let mut done = 0;
-    while done < n {
-        let take = (n - done).min(64);
-        let mut word = validity.word(first + done) & low_mask64(take);
-        let mut source = dense.word(next);
-        next += word.count_ones() as usize;
-        // Deposit the dense bits at the positions of the ones, lowest first.
-        let mut spread = 0u64;
-        while word != 0 {
-            let position = word.trailing_zeros();
-            spread |= (source & 1) << position;
-            source >>= 1;
-            word &= word - 1;
-        }
-        out.push_packed(&spread.to_le_bytes(), 0, take);
-        done += take;
     }
 }
 
@@ -108,7 +212,7 @@ mod tests {
                         .collect();
 
                     let mut out = vec![9];
-                    expand(&dense, &validity, first, n, &mut out);
+                    expand_u32(&dense, &validity, first, n, &mut out);
                     assert_eq!(out[1..], expected);
 
                     let bytes: Vec<u8> = dense.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();

@@ -1,8 +1,9 @@
 //! The inner loops: bit packing, bitmaps, null expansion, dictionary lookup, byte splitting, byte string views.
 //!
 //! Each file defines one operation in plain scalar code, written so that the compiler vectorises it; this is the
-//! definition that every later version for a CPU has to agree with. Functions check lengths once, at the door, and
-//! never per value. Input slices may be longer than what is asked for: the loops load whole words where the slice
+//! definition that every version for a CPU has to agree with. Versions for a CPU are in a file named after its level,
+//! and all versions in the table [`Kernels`]; the functions here use the best that the CPU has. Functions check lengths
+//! once, at the door, and never per value. Input slices may be longer than what is asked for: the loops load whole words where the slice
 //! allows it, so callers hand over page bytes *with* their slack.
 //!
 //! This is the only crate of the project that may contain `unsafe`; UNSAFE.md lists each block with its reason.
@@ -10,18 +11,24 @@
 #[cfg(not(target_endian = "little"))]
 compile_error!("views and packed values are read in place: only little-endian targets are supported");
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod bits;
 mod expand;
 mod gather;
 mod pack;
 mod split;
+mod sum;
+mod table;
 mod unpack;
 mod views;
 
 pub use bits::Bits;
-pub use expand::{expand, expand_bits, expand_fixed};
-pub use gather::{gather, gather_fixed, max_u32};
+pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
+pub use gather::{gather, gather_fixed, gather_views, max_u32};
 pub use pack::{pack, pack_msb};
 pub use split::{join, join_u32, join_u64, split, split_u32, split_u64};
+pub use sum::{prefix_sum_u32, prefix_sum_u64};
+pub use table::Kernels;
 pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u32, unpack_u64};
-pub use views::{inline_view, long_view, plain_views, rebase_views, view_bytes, view_is_inline, view_len};
+pub use views::{inline_view, join_views, long_view, plain_views, rebase_views, view_bytes, view_is_inline, view_len};

@@ -1,5 +1,8 @@
 //! Byte streams: BYTE_STREAM_SPLIT stores first the first bytes of all values, then the second bytes, and so on.
 
+use crate::table::{Kernels, append};
+use std::mem::MaybeUninit;
+
 /// Appends `n` values of `width` bytes, beginning with value `first`, joined from `width` streams of `stride` bytes.
 ///
 /// # Panics
@@ -35,9 +38,7 @@ pub fn split(values: &[u8], width: usize, out: &mut Vec<u8>) {
 /// # Panics
 /// As [`join`].
 pub fn join_u32(streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u32>) {
-    let [a, b, c, d] = streams_of(streams, stride, first, n);
-    let words = a.iter().zip(b).zip(c.iter().zip(d));
-    out.extend(words.map(|((a, b), (c, d))| u32::from_le_bytes([*a, *b, *c, *d])));
+    Kernels::current().join_u32(streams, stride, first, n, out);
 }
 
 /// [`join`] for values of 8 bytes, as little-endian words.
@@ -45,13 +46,37 @@ pub fn join_u32(streams: &[u8], stride: usize, first: usize, n: usize, out: &mut
 /// # Panics
 /// As [`join`].
 pub fn join_u64(streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u64>) {
-    let [a, b, c, d, e, f, g, h] = streams_of(streams, stride, first, n);
-    let low = a.iter().zip(b).zip(c.iter().zip(d));
-    let high = e.iter().zip(f).zip(g.iter().zip(h));
-    out.extend(
-        low.zip(high)
-            .map(|(((a, b), (c, d)), ((e, f), (g, h)))| u64::from_le_bytes([*a, *b, *c, *d, *e, *f, *g, *h])),
-    );
+    Kernels::current().join_u64(streams, stride, first, n, out);
+}
+
+impl Kernels {
+    /// [`join_u32`] at this level.
+    pub fn join_u32(&self, streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u32>) {
+        let streams = streams_of(streams, stride, first, n);
+        // SAFETY: this CPU has the level of this table, whose loops write all they are given.
+        unsafe { append(out, n, |spare| (self.join_u32)(streams, spare)) };
+    }
+
+    /// [`join_u64`] at this level.
+    pub fn join_u64(&self, streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u64>) {
+        let streams = streams_of(streams, stride, first, n);
+        // SAFETY: this CPU has the level of this table, whose loops write all they are given.
+        unsafe { append(out, n, |spare| (self.join_u64)(streams, spare)) };
+    }
+}
+
+pub(crate) fn join_u32_scalar(streams: [&[u8]; 4], out: &mut [MaybeUninit<u32>]) {
+    let streams = streams.map(|stream| &stream[..out.len()]);
+    for (i, value) in out.iter_mut().enumerate() {
+        value.write(u32::from_le_bytes(streams.map(|stream| stream[i])));
+    }
+}
+
+pub(crate) fn join_u64_scalar(streams: [&[u8]; 8], out: &mut [MaybeUninit<u64>]) {
+    let streams = streams.map(|stream| &stream[..out.len()]);
+    for (i, value) in out.iter_mut().enumerate() {
+        value.write(u64::from_le_bytes(streams.map(|stream| stream[i])));
+    }
 }
 
 /// Appends the streams of 4-byte words: the mirror of [`join_u32`].

@@ -6,22 +6,23 @@
 //!   bits 7..0           cbbbaaa c  ...        value i occupies bits [3i, 3i+3) of the little-endian bit string
 //! ```
 //!
-//! PERF: one loop per width, made by a const generic, so that all shifts and byte offsets are constants and a block of
-//! 32 values (a whole number of bytes for any width) is straight-line code: one 8-byte load, shift and mask a value.
+//! PERF: one loop per width, made by a const generic, so that all shifts and byte offsets are constants and a group
+//! of eight values (a whole number of bytes for any width) is straight-line code: one 8-byte load, shift and mask a value.
 
+use crate::table::{Kernels, Unpack, append};
 use std::mem::MaybeUninit;
 
-/// Values in a block: `32 * width` bits are a whole number of bytes, and of words.
-const BLOCK: usize = 32;
-/// A load of eight bytes may reach this far past the block that it belongs to.
-const OVERREAD: usize = 16;
+/// Values in a group: `8 * width` bits are a whole number of bytes.
+pub(crate) const GROUP: usize = 8;
+/// A load may reach this far past the group that it belongs to.
+pub(crate) const OVERREAD: usize = 16;
 
 /// Unpacks into bytes `n` values of `width <= 8` bits, beginning with value `first` of `source`, and appends them.
 ///
 /// # Panics
 /// If `width > 8` or `source` ends before the last value.
 pub fn unpack_u8(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u8>) {
-    unpack(source, width, first, n, out, &BLOCKS_U8);
+    Kernels::current().unpack_u8(source, width, first, n, out);
 }
 
 /// Unpacks into 32-bit integers `n` values of `width <= 32` bits, beginning with value `first` of `source`, and
@@ -30,7 +31,7 @@ pub fn unpack_u8(source: &[u8], width: u32, first: usize, n: usize, out: &mut Ve
 /// # Panics
 /// If `width > 32` or `source` ends before the last value.
 pub fn unpack_u32(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u32>) {
-    unpack(source, width, first, n, out, &BLOCKS_U32);
+    Kernels::current().unpack_u32(source, width, first, n, out);
 }
 
 /// Unpacks into 64-bit integers `n` values of `width <= 64` bits, beginning with value `first` of `source`, and
@@ -39,7 +40,27 @@ pub fn unpack_u32(source: &[u8], width: u32, first: usize, n: usize, out: &mut V
 /// # Panics
 /// If `width > 64` or `source` ends before the last value.
 pub fn unpack_u64(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u64>) {
-    unpack(source, width, first, n, out, &BLOCKS_U64);
+    Kernels::current().unpack_u64(source, width, first, n, out);
+}
+
+impl Kernels {
+    /// [`unpack_u8`] at this level.
+    pub fn unpack_u8(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u8>) {
+        assert!(width <= u8::BITS, "width {width}");
+        unpack(self.unpack_u8, source, width, first, n, out);
+    }
+
+    /// [`unpack_u32`] at this level.
+    pub fn unpack_u32(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u32>) {
+        assert!(width <= u32::BITS, "width {width}");
+        unpack(self.unpack_u32, source, width, first, n, out);
+    }
+
+    /// [`unpack_u64`] at this level.
+    pub fn unpack_u64(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u64>) {
+        assert!(width <= u64::BITS, "width {width}");
+        unpack(self.unpack_u64, source, width, first, n, out);
+    }
 }
 
 /// Value `i` of `source`, packed in `width <= 64` bits; bits past the end of `source` read as 0.
@@ -92,56 +113,60 @@ fn unpack_msb<T: Packed>(source: &[u8], width: u32, first: usize, n: usize, out:
     }));
 }
 
-/// Unpacks whole blocks of [`BLOCK`] values.
-type Blocks<T> = fn(source: &[u8], out: &mut [MaybeUninit<T>]);
-
+/// Checks the lengths, and has whole groups unpacked by `kernel`: where they stand if the input goes on behind them, or
+/// from a copy with slack.
 fn unpack<T: Packed>(
+    kernel: Unpack<T>,
     source: &[u8],
     width: u32,
     first: usize,
     n: usize,
     out: &mut Vec<T>,
-    table: &[Blocks<T>],
 ) {
-    let blocks = table[width as usize];
-    let width = width as usize;
-    let bytes_end = (first + n).checked_mul(width).expect("packed size fits").div_ceil(8);
+    let bytes_per_group = width as usize;
+    let bytes_end = (first + n).checked_mul(bytes_per_group).expect("packed size fits").div_ceil(8);
     assert!(source.len() >= bytes_end, "{n} values of {width} bits in {} bytes", source.len());
-    if width == 0 {
+    if width == 0 || n == 0 {
         out.resize(out.len() + n, T::from_u64(0));
         return;
     }
-    out.reserve(n + BLOCK);
-    // Eight values fill `width` bytes: single steps up to the next such boundary make the rest start on a byte.
-    let head = (first.next_multiple_of(8) - first).min(n);
-    out.extend((first..first + head).map(|i| T::from_u64(get_packed(source, width as u32, i))));
-    let n = n - head;
-    let source = source.get((first + head) / 8 * width..).unwrap_or_default();
-    let block_bytes = BLOCK / 8 * width;
-    let roomy = source.len().saturating_sub(OVERREAD).checked_div(block_bytes).unwrap_or(usize::MAX);
-    let whole = (n / BLOCK).min(roomy);
-    append(out, whole * BLOCK, |spare| blocks(source, spare));
-    let mut done = whole * BLOCK;
-    while done < n {
-        // The end of the input, or of the request: one block at a time through a padded copy.
-        let rest = source.get(done / 8 * width..).unwrap_or_default();
-        let mut padded = [0u8; BLOCK * 8 + OVERREAD];
-        let take = rest.len().min(block_bytes);
-        padded[..take].copy_from_slice(&rest[..take]);
-        let take = (n - done).min(BLOCK);
-        append(out, BLOCK, |spare| blocks(&padded, spare));
-        out.truncate(out.len() - (BLOCK - take));
-        done += take;
-    }
-}
-
-/// Appends `n` values that `fill` writes into uninitialised memory.
-fn append<T: Copy>(out: &mut Vec<T>, n: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) {
     out.reserve(n);
-    fill(&mut out.spare_capacity_mut()[..n]);
-    // SAFETY: the capacity for `n` more was reserved, and `fill` is one of this file's block loops, which write every
-    // element of the slice they are given.
-    unsafe { out.set_len(out.len() + n) };
+    let mut source = &source[first / GROUP * bytes_per_group..];
+    let mut left = n;
+    let mut padded = [0; 64 + OVERREAD];
+    // Takes a group that is not wanted whole, or at the end of the input.
+    let mut part_of_group = |source: &[u8], skip: usize, take: usize, out: &mut Vec<T>| {
+        let roomy = match source.get(..bytes_per_group + OVERREAD) {
+            Some(roomy) => roomy,
+            None => {
+                padded[..source.len()].copy_from_slice(source);
+                &padded
+            }
+        };
+        let mut group = [MaybeUninit::new(T::from_u64(0)); GROUP];
+        // SAFETY: this CPU has the level of `kernel`, see `Kernels`.
+        unsafe { kernel(roomy, width, &mut group) };
+        // SAFETY: all were written, by the line that made them and then by the kernel.
+        out.extend(group[skip..skip + take].iter().map(|value| unsafe { value.assume_init() }));
+    };
+    if !first.is_multiple_of(GROUP) {
+        let take = (GROUP - first % GROUP).min(n);
+        part_of_group(source, first % GROUP, take, out);
+        source = source.get(bytes_per_group..).unwrap_or_default();
+        left -= take;
+    }
+    let roomy = source.len().saturating_sub(OVERREAD) / bytes_per_group;
+    let groups = (left / GROUP).min(roomy);
+    // SAFETY: this CPU has the level of `kernel`, which writes all it is given, see `Kernels`.
+    unsafe { append(out, groups * GROUP, |spare| kernel(source, width, spare)) };
+    source = &source[groups * bytes_per_group..];
+    left -= groups * GROUP;
+    while left > 0 {
+        let take = left.min(GROUP);
+        part_of_group(source, 0, take, out);
+        source = source.get(bytes_per_group..).unwrap_or_default();
+        left -= take;
+    }
 }
 
 /// An integer that packed values are widened to.
@@ -170,161 +195,162 @@ impl Packed for u64 {
     }
 }
 
-fn blocks_u8<const W: usize>(source: &[u8], out: &mut [MaybeUninit<u8>]) {
-    blocks::<W, u8>(source, out);
+/// A loop for one width.
+type Groups<T> = fn(source: &[u8], out: &mut [MaybeUninit<T>]);
+
+pub(crate) fn unpack_u8_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
+    GROUPS_U8[width as usize](source, out);
 }
 
-fn blocks_u32<const W: usize>(source: &[u8], out: &mut [MaybeUninit<u32>]) {
-    blocks::<W, u32>(source, out);
+pub(crate) fn unpack_u32_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]) {
+    GROUPS_U32[width as usize](source, out);
 }
 
-fn blocks_u64<const W: usize>(source: &[u8], out: &mut [MaybeUninit<u64>]) {
-    blocks::<W, u64>(source, out);
+pub(crate) fn unpack_u64_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]) {
+    GROUPS_U64[width as usize](source, out);
 }
 
 /// The definition: value `i` is bits `[i * W, (i + 1) * W)` of the little-endian bit string.
-#[inline(always)]
-fn blocks<const W: usize, T: Packed>(source: &[u8], out: &mut [MaybeUninit<T>]) {
-    let (out, rest) = out.as_chunks_mut::<BLOCK>();
-    debug_assert!(rest.is_empty());
+fn groups<const W: usize, T: Packed>(source: &[u8], out: &mut [MaybeUninit<T>]) {
+    let (out, rest) = out.as_chunks_mut::<GROUP>();
+    assert!(rest.is_empty());
     for (i, out) in out.iter_mut().enumerate() {
-        let from = i * (BLOCK / 8 * W);
-        let block = &source[from..from + BLOCK / 8 * W + OVERREAD];
+        let group = &source[i * W..][..W + OVERREAD];
         for (j, out) in out.iter_mut().enumerate() {
-            out.write(T::from_u64(load::<W>(block, j)));
+            out.write(T::from_u64(load::<W>(group, j)));
         }
     }
 }
 
 #[inline(always)]
-fn load<const W: usize>(block: &[u8], i: usize) -> u64 {
+fn load<const W: usize>(group: &[u8], i: usize) -> u64 {
     let bit = i * W;
-    let low = || u64::from_le_bytes(block[bit / 8..bit / 8 + 8].try_into().expect("8 bytes"));
+    let low = || u64::from_le_bytes(group[bit / 8..bit / 8 + 8].try_into().expect("8 bytes"));
     match W {
         0 => 0,
         1..=57 => low() >> (bit % 8) & ((1 << W) - 1),
         _ => {
             // Up to 7 + 64 bits: the ninth byte is needed too.
-            let high = u64::from(block[bit / 8 + 8]);
+            let high = u64::from(group[bit / 8 + 8]);
             (low() >> (bit % 8) | high << 1 << (63 - bit % 8)) & (u64::MAX >> (64 - W))
         }
     }
 }
 
-static BLOCKS_U8: [Blocks<u8>; 9] = [
-    blocks_u8::<0>,
-    blocks_u8::<1>,
-    blocks_u8::<2>,
-    blocks_u8::<3>,
-    blocks_u8::<4>,
-    blocks_u8::<5>,
-    blocks_u8::<6>,
-    blocks_u8::<7>,
-    blocks_u8::<8>,
+static GROUPS_U8: [Groups<u8>; 9] = [
+    groups::<0, u8>,
+    groups::<1, u8>,
+    groups::<2, u8>,
+    groups::<3, u8>,
+    groups::<4, u8>,
+    groups::<5, u8>,
+    groups::<6, u8>,
+    groups::<7, u8>,
+    groups::<8, u8>,
 ];
 
-static BLOCKS_U32: [Blocks<u32>; 33] = [
-    blocks_u32::<0>,
-    blocks_u32::<1>,
-    blocks_u32::<2>,
-    blocks_u32::<3>,
-    blocks_u32::<4>,
-    blocks_u32::<5>,
-    blocks_u32::<6>,
-    blocks_u32::<7>,
-    blocks_u32::<8>,
-    blocks_u32::<9>,
-    blocks_u32::<10>,
-    blocks_u32::<11>,
-    blocks_u32::<12>,
-    blocks_u32::<13>,
-    blocks_u32::<14>,
-    blocks_u32::<15>,
-    blocks_u32::<16>,
-    blocks_u32::<17>,
-    blocks_u32::<18>,
-    blocks_u32::<19>,
-    blocks_u32::<20>,
-    blocks_u32::<21>,
-    blocks_u32::<22>,
-    blocks_u32::<23>,
-    blocks_u32::<24>,
-    blocks_u32::<25>,
-    blocks_u32::<26>,
-    blocks_u32::<27>,
-    blocks_u32::<28>,
-    blocks_u32::<29>,
-    blocks_u32::<30>,
-    blocks_u32::<31>,
-    blocks_u32::<32>,
+static GROUPS_U32: [Groups<u32>; 33] = [
+    groups::<0, u32>,
+    groups::<1, u32>,
+    groups::<2, u32>,
+    groups::<3, u32>,
+    groups::<4, u32>,
+    groups::<5, u32>,
+    groups::<6, u32>,
+    groups::<7, u32>,
+    groups::<8, u32>,
+    groups::<9, u32>,
+    groups::<10, u32>,
+    groups::<11, u32>,
+    groups::<12, u32>,
+    groups::<13, u32>,
+    groups::<14, u32>,
+    groups::<15, u32>,
+    groups::<16, u32>,
+    groups::<17, u32>,
+    groups::<18, u32>,
+    groups::<19, u32>,
+    groups::<20, u32>,
+    groups::<21, u32>,
+    groups::<22, u32>,
+    groups::<23, u32>,
+    groups::<24, u32>,
+    groups::<25, u32>,
+    groups::<26, u32>,
+    groups::<27, u32>,
+    groups::<28, u32>,
+    groups::<29, u32>,
+    groups::<30, u32>,
+    groups::<31, u32>,
+    groups::<32, u32>,
 ];
 
-static BLOCKS_U64: [Blocks<u64>; 65] = [
-    blocks_u64::<0>,
-    blocks_u64::<1>,
-    blocks_u64::<2>,
-    blocks_u64::<3>,
-    blocks_u64::<4>,
-    blocks_u64::<5>,
-    blocks_u64::<6>,
-    blocks_u64::<7>,
-    blocks_u64::<8>,
-    blocks_u64::<9>,
-    blocks_u64::<10>,
-    blocks_u64::<11>,
-    blocks_u64::<12>,
-    blocks_u64::<13>,
-    blocks_u64::<14>,
-    blocks_u64::<15>,
-    blocks_u64::<16>,
-    blocks_u64::<17>,
-    blocks_u64::<18>,
-    blocks_u64::<19>,
-    blocks_u64::<20>,
-    blocks_u64::<21>,
-    blocks_u64::<22>,
-    blocks_u64::<23>,
-    blocks_u64::<24>,
-    blocks_u64::<25>,
-    blocks_u64::<26>,
-    blocks_u64::<27>,
-    blocks_u64::<28>,
-    blocks_u64::<29>,
-    blocks_u64::<30>,
-    blocks_u64::<31>,
-    blocks_u64::<32>,
-    blocks_u64::<33>,
-    blocks_u64::<34>,
-    blocks_u64::<35>,
-    blocks_u64::<36>,
-    blocks_u64::<37>,
-    blocks_u64::<38>,
-    blocks_u64::<39>,
-    blocks_u64::<40>,
-    blocks_u64::<41>,
-    blocks_u64::<42>,
-    blocks_u64::<43>,
-    blocks_u64::<44>,
-    blocks_u64::<45>,
-    blocks_u64::<46>,
-    blocks_u64::<47>,
-    blocks_u64::<48>,
-    blocks_u64::<49>,
-    blocks_u64::<50>,
-    blocks_u64::<51>,
-    blocks_u64::<52>,
-    blocks_u64::<53>,
-    blocks_u64::<54>,
-    blocks_u64::<55>,
-    blocks_u64::<56>,
-    blocks_u64::<57>,
-    blocks_u64::<58>,
-    blocks_u64::<59>,
-    blocks_u64::<60>,
-    blocks_u64::<61>,
-    blocks_u64::<62>,
-    blocks_u64::<63>,
-    blocks_u64::<64>,
+static GROUPS_U64: [Groups<u64>; 65] = [
+    groups::<0, u64>,
+    groups::<1, u64>,
+    groups::<2, u64>,
+    groups::<3, u64>,
+    groups::<4, u64>,
+    groups::<5, u64>,
+    groups::<6, u64>,
+    groups::<7, u64>,
+    groups::<8, u64>,
+    groups::<9, u64>,
+    groups::<10, u64>,
+    groups::<11, u64>,
+    groups::<12, u64>,
+    groups::<13, u64>,
+    groups::<14, u64>,
+    groups::<15, u64>,
+    groups::<16, u64>,
+    groups::<17, u64>,
+    groups::<18, u64>,
+    groups::<19, u64>,
+    groups::<20, u64>,
+    groups::<21, u64>,
+    groups::<22, u64>,
+    groups::<23, u64>,
+    groups::<24, u64>,
+    groups::<25, u64>,
+    groups::<26, u64>,
+    groups::<27, u64>,
+    groups::<28, u64>,
+    groups::<29, u64>,
+    groups::<30, u64>,
+    groups::<31, u64>,
+    groups::<32, u64>,
+    groups::<33, u64>,
+    groups::<34, u64>,
+    groups::<35, u64>,
+    groups::<36, u64>,
+    groups::<37, u64>,
+    groups::<38, u64>,
+    groups::<39, u64>,
+    groups::<40, u64>,
+    groups::<41, u64>,
+    groups::<42, u64>,
+    groups::<43, u64>,
+    groups::<44, u64>,
+    groups::<45, u64>,
+    groups::<46, u64>,
+    groups::<47, u64>,
+    groups::<48, u64>,
+    groups::<49, u64>,
+    groups::<50, u64>,
+    groups::<51, u64>,
+    groups::<52, u64>,
+    groups::<53, u64>,
+    groups::<54, u64>,
+    groups::<55, u64>,
+    groups::<56, u64>,
+    groups::<57, u64>,
+    groups::<58, u64>,
+    groups::<59, u64>,
+    groups::<60, u64>,
+    groups::<61, u64>,
+    groups::<62, u64>,
+    groups::<63, u64>,
+    groups::<64, u64>,
 ];
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 //!
 //! PLAIN stores a string as `len: u32 | bytes`: for a short one the first 16 bytes of it, masked, *are* the view.
 
+use std::mem::MaybeUninit;
+
 /// Longest string that a view holds itself.
 const INLINE: u32 = 12;
 
@@ -85,11 +87,74 @@ pub fn plain_views(
 /// Adds `base` to the buffer number of each view that is not inline.
 pub fn rebase_views(views: &mut [u128], base: u32) {
     for view in views {
-        if !view_is_inline(*view) {
-            *view += u128::from(base) << 64;
-        }
+        *view = rebased(*view, base);
     }
 }
+
+#[inline(always)]
+pub(crate) fn rebased(view: u128, base: u32) -> u128 {
+    // Without a branch: which strings are short is hard to predict.
+    let base = if view_is_inline(view) { 0 } else { u64::from(base) };
+    view + (u128::from(base) << 64)
+}
+
+/// Appends the strings of `views`, end to end, to `bytes`, and where each of them ends to `offsets`, as `offset` makes
+/// it of a number. `buffers` are what the long views refer to. Counting starts at the length of `bytes`.
+///
+/// # Panics
+/// If a view is of no range of its buffer.
+pub fn join_views<O>(
+    views: &[u128],
+    buffers: &[&[u8]],
+    offset: impl Fn(usize) -> O,
+    offsets: &mut Vec<O>,
+    bytes: &mut Vec<u8>,
+) {
+    let total: usize = views.iter().map(|&view| view_len(view) as usize).sum();
+    bytes.reserve(total + CHUNK);
+    let start = bytes.len();
+    let to = bytes.spare_capacity_mut();
+    let mut end = 0;
+    offsets.extend(views.iter().map(|&view| {
+        let len = view_len(view) as usize;
+        // INVARIANT: `end + len <= total`, so a chunk from `end` on is inside the spare capacity, and so is one from
+        // any place before `end + len` on.
+        if view_is_inline(view) {
+            // SAFETY: see above.
+            unsafe { to.as_mut_ptr().add(end).cast::<[u8; 16]>().write((view >> 32).to_le_bytes()) };
+        } else {
+            let (buffer, from) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
+            let source = &buffers[buffer][from..];
+            assert!(len <= source.len(), "a view of {len} bytes, {} there", source.len());
+            copy(source, len, &mut to[end..]);
+        }
+        end += len;
+        offset(start + end)
+    }));
+    assert_eq!(end, total);
+    // SAFETY: `total` bytes were written, string by string without a gap.
+    unsafe { bytes.set_len(start + total) };
+}
+
+/// Copies the first `len` bytes of `source`, and what follows them up to a whole number of chunks if `source` has it.
+///
+/// PERF: strings are short; a few loads and stores of a known length are faster than a call that finds out how many.
+#[inline(always)]
+fn copy(source: &[u8], len: usize, to: &mut [MaybeUninit<u8>]) {
+    let chunked = len.next_multiple_of(CHUNK);
+    if len > 4 * CHUNK || chunked > source.len() {
+        to[..len].write_copy_of_slice(&source[..len]);
+        return;
+    }
+    let (from, _) = source[..chunked].as_chunks::<CHUNK>();
+    let (to, _) = to[..chunked].as_chunks_mut::<CHUNK>();
+    for (from, to) in from.iter().zip(to) {
+        to.write_copy_of_slice(from);
+    }
+}
+
+/// Bytes that are copied at once.
+const CHUNK: usize = 16;
 
 /// Up to 16 bytes at the end of input that has no slack; all ones, an impossible length, if the length is cut.
 #[cold]

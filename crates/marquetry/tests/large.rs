@@ -1,6 +1,10 @@
+mod cells;
 #[test]
 fn large() {
-    let p = std::env::var("F").unwrap();
-    let mut r = marquetry::open(p).unwrap().batch_size(1).batches().unwrap();
-    while let Some(b) = r.next_batch() { println!("{:?}", b.map(|b| (b.num_rows(), b.get_array_memory_size()))); }
+    for p in std::env::var("F").unwrap().split(',') {
+    let f = marquetry::open(p).unwrap(); println!("{p} {}", f.metadata().schema());
+    let mut r = f.batches().unwrap();
+    let c = cells::columns(std::iter::from_fn(|| r.next_batch()));
+    match c { Ok(c) => for c in c { println!("{} {:?}", c.len(), &c[..c.len().min(6)]); }, Err(e) => println!("{e}") }
+    }
 }

@@ -1,0 +1,112 @@
+//! The table of inner loops, one for each level of CPU, and the choice between them.
+//!
+//! What is safe here and why: a loop in the table checks the lengths it is given itself, once, before it starts, so
+//! the only thing that its caller must know is that the CPU has the level's instructions. That is known of every
+//! table there is, because [`Kernels::current`] and [`Kernels::all_available`] hand out no others.
+
+use crate::{bits, expand, gather, split, sum, unpack};
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
+
+/// A loop that unpacks groups of eight values; `source` has [`unpack::OVERREAD`] bytes more than they take, the width is
+/// at least 1.
+pub(crate) type Unpack<T> = unsafe fn(source: &[u8], width: u32, out: &mut [MaybeUninit<T>]);
+/// A loop that spreads `dense` over the slots of `out`, by the bits of `validity` from bit `first` on.
+pub(crate) type Expand<T> = unsafe fn(dense: &[T], validity: &[u8], first: usize, out: &mut [MaybeUninit<T>]);
+/// A loop that makes values of deltas; returns the last.
+pub(crate) type PrefixSum<T> = unsafe fn(values: &mut [T], before: T, least: T) -> T;
+/// A loop that joins as many byte streams as a value has bytes.
+pub(crate) type Join<T, const W: usize> = unsafe fn(streams: [&[u8]; W], out: &mut [MaybeUninit<T>]);
+
+/// The inner loops for one level of CPU. All levels do the same; the free functions of this crate use the best one.
+///
+/// INVARIANT: a table is only reachable on a CPU that has the instructions of its loops, and every loop that is given
+/// an `out` writes all of it.
+pub struct Kernels {
+    pub(crate) name: &'static str,
+    pub(crate) unpack_u8: Unpack<u8>,
+    pub(crate) unpack_u32: Unpack<u32>,
+    pub(crate) unpack_u64: Unpack<u64>,
+    pub(crate) expand_u32: Expand<u32>,
+    pub(crate) expand_u64: Expand<u64>,
+    pub(crate) expand_u128: Expand<u128>,
+    /// Moves the lowest bits of `dense` to the positions of the ones of `validity`, lowest first.
+    pub(crate) expand_word: unsafe fn(dense: u64, validity: u64) -> u64,
+    pub(crate) prefix_sum_u32: PrefixSum<u32>,
+    pub(crate) prefix_sum_u64: PrefixSum<u64>,
+    pub(crate) max_u32: unsafe fn(values: &[u32]) -> u32,
+    /// Counts the ones of `n` bits from bit `first` on.
+    pub(crate) count_ones: unsafe fn(bytes: &[u8], first: usize, n: usize) -> usize,
+    /// Makes a byte of eight bits of every eight levels: which are at least `threshold`.
+    pub(crate) at_least: unsafe fn(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]),
+    pub(crate) join_u32: Join<u32, 4>,
+    pub(crate) join_u64: Join<u64, 8>,
+}
+
+/// The definition: what the other levels must agree with.
+pub(crate) const SCALAR: Kernels = Kernels {
+    name: "scalar",
+    unpack_u8: unpack::unpack_u8_scalar,
+    unpack_u32: unpack::unpack_u32_scalar,
+    unpack_u64: unpack::unpack_u64_scalar,
+    expand_u32: expand::expand_scalar,
+    expand_u64: expand::expand_scalar,
+    expand_u128: expand::expand_scalar,
+    expand_word: expand::expand_word_scalar,
+    prefix_sum_u32: sum::prefix_sum_u32_scalar,
+    prefix_sum_u64: sum::prefix_sum_u64_scalar,
+    max_u32: gather::max_u32_scalar,
+    count_ones: bits::count_ones_scalar,
+    at_least: bits::at_least_scalar,
+    join_u32: split::join_u32_scalar,
+    join_u64: split::join_u64_scalar,
+};
+
+/// All tables, the best first. A level is tried where its check says that the CPU has it.
+static LEVELS: &[(&Kernels, fn() -> bool)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (&crate::avx2::AVX2, crate::avx2::is_available),
+    (&SCALAR, || true),
+];
+
+impl Kernels {
+    /// The loops that this process uses: the best that the CPU has, or those that the environment variable
+    /// `MARQUETRY_KERNELS` names (`scalar`, `avx2`), if the CPU has them. Decided once.
+    #[inline]
+    pub fn current() -> &'static Kernels {
+        static CURRENT: OnceLock<&'static Kernels> = OnceLock::new();
+        CURRENT.get_or_init(|| {
+            let wanted = std::env::var("MARQUETRY_KERNELS").unwrap_or_default();
+            let named = Kernels::all_available().find(|kernels| kernels.name == wanted);
+            named.or_else(|| Kernels::all_available().next()).unwrap_or(&SCALAR)
+        })
+    }
+
+    /// The loops of every level that this CPU has, the best first: for tests and measurements.
+    pub fn all_available() -> impl Iterator<Item = &'static Kernels> {
+        LEVELS.iter().filter(|(_, is_available)| is_available()).map(|(kernels, _)| *kernels)
+    }
+
+    /// What `MARQUETRY_KERNELS` calls this level.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl std::fmt::Debug for Kernels {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Kernels({})", self.name)
+    }
+}
+
+/// Appends `n` elements that `fill` writes into uninitialised memory.
+///
+/// # Safety
+/// `fill` must write every element of the slice it is given.
+#[inline(always)]
+pub(crate) unsafe fn append<T: Copy>(out: &mut Vec<T>, n: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) {
+    out.reserve(n);
+    fill(&mut out.spare_capacity_mut()[..n]);
+    // SAFETY: the capacity for `n` more was reserved, and they were written.
+    unsafe { out.set_len(out.len() + n) };
+}
