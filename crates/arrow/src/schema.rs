@@ -187,20 +187,22 @@ impl Mapping<'_> {
             Some(DataType::Map(entries, sorted)) => (Some(entries.as_ref()), *sorted),
             _ => (None, false),
         };
-        let mut mapped = self.field(entries, None).with_nullable(false);
-        if let FieldKind::Struct(fields) = &entries.kind
-            && let [key, value] = fields.as_slice()
-        {
-            // By position: writers name keys and values differently in Arrow and in Parquet.
-            let hint_of = |i: usize| match entries_hint.map(ArrowField::data_type) {
-                Some(DataType::Struct(hints)) => hints.get(i).map(Arc::as_ref),
-                _ => None,
-            };
-            let key = self.field(key, hint_of(0)).with_nullable(false);
-            let value = self.field(value, hint_of(1));
-            mapped.set_data_type(DataType::Struct(Fields::from(vec![key, value])));
-        }
-        Mapped { data_type: DataType::Map(Arc::new(mapped), sorted), hinted: entries_hint.is_some() }
+        // By position: writers name keys and values differently in Arrow and in Parquet.
+        let hint_of = |i: usize| match entries_hint.map(ArrowField::data_type) {
+            Some(DataType::Struct(hints)) => hints.get(i).map(Arc::as_ref),
+            _ => None,
+        };
+        let parts: &[Field] = match &entries.kind {
+            FieldKind::Struct(parts) => parts,
+            _ => &[],
+        };
+        let parts = parts.iter().enumerate().map(|(i, part)| {
+            let mapped = self.field(part, hint_of(i));
+            let nullable = i > 0 && mapped.is_nullable();
+            mapped.with_nullable(nullable)
+        });
+        let entries = ArrowField::new(&entries.name, DataType::Struct(parts.collect()), false);
+        Mapped { data_type: DataType::Map(Arc::new(entries), sorted), hinted: entries_hint.is_some() }
     }
 }
 

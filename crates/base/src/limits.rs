@@ -25,10 +25,16 @@ pub struct Limits {
     /// Pages up to this size may have any decompression ratio: a page of equal values legally shrinks to nothing.
     /// Default 64 MiB.
     pub free_page_bytes: usize,
+    /// Most bytes of one column in one batch: values, nulls and levels. A run of a few bytes stands for any number of
+    /// entries, and a list of them all is one row, so neither pages nor rows bound a batch. Default 4 GiB - 1.
+    pub batch_bytes: usize,
     /// Most nodes of a schema. Default 1,000,000.
     pub schema_nodes: usize,
     /// Deepest nesting of a schema. Default 200; levels are bytes, so no more than 250 can be asked for.
     pub schema_depth: usize,
+    /// Most bytes of all columns' paths together. Each column has all the names above it, so that one long name costs
+    /// its length for each column below. Default 256 MiB.
+    pub schema_path_bytes: usize,
     /// Deepest nesting of Thrift structs and lists. Default 64; `parquet.thrift` itself needs 8.
     pub thrift_depth: usize,
 }
@@ -41,8 +47,10 @@ impl Default for Limits {
             page_header_bytes: 16 << 20,
             decompression_ratio: 1_000_000,
             free_page_bytes: 64 << 20,
+            batch_bytes: u32::MAX as usize,
             schema_nodes: 1_000_000,
             schema_depth: 200,
+            schema_path_bytes: 256 << 20,
             thrift_depth: 64,
         }
     }

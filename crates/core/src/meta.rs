@@ -59,7 +59,7 @@ impl ParquetMetaData {
     /// How many rows all row groups have. QUIRK: a few writers leave the footer's own total wrong; row groups are what
     /// is read, so they are what is counted.
     pub fn num_rows(&self) -> u64 {
-        self.row_groups().map(|row_group| row_group.num_rows()).sum()
+        self.row_groups().fold(0, |rows, row_group| rows.saturating_add(row_group.num_rows()))
     }
 
     /// The total that the footer itself has, right or wrong.
@@ -342,4 +342,20 @@ fn type_matches(stored: format::Type, physical: Physical) -> bool {
         Physical::FixedLenByteArray(_) => format::Type::FIXED_LEN_BYTE_ARRAY,
     };
     stored == expected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_groups_of_more_rows_than_can_be_do_not_overflow() {
+        let root = format::SchemaElement { name: "root".to_owned(), ..Default::default() };
+        let row_groups = [i64::MAX, i64::MAX, i64::MAX, -1]
+            .map(|num_rows| format::RowGroup { num_rows, ..Default::default() })
+            .to_vec();
+        let thrift = format::FileMetaData { schema: vec![root], row_groups, ..Default::default() };
+        let metadata = ParquetMetaData::from_thrift(thrift, &Limits::default()).unwrap();
+        assert_eq!(metadata.num_rows(), u64::MAX);
+    }
 }

@@ -82,7 +82,7 @@ impl Schema {
         let Some((root, rest)) = elements.split_first() else {
             return Err(Error::corrupt("the schema is empty"));
         };
-        let mut builder = Builder { rest, limits, leaves: Vec::new(), path: Vec::new() };
+        let mut builder = Builder { rest, limits, leaves: Vec::new(), path: Vec::new(), path_bytes: 0 };
         let mut fields = Vec::new();
         for index in 0..child_count(root)? {
             fields.push(builder.node(index, Levels { def: 0, rep: 0 })?);
@@ -212,6 +212,8 @@ struct Builder<'a> {
     limits: &'a Limits,
     leaves: Vec<Leaf>,
     path: Vec<String>,
+    /// Of all leaves so far.
+    path_bytes: usize,
 }
 
 impl Builder<'_> {
@@ -246,6 +248,9 @@ impl Builder<'_> {
         root: usize,
         levels: Levels,
     ) -> Result<Node> {
+        let names = self.path.iter().map(|name| name.len() + size_of::<String>());
+        self.path_bytes = names.fold(self.path_bytes, usize::saturating_add);
+        Limits::check("schema_path_bytes", self.path_bytes, self.limits.schema_path_bytes)?;
         let dotted: Arc<str> = self.path.join(".").into();
         let physical = physical(element).map_err(|error| error.in_column(dotted.clone()))?;
         let logical = Logical::from_thrift(element, Some(physical));
@@ -312,4 +317,29 @@ fn physical(element: &SchemaElement) -> Result<Physical> {
         Some(other) => return Err(Error::unsupported(format!("physical type {other}"))),
         None => return Err(Error::corrupt("neither a type nor children")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_above_many_columns_must_be_earned() {
+        let group = |name: &str, children| SchemaElement {
+            name: name.to_owned(),
+            num_children: Some(children),
+            ..SchemaElement::default()
+        };
+        let mut elements = vec![group("root", 1), group(&"x".repeat(1_000), 100)];
+        elements.extend((0..100).map(|i| SchemaElement {
+            name: i.to_string(),
+            type_: Some(Type::INT32),
+            ..SchemaElement::default()
+        }));
+        let schema = Schema::from_thrift(&elements, &Limits::default()).unwrap();
+        assert_eq!(schema.column(99).dotted().len(), 1_003);
+        let limits = Limits { schema_path_bytes: 50_000, ..Limits::default() };
+        let error = Schema::from_thrift(&elements, &limits).unwrap_err();
+        assert!(error.message().contains("Limits::schema_path_bytes"), "{error}");
+    }
 }

@@ -209,23 +209,13 @@ impl<T: Lane> Deltas<T> {
         while n > 0 {
             let (from, take) = self.take(n)?;
             n -= take;
-            let (least, mut last) = (self.least, self.last);
-            if self.run.width == 0 {
-                out.extend((0..take).map(|_| {
-                    last = last.plus(least);
-                    last
-                }));
-            } else {
-                // PERF: unpacked in place, then summed in place; the sum is one dependent addition a value.
-                let start = out.len();
-                let packed = &self.page.padded()[self.run.start..];
-                T::unpack(packed, self.run.width, from, take, out);
-                for value in &mut out[start..] {
-                    last = last.plus(value.plus(least));
-                    *value = last;
-                }
+            // PERF: unpacked in place, then summed in place, while it is in the first-level cache.
+            let start = out.len();
+            match self.run.width {
+                0 => out.resize(start + take, T::from_i64(0)),
+                width => T::unpack(&self.page.padded()[self.run.start..], width, from, take, out),
             }
-            self.last = last;
+            self.last = T::prefix_sum(&mut out[start..], self.last, self.least);
         }
         Ok(())
     }

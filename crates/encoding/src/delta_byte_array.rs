@@ -75,6 +75,8 @@ pub struct Decoder {
     last: Vec<u8>,
     last_len: u32,
     prefix_lengths: Vec<u32>,
+    /// How many more bytes the page may make of what it repeats.
+    budget: u64,
 }
 
 impl Decoder {
@@ -90,6 +92,7 @@ impl Decoder {
             )));
         }
         Ok(Decoder {
+            budget: FREE_BYTES.saturating_add((page.bytes.len() as u64).saturating_mul(EXPANSION)),
             page: page.bytes.clone(),
             shape: page.physical.shape(),
             prefixes,
@@ -125,6 +128,10 @@ impl Decoder {
                 return Err(Error::corrupt(format!("a value of {before} bytes, not {width}")));
             }
         }
+        self.budget = self.budget.checked_sub(new).ok_or_else(|| {
+            let len = self.page.len();
+            Error::limit(format!("a page of {len} bytes repeats prefixes to over {EXPANSION} times its size"))
+        })?;
         let room = (longest as usize + WORD).max(self.last.len());
         self.last.resize(room, 0);
         Ok((start, new))
@@ -348,6 +355,10 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 const WORD: usize = 16;
 /// Most bytes of an arena of several strings: a view's offset is 32 bits, and as little as 31 for some readers.
 const ARENA: usize = 1 << 30;
+/// Each value may repeat nearly a whole page and add one byte, so what a page decodes to can grow with its size squared.
+/// So many times its size is above what sorted keys come to, and this much is free for small pages.
+const EXPANSION: u64 = 1024;
+const FREE_BYTES: u64 = 256 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -420,6 +431,20 @@ mod tests {
         assert_eq!(views.buffers().len(), 1);
         assert_eq!(views.buffers()[0].len(), long.len() + 20 + long.len());
         assert_eq!(Values::Bytes(views), values);
+    }
+
+    #[test]
+    fn a_page_may_not_repeat_itself_without_bounds() {
+        let long = "x".repeat(16 << 10);
+        let page = |n: usize| {
+            let all: Vec<String> = (0..n).map(|i| format!("{long}{}", i % 2)).collect();
+            let bytes = PageBytes::copy_of(&encode(&strings(&all)).unwrap());
+            EncodedPage { bytes, max_values: n, physical: Physical::ByteArray, dictionary: None }
+        };
+        // 16 KiB each, of which one byte is new.
+        Decoder::new(&page(1_000)).unwrap().skip(1_000).unwrap();
+        let error = Decoder::new(&page(30_000)).unwrap().skip(30_000).unwrap_err();
+        assert_eq!(error.kind(), marquetry_base::Kind::Limit, "{error}");
     }
 
     #[test]

@@ -88,30 +88,26 @@ impl Dictionary {
 
     /// Appends the values at `indices`.
     fn look_up(&self, indices: &[u32], out: &mut Values) -> Result<()> {
-        let (max, len) = (kernels::max_u32(indices), self.values.len());
-        if !indices.is_empty() && max as usize >= len {
-            return Err(outside(max, len));
-        }
-        match (&self.values, out) {
+        let looked_up = match (&self.values, out) {
             (Values::W32(dictionary), Values::W32(out)) => kernels::gather(dictionary, indices, out),
             (Values::W64(dictionary), Values::W64(out)) => kernels::gather(dictionary, indices, out),
             (Values::Fixed(dictionary), Values::Fixed(out)) if dictionary.width() == out.width() => {
+                let max = kernels::max_u32(indices);
+                if max as usize >= dictionary.len() && !indices.is_empty() {
+                    return Err(outside(max, dictionary.len()));
+                }
                 out.push_with(indices.len(), |out| {
                     kernels::gather_fixed(dictionary.as_bytes(), dictionary.width(), indices, out);
                 });
+                Ok(())
             }
-            (Values::Bytes(dictionary), Values::Bytes(out)) => {
-                out.push_views(dictionary.buffers(), |views, base| {
-                    let start = views.len();
-                    kernels::gather(dictionary.views(), indices, views);
-                    if base > 0 {
-                        kernels::rebase_views(&mut views[start..], base);
-                    }
-                });
-            }
+            (Values::Bytes(dictionary), Values::Bytes(out)) => out
+                .push_views(dictionary.buffers(), |views, base| {
+                    kernels::gather_views(dictionary.views(), indices, base, views)
+                }),
             (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
-        }
-        Ok(())
+        };
+        looked_up.map_err(|max| outside(max, self.values.len()))
     }
 
     /// Appends `n` times the value at `index`.

@@ -109,8 +109,8 @@ impl Values {
     pub fn push_expanded(&mut self, dense: &Values, validity: &Bits, first: usize, n: usize) {
         match (self, dense) {
             (Values::Bit(out), Values::Bit(dense)) => kernels::expand_bits(dense, validity, first, n, out),
-            (Values::W32(out), Values::W32(dense)) => kernels::expand(dense, validity, first, n, out),
-            (Values::W64(out), Values::W64(dense)) => kernels::expand(dense, validity, first, n, out),
+            (Values::W32(out), Values::W32(dense)) => kernels::expand_u32(dense, validity, first, n, out),
+            (Values::W64(out), Values::W64(dense)) => kernels::expand_u64(dense, validity, first, n, out),
             (Values::Fixed(out), Values::Fixed(dense)) => {
                 kernels::expand_fixed(&dense.bytes, out.width, validity, first, n, &mut out.bytes);
                 out.len += n;

@@ -119,47 +119,56 @@ impl Views {
         fill(&mut self.views, base)
     }
 
+    /// Appends all strings, end to end, to `bytes`, and where each of them ends to `offsets`, as `offset` makes it of a
+    /// number. Counting starts at the length of `bytes`.
+    pub fn join<O>(&self, offset: impl Fn(usize) -> O, offsets: &mut Vec<O>, bytes: &mut Vec<u8>) {
+        let buffers: Vec<&[u8]> = self.buffers.iter().map(AsRef::as_ref).collect();
+        kernels::join_views(&self.views, &buffers, offset, offsets, bytes);
+    }
+
     pub(crate) fn swap_buffers(&mut self, other: &mut Views) {
         std::mem::swap(&mut self.buffers, &mut other.buffers);
     }
 
     pub(crate) fn push_expanded(&mut self, dense: &Views, validity: &Bits, first: usize, n: usize) {
-        kernels::expand(&dense.views, validity, first, n, &mut self.views);
+        kernels::expand_u128(&dense.views, validity, first, n, &mut self.views);
     }
 
     /// The first string in `range` that is not UTF-8, if any.
     pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
         let start = range.start;
         let views = &self.views[range];
-        if self.is_ascii(views) {
+        if self.is_utf8_for_sure(views) {
             return None;
         }
-        views.iter().position(|view| str::from_utf8(self.resolve(view)).is_err()).map(|i| start + i)
+        let is_text = |view| simdutf8::basic::from_utf8(self.resolve(view)).is_ok();
+        views.iter().position(|view| !is_text(view)).map(|i| start + i)
     }
 
-    /// Whether all strings are ASCII for sure.
+    /// Whether all strings are UTF-8, where that can be seen without a look at each of them.
     ///
-    /// PERF: most text is. Strings that were decoded together stand together in one buffer, so that one look at the
-    /// whole stretch does for all of them; what stands between them (PLAIN lengths below 128) is ASCII as well.
-    fn is_ascii(&self, views: &[u128]) -> bool {
-        const INLINE_HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
-        let mut inline = 0;
-        let mut long = None;
-        for &view in views {
-            if view_is_inline(view) {
-                inline |= view;
-                continue;
-            }
-            let (buffer, from) = ((view >> 64) as u32, (view >> 96) as u32 as usize);
-            let to = from + view_len(view) as usize;
-            long = match long {
-                None => Some((buffer, from, to)),
-                Some((only, low, high)) if only == buffer => Some((only, from.min(low), to.max(high))),
-                Some(_) => return false,
-            };
+    /// PERF: strings that were decoded together stand together in one buffer, so that one look at the whole stretch does
+    /// for all of them. Most text is ASCII, and what stands between the strings (PLAIN lengths below 128) is as well.
+    /// If it is not, the stretch can still be text, of which no string is a part that begins or ends within a character.
+    fn is_utf8_for_sure(&self, views: &[u128]) -> bool {
+        let Some((inline, long)) = stretch(views) else { return false };
+        let text = match &long {
+            Some((buffer, range)) => &self.buffers[*buffer as usize][range.clone()],
+            None => &[],
+        };
+        if text.is_ascii() {
+            return inline & INLINE_HIGH_BITS == 0;
         }
-        inline & INLINE_HIGH_BITS == 0
-            && long.is_none_or(|(buffer, from, to)| self.buffers[buffer as usize][from..to].is_ascii())
+        let begins_or_ends = |at: usize| text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
+        let first = long.map_or(0, |(_, range)| range.start);
+        simdutf8::basic::from_utf8(text).is_ok()
+            && views.iter().all(|view| match view_is_inline(*view) {
+                true => view & INLINE_HIGH_BITS == 0 || str::from_utf8(self.resolve(view)).is_ok(),
+                false => {
+                    let from = (view >> 96) as usize - first;
+                    begins_or_ends(from) && begins_or_ends(from + view_len(*view) as usize)
+                }
+            })
     }
 
     /// Adds several buffers, unless they are the last ones already, and returns the number of the first.
@@ -189,6 +198,32 @@ impl Views {
     }
 }
 
+/// All inline views, one over the other, and the least stretch of one buffer that has all long strings in it, if there are
+/// any; nothing if they are in several buffers, or far from each other.
+fn stretch(views: &[u128]) -> Option<(u128, Option<(u32, Range<usize>)>)> {
+    let (mut inline, mut long, mut bytes) = (0, None, 0);
+    for &view in views {
+        if view_is_inline(view) {
+            inline |= view;
+            continue;
+        }
+        let (buffer, from, len) = ((view >> 64) as u32, (view >> 96) as usize, view_len(view) as usize);
+        bytes += len;
+        long = match long {
+            None => Some((buffer, from..from + len)),
+            Some((only, range)) if only == buffer => {
+                Some((only, range.start.min(from)..range.end.max(from + len)))
+            }
+            Some(_) => return None,
+        };
+    }
+    let span = long.as_ref().map_or(0, |(_, range)| range.len());
+    (span <= 2 * bytes + 16 * views.len()).then_some((inline, long))
+}
+
+/// In an inline view: what only bytes have that are not ASCII.
+const INLINE_HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
+
 impl PartialEq for Views {
     /// Equal strings, wherever they are.
     fn eq(&self, other: &Self) -> bool {
@@ -201,5 +236,37 @@ impl<T: AsRef<[u8]>> FromIterator<T> for Views {
         let mut out = Views::new();
         strings.into_iter().for_each(|string| out.push(string.as_ref()));
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Views of the parts of `text` between the places in `cuts`.
+    fn parts(text: &[u8], cuts: &[usize]) -> Views {
+        let mut views = Views::new();
+        let buffer = views.add_buffer(&Bytes::copy_from_slice(text));
+        cuts.windows(2).for_each(|cut| views.push_slice(buffer, cut[0]..cut[1]));
+        views
+    }
+
+    #[test]
+    fn text_is_looked_at_as_a_whole_and_at_its_seams() {
+        let text = "a string that is long; größer als zwölf; and short; and one more that is longer".as_bytes();
+        let within = text.iter().position(|byte| byte & 0xc0 == 0x80).unwrap();
+        for cuts in [&[0, 22, 43, 53, 80][..], &[0, text.len()], &[]] {
+            let cuts: Vec<usize> = cuts.iter().map(|cut| (*cut).min(text.len())).collect();
+            assert_eq!(parts(text, &cuts).first_not_utf8(0..cuts.len().saturating_sub(1)), None);
+        }
+        assert_eq!(parts(text, &[0, 15, within, text.len()]).first_not_utf8(0..3), Some(1));
+        assert_eq!(parts(text, &[within, text.len()]).first_not_utf8(0..1), Some(0));
+        // Inline strings: one cut, one whole.
+        assert_eq!(parts(text, &[within - 5, within, text.len()]).first_not_utf8(0..2), Some(0));
+        assert_eq!(parts(text, &[within - 5, within + 1]).first_not_utf8(0..1), None);
+        let mut wrong = text.to_vec();
+        wrong[60] = 0xff;
+        assert_eq!(parts(&wrong, &[0, 20, 40, wrong.len()]).first_not_utf8(0..3), Some(2));
+        assert_eq!(parts(&wrong, &[0, 20, 40, wrong.len()]).first_not_utf8(0..2), None);
     }
 }

@@ -158,7 +158,8 @@ impl EncryptionAlgorithm {
         w.fields(|w| match self {
             Self::AesGcmV1(parameters) => w.nested_field(1, |w| parameters.write(w)),
             Self::AesGcmCtrV1(parameters) => w.nested_field(2, |w| parameters.write(w)),
-            Self::Unknown(0) => {}
+            // A known member that was no struct: nothing, for an empty one would mean more.
+            Self::Unknown(0..=2) => {}
             Self::Unknown(id) => w.empty_field(*id),
         });
     }
@@ -197,7 +198,7 @@ impl ColumnCryptoMetaData {
         w.fields(|w| match self {
             Self::FooterKey => w.empty_field(1),
             Self::ColumnKey(parameters) => w.nested_field(2, |w| parameters.write(w)),
-            Self::Unknown(0) => {}
+            Self::Unknown(0..=2) => {}
             Self::Unknown(id) => w.empty_field(*id),
         });
     }

@@ -153,7 +153,8 @@ impl LogicalType {
                 }
             }),
             LogicalType::File => w.empty_field(19),
-            LogicalType::Unknown(0) => {}
+            // A known member that lacked a part or was of another type: nothing, for an empty one would mean more.
+            LogicalType::Unknown(0..=8 | 10..=19) => {}
             LogicalType::Unknown(id) => w.empty_field(*id),
         });
     }

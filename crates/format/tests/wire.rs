@@ -245,6 +245,35 @@ fn malformed_logical_types_are_unknown() {
 }
 
 #[test]
+fn what_was_not_understood_is_not_written_as_more() {
+    // A writer's DATE that is a number is no DATE, neither here nor in a footer that is written again.
+    #[rustfmt::skip]
+    let date = [
+        0x65, 0x02, // 6 DATE: an i32, not a struct
+        0x00,       // stop
+    ];
+    let member = LogicalType::read(&mut Reader::new(&date)).unwrap();
+    assert_eq!(member, LogicalType::Unknown(6));
+    let mut w = Writer::new();
+    member.write(&mut w);
+    assert_eq!(w.finish(), [0x00]);
+    #[rustfmt::skip]
+    let algorithm = [
+        0x25, 0x02, // 2 AES_GCM_CTR_V1: an i32, not a struct
+        0x00,       // stop
+    ];
+    let member = EncryptionAlgorithm::read(&mut Reader::new(&algorithm)).unwrap();
+    assert_eq!(member, EncryptionAlgorithm::Unknown(2));
+    let mut w = Writer::new();
+    member.write(&mut w);
+    assert_eq!(w.finish(), [0x00]);
+    // What is not known at all keeps its number.
+    let mut w = Writer::new();
+    LogicalType::Unknown(40).write(&mut w);
+    assert_eq!(LogicalType::read(&mut Reader::new(&w.finish())).unwrap(), LogicalType::Unknown(40));
+}
+
+#[test]
 fn claimed_lengths_are_not_trusted() {
     // Lists, binaries and maps that claim 2^31, 2^31 - 1 and 2^64 - 1 elements, with 3 bytes behind.
     #[rustfmt::skip]

@@ -27,12 +27,7 @@ pub fn gather<T: Copy>(dictionary: &[T], indices: &[u32], out: &mut Vec<T>) -> R
 }
 
 /// [`gather`] of views, with `base` added to the buffer number of those that are not inline.
-pub fn gather_views(
-    dictionary: &[u128],
-    indices: &[u32],
-    base: u32,
-    out: &mut Vec<u128>,
-) -> Result<(), u32> {
+pub fn gather_views(dictionary: &[u128], indices: &[u32], base: u32, out: &mut Vec<u128>) -> Result<(), u32> {
     match base {
         0 => gather(dictionary, indices, out),
         _ => gather_with(dictionary, indices, out, |view| rebased(view, base)),

@@ -115,14 +115,7 @@ fn unpack_msb<T: Packed>(source: &[u8], width: u32, first: usize, n: usize, out:
 
 /// Checks the lengths, and has whole groups unpacked by `kernel`: where they stand if the input goes on behind them, or
 /// from a copy with slack.
-fn unpack<T: Packed>(
-    kernel: Unpack<T>,
-    source: &[u8],
-    width: u32,
-    first: usize,
-    n: usize,
-    out: &mut Vec<T>,
-) {
+fn unpack<T: Packed>(kernel: Unpack<T>, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<T>) {
     let bytes_per_group = width as usize;
     let bytes_end = (first + n).checked_mul(bytes_per_group).expect("packed size fits").div_ceil(8);
     assert!(source.len() >= bytes_end, "{n} values of {width} bits in {} bytes", source.len());
@@ -157,10 +150,12 @@ fn unpack<T: Packed>(
     }
     let roomy = source.len().saturating_sub(OVERREAD) / bytes_per_group;
     let groups = (left / GROUP).min(roomy);
-    // SAFETY: this CPU has the level of `kernel`, which writes all it is given, see `Kernels`.
-    unsafe { append(out, groups * GROUP, |spare| kernel(source, width, spare)) };
-    source = &source[groups * bytes_per_group..];
-    left -= groups * GROUP;
+    if groups > 0 {
+        // SAFETY: this CPU has the level of `kernel`, which writes all it is given, see `Kernels`.
+        unsafe { append(out, groups * GROUP, |spare| kernel(source, width, spare)) };
+        source = &source[groups * bytes_per_group..];
+        left -= groups * GROUP;
+    }
     while left > 0 {
         let take = left.min(GROUP);
         part_of_group(source, 0, take, out);

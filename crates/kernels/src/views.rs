@@ -117,11 +117,9 @@ pub fn join_views<O>(
     let mut end = 0;
     offsets.extend(views.iter().map(|&view| {
         let len = view_len(view) as usize;
-        // INVARIANT: `end + len <= total`, so a chunk from `end` on is inside the spare capacity, and so is one from
-        // any place before `end + len` on.
         if view_is_inline(view) {
-            // SAFETY: see above.
-            unsafe { to.as_mut_ptr().add(end).cast::<[u8; 16]>().write((view >> 32).to_le_bytes()) };
+            // What is too much is overwritten by the next string.
+            to[end..][..CHUNK].write_copy_of_slice(&(view >> 32).to_le_bytes());
         } else {
             let (buffer, from) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
             let source = &buffers[buffer][from..];

@@ -42,7 +42,10 @@ pub(super) fn fit(
             Target::new(leaf, field, index, false),
             page_options(metadata, options),
         );
-        let rows: u64 = row_groups.iter().map(|&row_group| metadata.row_group(row_group).num_rows()).sum();
+        let rows: u64 = row_groups
+            .iter()
+            .map(|&row_group| metadata.row_group(row_group).num_rows())
+            .fold(0, u64::saturating_add);
         let mut left = usize::try_from(rows).unwrap_or(usize::MAX);
         while left > 0 {
             let rows = left.min(BATCH);

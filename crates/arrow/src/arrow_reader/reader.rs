@@ -75,8 +75,11 @@ impl ParquetRecordBatchReader {
             let columns = columns.collect();
             roots.push(Root { field: projected, arrow, columns });
         }
-        let rows: u64 =
-            plan.row_groups.iter().map(|&row_group| metadata.row_group(row_group).num_rows()).sum();
+        let rows: u64 = plan
+            .row_groups
+            .iter()
+            .map(|&row_group| metadata.row_group(row_group).num_rows())
+            .fold(0, u64::saturating_add);
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
         let offset = plan.offset.min(rows);
         let arrow_fields: Vec<_> = roots.iter().map(|root| root.arrow.clone()).collect();

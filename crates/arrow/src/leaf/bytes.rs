@@ -41,27 +41,15 @@ pub(super) fn binary(views: Views, nulls: Option<NullBuffer>, to: &DataType) -> 
 
 /// The strings end to end, and where each begins.
 fn joined<O: OffsetSizeTrait>(views: &Views) -> Result<(OffsetBuffer<O>, Buffer)> {
-    let lengths = || views.views().iter().map(|&view| view as u32 as usize);
-    let total: usize = lengths().sum();
+    let total: usize = views.views().iter().map(|&view| view as u32 as usize).sum();
     if O::from_usize(total).is_none() {
         return Err(Error::limit(format!(
             "{total} bytes of strings in one array; read smaller batches, or with 64-bit offsets or as views"
         )));
     }
-    let mut bytes: Vec<u8> = Vec::with_capacity(total + INLINE);
-    for (i, view) in views.views().iter().enumerate() {
-        let len = *view as u32 as usize;
-        if len <= INLINE {
-            // PERF: a copy of known length, of which the excess is taken back, instead of one of variable length.
-            let end = bytes.len() + len;
-            bytes.extend_from_slice(&view.to_le_bytes()[4..]);
-            bytes.truncate(end);
-        } else {
-            bytes.extend_from_slice(views.get(i));
-        }
-    }
-    Ok((OffsetBuffer::from_lengths(lengths()), Buffer::from_vec(bytes)))
+    let mut offsets = Vec::with_capacity(views.len() + 1);
+    offsets.push(O::usize_as(0));
+    let mut bytes = Vec::new();
+    views.join(O::usize_as, &mut offsets, &mut bytes);
+    Ok((OffsetBuffer::new(offsets.into()), Buffer::from_vec(bytes)))
 }
-
-/// Strings up to this length are in their view.
-const INLINE: usize = 12;

@@ -34,7 +34,11 @@ fn stored(schema: &ArrowSchema, with_marker: bool) -> HashMap<String, String> {
 }
 
 fn type_of(element: SchemaElement) -> DataType {
-    mapped(1, vec![element], &TypeOptions::default()).field(0).data_type().clone()
+    type_of_first(vec![element])
+}
+
+fn type_of_first(elements: Vec<SchemaElement>) -> DataType {
+    mapped(1, elements, &TypeOptions::default()).field(0).data_type().clone()
 }
 
 fn optional(physical: Type, logical: Option<LogicalType>) -> SchemaElement {
@@ -321,4 +325,26 @@ fn what_the_caller_wants() {
     refused(vec![list(DataType::Int32).with_nullable(false), map()], "it may be null");
     refused(vec![list(DataType::Int32), map(), map()], "the file does not have it");
     refused(vec![ArrowField::new("l", DataType::Int32, true), map()], "it is a list");
+}
+
+#[test]
+fn maps_in_maps_take_no_longer_than_they_are_deep() {
+    // A type that is mapped twice at each level would take 2^60 steps.
+    const DEPTH: usize = 60;
+    let mut elements = Vec::new();
+    for _ in 0..DEPTH {
+        elements.push(group("m", OPTIONAL, 1, Some(LogicalType::Map)));
+        elements.push(group("key_value", REPEATED, 2, None));
+        elements.push(column("key", REQUIRED, Type::INT32, None));
+    }
+    elements.push(column("value", OPTIONAL, Type::INT32, None));
+    let mut data_type = type_of_first(elements);
+    let mut depth = 0;
+    while let DataType::Map(entries, _) = &data_type {
+        let DataType::Struct(parts) = entries.data_type() else { panic!("entries are no struct") };
+        assert!(!parts[0].is_nullable());
+        data_type = parts[1].data_type().clone();
+        depth += 1;
+    }
+    assert_eq!((depth, data_type), (DEPTH, DataType::Int32));
 }

@@ -43,7 +43,7 @@ fn bar(rows: u64, start: Instant) -> ProgressBar {
     let bar =
         ProgressBar::with_draw_target(Some(rows), ProgressDrawTarget::stderr()).with_elapsed(start.elapsed());
     let style =
-        ProgressStyle::with_template("{bar:30} {percent:>3}%  {human_pos} of {human_len} rows  {eta} left");
+        ProgressStyle::with_template("{bar:30} {percent:>3}%  {human_pos} of {human_len} rows  {elapsed}");
     match style {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

@@ -50,7 +50,9 @@ pub(crate) fn is_null(array: &dyn Array, row: usize) -> bool {
 /// Puts the cell from `start` on in quotes, if it needs them. An empty text does: an empty cell is a null.
 fn quote(start: usize, out: &mut String) {
     let cell = &out[start..];
-    let is_plain = !cell.contains(['"', ',', '\n', '\r']) && !cell.starts_with(' ') && !cell.ends_with(' ');
+    let is_plain = !cell.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r'))
+        && !cell.starts_with(' ')
+        && !cell.ends_with(' ');
     if is_plain && !cell.is_empty() {
         return;
     }

@@ -67,8 +67,10 @@ impl RowTable {
         }
         table.print(output)?;
         if hidden > 0 {
-            output
-                .line(format!("and {hidden} more columns: choose with --columns, or show all with --full"))?;
+            let columns = if hidden == 1 { "column" } else { "columns" };
+            output.line(format!(
+                "and {hidden} more {columns}: choose with --columns, or show all with --full"
+            ))?;
         }
         Ok(())
     }

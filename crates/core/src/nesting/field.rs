@@ -195,13 +195,13 @@ fn map(fields: &[Node], above: Above) -> Option<FieldKind> {
         return structure(fields, above);
     }
     let inside = above.in_list();
-    match inner.as_slice() {
-        [key, _] if key.repetition() != Repetition::Repeated => {
-            let entries = field(repeated, inside, false, structure(inner, inside)?);
-            Some(FieldKind::Map(Box::new(entries)))
-        }
+    if let [key] = inner.as_slice() {
         // QUIRK: maps without a value are sets: a list of their keys.
-        [key] => Some(FieldKind::List(Box::new(from_node(key, inside)?))),
-        _ => Some(FieldKind::List(Box::new(field(repeated, inside, false, structure(inner, inside)?)))),
+        return Some(FieldKind::List(Box::new(from_node(key, inside)?)));
     }
+    let entries = Box::new(field(repeated, inside, false, structure(inner, inside)?));
+    // A key or value without any column was left out.
+    let is_pair = matches!(inner.as_slice(), [key, _] if key.repetition() != Repetition::Repeated)
+        && matches!(&entries.kind, FieldKind::Struct(fields) if fields.len() == 2);
+    Some(if is_pair { FieldKind::Map(entries) } else { FieldKind::List(entries) })
 }

@@ -164,20 +164,26 @@ impl ChunkPages {
 
     /// Parses the header at `offset`; reads more where the window holds only a part of it.
     fn read_header(&mut self, offset: u64) -> Result<(PageHeader, usize)> {
+        let there = usize::try_from(self.source.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+        if there == 0 {
+            return Err(Error::truncated("the file ends before the page header"));
+        }
+        let limit = self.options.limits.page_header_bytes;
         let mut wanted = FIRST_HEADER_READ;
         loop {
-            let there = usize::try_from(self.source.len().saturating_sub(offset)).unwrap_or(usize::MAX);
-            let available = wanted.min(there);
-            let bytes = self.window_at(offset, available)?;
+            let bytes = self.window_at(offset, wanted.min(there))?;
             let mut reader = Reader::with_limits(&bytes, &self.options.limits);
             match PageHeader::read_without_statistics(&mut reader) {
-                Ok(header) => return Ok((header, reader.position())),
-                Err(error) if error.kind() == Kind::Truncated && available < there => {
-                    let more = bytes.len().max(wanted) * 4;
-                    Limits::check("page_header_bytes", wanted, self.options.limits.page_header_bytes)?;
-                    wanted = more;
+                Ok(header) => {
+                    Limits::check("page_header_bytes", reader.position(), limit)?;
+                    return Ok((header, reader.position()));
                 }
-                Err(error) => return Err(error.shifted(offset)),
+                Err(error) if error.kind() == Kind::Truncated && bytes.len() < there => {
+                    // The header has more bytes than there are in the window.
+                    Limits::check("page_header_bytes", bytes.len() + 1, limit)?;
+                    wanted = bytes.len().saturating_mul(4).min(limit);
+                }
+                Err(error) => return Err(in_header(error).shifted(offset)),
             }
         }
     }
@@ -316,14 +322,25 @@ impl ChunkPages {
         let end = offset + len as u64;
         let window_end = self.window_start + self.window.len() as u64;
         if offset < self.window_start || end > window_end {
-            let ahead = self.end.saturating_sub(offset).min(READ_AHEAD);
-            let wanted = ahead.max(len as u64) + SLACK as u64;
+            let wanted = self.ahead(offset, len).max(len as u64) + SLACK as u64;
             let there = self.source.len().saturating_sub(offset);
             let read = usize::try_from(wanted.min(there)).unwrap_or(usize::MAX).max(len);
             self.window = self.source.read_at(offset, read)?;
             self.window_start = offset;
         }
         Ok(self.window.slice((offset - self.window_start) as usize..))
+    }
+
+    /// How far to read from `offset` on, where `len` bytes are needed.
+    ///
+    /// PERF: the part of a page at the end of a window is read again with the rest of the page. Large pages are
+    /// therefore read one by one, each with the next header; and a short chunk is read at once.
+    fn ahead(&self, offset: u64, len: usize) -> u64 {
+        match self.end.saturating_sub(offset) {
+            left if left <= 2 * READ_AHEAD => left,
+            _ if len as u64 > READ_AHEAD / 8 => (len + FIRST_HEADER_READ) as u64,
+            _ => READ_AHEAD,
+        }
     }
 }
 
@@ -379,6 +396,14 @@ const PLAIN_DICTIONARY: i32 = 2;
 
 fn size(value: i32, name: &str) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::corrupt(format!("{name} is {value}")))
+}
+
+fn in_header(error: Error) -> Error {
+    let framed = Error::new(error.kind(), format!("page header: {}", error.message()));
+    match error.place().offset {
+        Some(offset) => framed.at(offset),
+        None => framed,
+    }
 }
 
 fn in_levels(kind: &str, error: Error) -> Error {

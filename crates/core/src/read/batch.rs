@@ -2,7 +2,7 @@
 
 use super::Target;
 use crate::nesting::Slots;
-use marquetry_base::Result;
+use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bits, Shape, Values};
 use std::sync::Arc;
@@ -37,14 +37,27 @@ impl LeafBatch {
         }
     }
 
-    /// Makes room for `rows` rows.
+    /// Makes room for `rows` rows, as far as that is cheap: a schema may claim any width.
     pub(super) fn reserve(&mut self, rows: usize, target: &Target) {
         if !target.want_keys {
-            self.values.reserve(rows);
+            self.values.reserve(rows.min(RESERVED_BYTES / width(target.physical.shape())));
         }
         if target.max_def > 0 {
             self.validity.get_or_insert_default().reserve(rows);
         }
+    }
+
+    /// Fails if the batch with `n` more entries takes more than `limit` bytes.
+    pub(super) fn check_room(&self, n: usize, target: &Target, limit: usize) -> Result<()> {
+        let entry = width(target.physical.shape()) + LEVELS;
+        let entries = self.entries.saturating_add(n);
+        if entries.saturating_mul(entry) <= limit {
+            return Ok(());
+        }
+        Err(Error::limit(format!(
+            "{entries} entries of {entry} bytes in one batch exceed the limit of {limit}; read smaller batches, or \
+             raise Limits::batch_bytes"
+        )))
     }
 
     /// What was read is all: validity that says nothing is dropped.
@@ -86,5 +99,61 @@ impl LeafBatch {
     /// The levels, as the structure of the fields above.
     pub fn slots(&self) -> Slots<'_> {
         Slots { def: &self.def, rep: &self.rep, len: self.entries }
+    }
+}
+
+/// Bytes of a value in a batch; at least 1.
+fn width(shape: Shape) -> usize {
+    match shape {
+        Shape::Bit => 1,
+        Shape::W32 => 4,
+        Shape::W64 => 8,
+        Shape::Bytes => 16,
+        Shape::Fixed(width) => width.max(1),
+    }
+}
+
+/// A definition and a repetition level.
+const LEVELS: usize = 2;
+/// What may be reserved for values before they are seen: the widest of usual values, for as many rows as are reserved.
+const RESERVED_BYTES: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marquetry_encoding::Physical;
+
+    fn target(physical: Physical) -> Target {
+        Target {
+            physical,
+            max_def: 1,
+            max_rep: 0,
+            slot_def: 0,
+            keep_levels: false,
+            is_text: false,
+            want_keys: false,
+        }
+    }
+
+    #[test]
+    fn a_width_that_a_schema_claims_reserves_nothing() {
+        let target = target(Physical::FixedLenByteArray(i32::MAX as usize));
+        let mut batch = LeafBatch::new(target.physical.shape());
+        batch.reserve(8192, &target);
+        let Values::Fixed(values) = batch.values else { unreachable!() };
+        assert_eq!(values.into_bytes().capacity(), 0);
+    }
+
+    #[test]
+    fn nulls_and_runs_are_held_against_the_limit() {
+        let limit = 1 << 20;
+        let narrow = target(Physical::Int64);
+        let mut batch = LeafBatch::new(narrow.physical.shape());
+        batch.check_room(1 << 16, &narrow, limit).unwrap();
+        batch.entries = 1 << 16;
+        let error = batch.check_room(1 << 16, &narrow, limit).unwrap_err();
+        assert!(error.message().contains("Limits::batch_bytes"), "{error}");
+        let wide = target(Physical::FixedLenByteArray(i32::MAX as usize));
+        assert!(LeafBatch::new(wide.physical.shape()).check_room(1, &wide, limit).is_err());
     }
 }

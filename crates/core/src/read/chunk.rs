@@ -83,8 +83,8 @@ impl ChunkReader {
         options: PageOptions,
     ) -> Result<Self> {
         Ok(ChunkReader {
+            scratch: Scratch::new(&target, options.limits.batch_bytes),
             pages: ChunkPages::new(source, chunk, options)?,
-            scratch: Scratch::new(&target),
             target,
             dictionary: None,
             dictionary_is_text: false,
@@ -228,6 +228,8 @@ impl ChunkReader {
         let mut page = self.pages.data(&start, target.max_rep, target.max_def)?;
         let bytes = std::mem::replace(&mut page.values, PageBytes::copy_of(&[]));
         self.memory = Some(bytes.clone());
+        // QUIRK: a page of nulls only may have no value bytes, in encodings too that make some of no values. PLAIN does not.
+        let encoding = if bytes.is_empty() { PLAIN } else { page.encoding };
         let is_dictionary_encoded = matches!(page.encoding, PLAIN_DICTIONARY | RLE_DICTIONARY);
         let keys_below = match &self.dictionary {
             Some(dictionary) if want_keys && is_dictionary_encoded => Some(dictionary.values().len()),
@@ -242,7 +244,7 @@ impl ChunkReader {
                     physical: target.physical,
                     dictionary: self.dictionary.clone(),
                 };
-                registry::decoder(page.encoding, &encoded).map_err(|error| start.place(error))?
+                registry::decoder(encoding, &encoded).map_err(|error| start.place(error))?
             }
         };
         let mut page = OpenPage::new(start, page, values, keys_below);
@@ -277,5 +279,6 @@ impl ChunkReader {
     }
 }
 
+const PLAIN: i32 = 0;
 const PLAIN_DICTIONARY: i32 = 2;
 const RLE_DICTIONARY: i32 = 8;

@@ -31,11 +31,18 @@ pub(super) struct Scratch {
     /// Dense indices of a block.
     keys: Values,
     levels: Vec<u8>,
+    /// Most bytes of a batch.
+    batch_bytes: usize,
 }
 
 impl Scratch {
-    pub(super) fn new(target: &Target) -> Self {
-        Scratch { dense: target.physical.shape().empty(), keys: Values::W32(Vec::new()), levels: Vec::new() }
+    pub(super) fn new(target: &Target, batch_bytes: usize) -> Self {
+        Scratch {
+            dense: target.physical.shape().empty(),
+            keys: Values::W32(Vec::new()),
+            levels: Vec::new(),
+            batch_bytes,
+        }
     }
 }
 
@@ -82,6 +89,7 @@ impl OpenPage {
         let mut done = 0;
         while done < rows {
             let block = (rows - done).min(BLOCK);
+            out.check_room(block, target, scratch.batch_bytes)?;
             if target.max_def == 0 {
                 self.decode_values(block, target, &mut out.values)?;
             } else {
@@ -201,6 +209,7 @@ impl OpenPage {
         scratch: &mut Scratch,
         out: &mut LeafBatch,
     ) -> Result<()> {
+        out.check_room(n, target, scratch.batch_bytes)?;
         let range = self.consumed..self.consumed + n;
         let def = &self.pending_def[range.clone()];
         out.rep.extend_from_slice(&self.pending_rep[range]);

@@ -16,6 +16,9 @@ pub(crate) trait Lane: Copy {
     /// Appends `n` values of `width <= 64` bits; of those wider than a lane only the lowest bits.
     fn unpack(packed: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<Self>);
 
+    /// Makes values of deltas, in place, as [`kernels::prefix_sum_u32`] does. Returns the last.
+    fn prefix_sum(values: &mut [Self], before: Self, least: Self) -> Self;
+
     /// The sum, wrapping around.
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
@@ -46,6 +49,11 @@ impl Lane for u32 {
     }
 
     #[inline]
+    fn prefix_sum(values: &mut [Self], before: Self, least: Self) -> Self {
+        kernels::prefix_sum_u32(values, before, least)
+    }
+
+    #[inline]
     fn unpack(packed: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<Self>) {
         if width <= 32 {
             return kernels::unpack_u32(packed, width, first, n, out);
@@ -68,6 +76,11 @@ impl Lane for u64 {
     #[inline(always)]
     fn to_u64(self) -> u64 {
         self
+    }
+
+    #[inline]
+    fn prefix_sum(values: &mut [Self], before: Self, least: Self) -> Self {
+        kernels::prefix_sum_u64(values, before, least)
     }
 
     #[inline]

@@ -19,7 +19,9 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
 use arrow_schema::{ArrowError, DataType, IntervalUnit, TimeUnit};
 
 /// The cells of all batches, column by column.
-pub fn columns<E>(batches: impl IntoIterator<Item = Result<RecordBatch, E>>) -> Result<Vec<Vec<String>>, E> {
+pub(crate) fn columns<E>(
+    batches: impl IntoIterator<Item = Result<RecordBatch, E>>,
+) -> Result<Vec<Vec<String>>, E> {
     let mut columns: Vec<Vec<String>> = Vec::new();
     for batch in batches {
         let batch = batch?;
@@ -32,12 +34,12 @@ pub fn columns<E>(batches: impl IntoIterator<Item = Result<RecordBatch, E>>) -> 
 }
 
 /// The batches of an Arrow IPC file.
-pub fn arrow_file(bytes: bytes::Bytes) -> Result<Vec<RecordBatch>, ArrowError> {
+pub(crate) fn arrow_file(bytes: bytes::Bytes) -> Result<Vec<RecordBatch>, ArrowError> {
     arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(bytes), None)?.collect()
 }
 
 /// The cells of one array.
-pub fn of(array: &ArrayRef) -> Vec<String> {
+pub(crate) fn of(array: &ArrayRef) -> Vec<String> {
     match array.data_type() {
         DataType::Null => vec!["null".to_owned(); array.len()],
         DataType::Dictionary(_, _) => {

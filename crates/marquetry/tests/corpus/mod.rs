@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The folder with `parquet-testing`, `expected` and `corpus` in it; `None` if the test is to be skipped.
-pub fn root() -> Option<PathBuf> {
+pub(crate) fn root() -> Option<PathBuf> {
     let root = match std::env::var_os("MARQUETRY_CORPUS") {
         Some(path) => PathBuf::from(path),
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
@@ -27,7 +27,7 @@ pub fn root() -> Option<PathBuf> {
 }
 
 /// The bytes of a file below the root.
-pub fn bytes(root: &Path, path: &str) -> Bytes {
+pub(crate) fn bytes(root: &Path, path: &str) -> Bytes {
     match std::fs::read(root.join(path)) {
         Ok(bytes) => bytes.into(),
         Err(error) => panic!("{path}: {error}"),
@@ -35,7 +35,7 @@ pub fn bytes(root: &Path, path: &str) -> Bytes {
 }
 
 /// All files below a folder of the root, as paths from the root with `/` in them, in order.
-pub fn files(root: &Path, folder: &str) -> Vec<String> {
+pub(crate) fn files(root: &Path, folder: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![root.join(folder)];
     while let Some(folder) = folders.pop() {
@@ -54,17 +54,17 @@ pub fn files(root: &Path, folder: &str) -> Vec<String> {
 }
 
 /// What is expected of one file of `corpus/expected.jsonl`.
-pub struct Expectation {
+pub(crate) struct Expectation {
     /// From the root.
-    pub path: String,
+    pub(crate) path: String,
     /// `read`, `read-some`, `reject`, `encrypted` or `alp`.
-    pub expect: String,
+    pub(crate) expect: String,
     /// Where readers agree on a number.
-    pub rows: Option<u64>,
+    pub(crate) rows: Option<u64>,
 }
 
 /// All of `corpus/expected.jsonl`.
-pub fn expectations(root: &Path) -> Vec<Expectation> {
+pub(crate) fn expectations(root: &Path) -> Vec<Expectation> {
     let lines = std::fs::read_to_string(root.join("corpus/expected.jsonl")).unwrap();
     let text = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
     lines

@@ -1,0 +1,161 @@
+//! Measures every loop at every level that this CPU has: `cargo run --release -p marquetry-kernels --example measure`.
+//!
+//! Nanoseconds a value, the best of many rounds, on data that fits the second-level cache; and how many times faster
+//! than scalar. An argument keeps the lines that contain it.
+
+use marquetry_kernels::{Bits, Kernels, gather, gather_views, inline_view, join_views, long_view, pack};
+use std::hint::black_box;
+use std::time::Instant;
+
+const N: usize = 4096;
+
+fn main() {
+    let filter = std::env::args().nth(1).unwrap_or_default();
+    let levels: Vec<&Kernels> = Kernels::all_available().collect();
+    let line = |name: &str, run: &mut dyn FnMut(&Kernels)| {
+        if !name.contains(&filter) {
+            return;
+        }
+        print!("{name:24}");
+        let times: Vec<f64> = levels.iter().map(|kernels| best(|| run(kernels))).collect();
+        for (kernels, time) in levels.iter().zip(&times) {
+            print!("  {} {time:6.3} ns  {:5.2} x", kernels.name(), times[times.len() - 1] / time);
+        }
+        println!();
+    };
+    unpacking(&line);
+    expanding(&line);
+    rest(&line);
+    strings(&line);
+}
+
+type Line<'a> = dyn Fn(&str, &mut dyn FnMut(&Kernels)) + 'a;
+
+fn best(mut run: impl FnMut()) -> f64 {
+    let round = |run: &mut dyn FnMut()| {
+        let start = Instant::now();
+        (0..8).for_each(|_| run());
+        start.elapsed().as_secs_f64() * 1e9 / (8 * N) as f64
+    };
+    (0..2000).map(|_| round(&mut run)).fold(f64::INFINITY, f64::min)
+}
+
+fn noise() -> Vec<u64> {
+    (1..=N as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32 % 64)).collect()
+}
+
+fn unpacking(line: &Line<'_>) {
+    for width in [1, 2, 5, 8, 10, 13, 17, 20, 25, 26, 31, 32, 40, 57, 60] {
+        let mut packed = Vec::new();
+        pack(&noise(), width, &mut packed);
+        packed.resize(packed.len() + 64, 0);
+        let (mut bytes, mut words, mut longs) = (Vec::new(), Vec::new(), Vec::new());
+        if width <= 8 {
+            line(&format!("unpack_u8 {width}"), &mut |kernels| {
+                bytes.clear();
+                kernels.unpack_u8(black_box(&packed), width, 0, N, &mut bytes);
+            });
+        }
+        if width <= 32 {
+            line(&format!("unpack_u32 {width}"), &mut |kernels| {
+                words.clear();
+                kernels.unpack_u32(black_box(&packed), width, 0, N, &mut words);
+            });
+        }
+        line(&format!("unpack_u64 {width}"), &mut |kernels| {
+            longs.clear();
+            kernels.unpack_u64(black_box(&packed), width, 0, N, &mut longs);
+        });
+    }
+}
+
+fn expanding(line: &Line<'_>) {
+    for per_cent in [50, 90, 99] {
+        let validity: Bits = noise().iter().map(|value| value % 100 < per_cent).collect();
+        let ones = validity.count_ones(0..N);
+        let (mut words, mut longs, mut views, mut bits) = (Vec::new(), Vec::new(), Vec::new(), Bits::new());
+        let (dense_words, dense_longs, dense_views) = (vec![7; ones], vec![7; ones], vec![7; ones]);
+        let dense: Bits = (0..ones).map(|i| i % 3 == 0).collect();
+        line(&format!("expand_u32 {per_cent}"), &mut |kernels| {
+            words.clear();
+            kernels.expand_u32(black_box(&dense_words), &validity, 0, N, &mut words);
+        });
+        line(&format!("expand_u64 {per_cent}"), &mut |kernels| {
+            longs.clear();
+            kernels.expand_u64(black_box(&dense_longs), &validity, 0, N, &mut longs);
+        });
+        line(&format!("expand_u128 {per_cent}"), &mut |kernels| {
+            views.clear();
+            kernels.expand_u128(black_box(&dense_views), &validity, 0, N, &mut views);
+        });
+        line(&format!("expand_bits {per_cent}"), &mut |kernels| {
+            bits.clear();
+            kernels.expand_bits(black_box(&dense), &validity, 0, N, &mut bits);
+        });
+    }
+}
+
+fn rest(line: &Line<'_>) {
+    let mut longs = noise();
+    let mut words: Vec<u32> = longs.iter().map(|&value| value as u32).collect();
+    let levels: Vec<u8> = longs.iter().map(|&value| value as u8 % 4).collect();
+    let streams: Vec<u8> = longs.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let validity: Bits = longs.iter().map(|value| value % 3 > 0).collect();
+    line("prefix_sum_u32", &mut |kernels| {
+        black_box(kernels.prefix_sum_u32(black_box(&mut words), 1, 2));
+    });
+    line("prefix_sum_u64", &mut |kernels| {
+        black_box(kernels.prefix_sum_u64(black_box(&mut longs), 1, 2));
+    });
+    line("max_u32", &mut |kernels| {
+        black_box(kernels.max_u32(black_box(&words)));
+    });
+    line("count_ones", &mut |kernels| {
+        black_box(kernels.count_ones(black_box(&validity), 0..N));
+    });
+    let mut bits = Bits::new();
+    line("push_at_least", &mut |kernels| {
+        bits.clear();
+        kernels.push_at_least(&mut bits, black_box(&levels), 3);
+    });
+    line("join_u32", &mut |kernels| {
+        words.clear();
+        kernels.join_u32(black_box(&streams), N, 0, N, &mut words);
+    });
+    line("join_u64", &mut |kernels| {
+        longs.clear();
+        kernels.join_u64(black_box(&streams), N, 0, N, &mut longs);
+    });
+    let indices: Vec<u32> = noise().iter().map(|&value| value as u32 % 1000).collect();
+    let dictionary = noise();
+    line("gather u64", &mut |_| {
+        longs.clear();
+        gather(black_box(&dictionary), &indices, &mut longs).unwrap();
+    });
+    let (views, mut out) = (vec![inline_view(b"short"); 1000], Vec::new());
+    line("gather views", &mut |_| {
+        out.clear();
+        gather_views(black_box(&views), &indices, 1, &mut out).unwrap();
+    });
+}
+
+fn strings(line: &Line<'_>) {
+    let text = vec![b'x'; 1 << 16];
+    for (name, shortest, longest) in [("short", 0, 12), ("mixed", 8, 24), ("long", 30, 42)] {
+        let views: Vec<u128> = noise()
+            .iter()
+            .map(|value| {
+                let len = shortest + (value >> 20) as usize % (longest - shortest + 1);
+                let from = (value >> 40) as usize % (text.len() - 64);
+                let string = &text[from..from + len];
+                if len <= 12 { inline_view(string) } else { long_view(string, 0, from as u32) }
+            })
+            .collect();
+        let (mut ends, mut bytes) = (Vec::new(), Vec::new());
+        line(&format!("join_views {name}"), &mut |_| {
+            ends.clear();
+            bytes.clear();
+            join_views(black_box(&views), &[&text], |end| end as i32, &mut ends, &mut bytes);
+        });
+    }
+}

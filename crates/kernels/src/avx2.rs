@@ -1,0 +1,110 @@
+//! The loops for x86-64 CPUs with AVX2 and BMI2: of 2013 and later.
+//!
+//! Loops that gain by new instructions only are the scalar ones, compiled once more; the others are written out. The
+//! functions check their lengths before they use pointers, so they are safe wherever the CPU has the instructions.
+
+mod expand;
+mod join;
+mod sum;
+mod unpack;
+
+use crate::table::{Kernels, SCALAR};
+use crate::{bits, gather};
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+/// Whether this CPU has all that the loops of [`AVX2`] use.
+pub(crate) fn is_available() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+pub(crate) const AVX2: Kernels = Kernels {
+    name: "avx2",
+    unpack_u8: unpack::unpack_u8,
+    unpack_u32: unpack::unpack_u32,
+    unpack_u64: unpack::unpack_u64,
+    expand_u32: expand::expand_u32,
+    expand_u64: expand::expand_u64,
+    expand_u128: expand::expand_u128,
+    expand_word,
+    prefix_sum_u32: sum::prefix_sum_u32,
+    prefix_sum_u64: sum::prefix_sum_u64,
+    max_u32,
+    count_ones,
+    at_least,
+    join_u32: join::join_u32,
+    join_u64: join::join_u64,
+    ..SCALAR
+};
+
+#[target_feature(enable = "bmi2")]
+fn expand_word(dense: u64, validity: u64) -> u64 {
+    _pdep_u64(dense, validity)
+}
+
+#[target_feature(enable = "avx2")]
+fn max_u32(values: &[u32]) -> u32 {
+    gather::max_u32_scalar(values)
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+fn count_ones(bytes: &[u8], first: usize, n: usize) -> usize {
+    bits::count_ones_scalar(bytes, first, n)
+}
+
+#[target_feature(enable = "avx2")]
+fn at_least(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]) {
+    let (groups, rest) = levels.as_chunks::<32>();
+    assert_eq!(levels.len(), out.len() * 8);
+    let (masks, last) = out.split_at_mut(groups.len() * 4);
+    let threshold_vector = _mm256_set1_epi8(threshold as i8);
+    for (group, mask) in groups.iter().zip(masks.as_chunks_mut::<4>().0) {
+        let levels = load(group);
+        let at_least = _mm256_cmpeq_epi8(_mm256_max_epu8(levels, threshold_vector), levels);
+        mask.write_copy_of_slice(&_mm256_movemask_epi8(at_least).to_le_bytes());
+    }
+    bits::at_least_scalar(rest, threshold, last);
+}
+
+/// Plain old data of a vector's size, in any arrangement.
+///
+/// # Safety
+/// Implementers are of 32 bytes, all of which have a value, whatever bits.
+unsafe trait Whole {}
+// SAFETY: 32 bytes without padding; any bits are an integer.
+unsafe impl Whole for [u8; 32] {}
+// SAFETY: as above.
+unsafe impl Whole for [u32; 8] {}
+// SAFETY: as above.
+unsafe impl Whole for [u64; 4] {}
+// SAFETY: as above.
+unsafe impl Whole for [u128; 2] {}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load<T: Whole>(from: &T) -> __m256i {
+    // SAFETY: a reference to 32 bytes that have a value; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(std::ptr::from_ref(from).cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn store<T: Whole>(to: &mut T, vector: __m256i) {
+    // SAFETY: a reference to 32 bytes of any bits; the store needs no alignment.
+    unsafe { _mm256_storeu_si256(std::ptr::from_mut(to).cast(), vector) }
+}
+
+/// Writes all elements of `to`, `N` of which take 32 bytes.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn fill<T, const N: usize>(to: &mut [MaybeUninit<T>; N], vector: __m256i)
+where
+    [T; N]: Whole,
+{
+    // SAFETY: a reference to 32 bytes, which need not have had a value; the store needs no alignment.
+    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), vector) }
+}

@@ -1,0 +1,142 @@
+//! Spreading by a permutation: for each pattern of validity bits a table says which dense lane a slot takes.
+
+use super::{fill, load, store};
+use crate::expand::by_words;
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn expand_u32(dense: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
+    by_words(dense, validity, first, out, |word, dense, slots| {
+        let (mut word, mut dense) = (word, dense);
+        let (groups, tail) = slots.as_chunks_mut::<8>();
+        for group in groups {
+            let byte = word as u8;
+            fill(group, spread_8(dense, byte));
+            dense = &dense[byte.count_ones() as usize..];
+            word >>= 8;
+        }
+        let mut last = [0; 8];
+        store(&mut last, spread_8(dense, word as u8));
+        tail.write_copy_of_slice(&last[..tail.len()]);
+    });
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn expand_u64(dense: &[u64], validity: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) {
+    by_words(dense, validity, first, out, |word, dense, slots| {
+        let (mut word, mut dense) = (word, dense);
+        let (groups, tail) = slots.as_chunks_mut::<4>();
+        for group in groups {
+            let bits = word as usize % 16;
+            fill(group, spread_4(dense, bits));
+            dense = &dense[bits.count_ones() as usize..];
+            word >>= 4;
+        }
+        let mut last = [0; 4];
+        store(&mut last, spread_4(dense, word as usize % 16));
+        tail.write_copy_of_slice(&last[..tail.len()]);
+    });
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn expand_u128(dense: &[u128], validity: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) {
+    by_words(dense, validity, first, out, |word, dense, slots| {
+        let (mut word, mut dense) = (word, dense);
+        let (groups, tail) = slots.as_chunks_mut::<2>();
+        for group in groups {
+            let bits = word as usize % 4;
+            fill(group, spread_2(dense, bits));
+            dense = &dense[bits.count_ones() as usize..];
+            word >>= 2;
+        }
+        let mut last = [0; 2];
+        store(&mut last, spread_2(dense, word as usize % 4));
+        tail.write_copy_of_slice(&last[..tail.len()]);
+    });
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn spread_8(dense: &[u32], byte: u8) -> __m256i {
+    let pattern = i64::from_le_bytes(SPREAD_8[byte as usize]);
+    permuted(next(dense), _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(pattern)))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn spread_4(dense: &[u64], bits: usize) -> __m256i {
+    permuted(next(dense), load(&SPREAD_4[bits]))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn spread_2(dense: &[u128], bits: usize) -> __m256i {
+    // Twice 64 bits for each bit.
+    permuted(next(dense), load(&SPREAD_4[[0b0000, 0b0011, 0b1100, 0b1111][bits]]))
+}
+
+/// For each 32-bit lane the lane of `dense` that `pattern` says; 0 where it says [`NULL`].
+#[target_feature(enable = "avx2")]
+#[inline]
+fn permuted(dense: __m256i, pattern: __m256i) -> __m256i {
+    let lanes = _mm256_permutevar8x32_epi32(dense, pattern);
+    _mm256_andnot_si256(_mm256_srai_epi32(pattern, 31), lanes)
+}
+
+/// The next 32 bytes of values; where there are fewer, what is behind them is 0.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn next<T: Copy + Default, const N: usize>(dense: &[T]) -> __m256i
+where
+    [T; N]: super::Whole,
+{
+    match dense.first_chunk::<N>() {
+        Some(whole) => load(whole),
+        None => {
+            let mut padded = [T::default(); N];
+            padded[..dense.len()].copy_from_slice(dense);
+            load(&padded)
+        }
+    }
+}
+
+/// In a pattern: no lane. Negative as a 32-bit number, also when it was widened from a byte.
+const NULL: u8 = 0x80;
+
+/// For each eight bits the pattern of eight lanes.
+static SPREAD_8: [[u8; 8]; 256] = {
+    let mut patterns = [[NULL; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut slot, mut lane) = (0, 0);
+        while slot < 8 {
+            if byte >> slot & 1 == 1 {
+                patterns[byte][slot] = lane;
+                lane += 1;
+            }
+            slot += 1;
+        }
+        byte += 1;
+    }
+    patterns
+};
+
+/// For each four bits the pattern of four pairs of lanes.
+static SPREAD_4: [[u32; 8]; 16] = {
+    let mut patterns = [[u32::MAX; 8]; 16];
+    let mut bits = 0;
+    while bits < 16 {
+        let mut slot = 0;
+        while slot < 4 {
+            let lane = SPREAD_8[bits][slot];
+            if lane != NULL {
+                patterns[bits][2 * slot] = 2 * lane as u32;
+                patterns[bits][2 * slot + 1] = 2 * lane as u32 + 1;
+            }
+            slot += 1;
+        }
+        bits += 1;
+    }
+    patterns
+};

@@ -1,0 +1,185 @@
+//! Every level that this CPU has does exactly what the scalar one does: for every width, tail and alignment.
+
+use marquetry_kernels::{Bits, Kernels, pack, split_u32, split_u64};
+
+fn scalar() -> &'static Kernels {
+    Kernels::all_available().last().unwrap()
+}
+
+/// Numbers that look random, the same ones each time.
+fn noise(n: usize) -> Vec<u64> {
+    let mut state = 1u64;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    };
+    std::iter::repeat_with(next).take(n).collect()
+}
+
+/// Bits of which about `per_cent` are 1.
+fn bits(per_cent: u64, n: usize) -> Bits {
+    noise(n).iter().map(|&value| (value >> 32) % 100 < per_cent).collect()
+}
+
+/// Lengths around the sizes of vectors and words.
+const LENGTHS: [usize; 20] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 300];
+
+#[test]
+fn the_scalar_level_is_always_there() {
+    assert_eq!(scalar().name(), "scalar");
+    assert!(Kernels::all_available().any(|kernels| std::ptr::eq(kernels, Kernels::current())));
+}
+
+#[test]
+fn unpacking() {
+    let all = noise(340);
+    for width in 0..=64 {
+        let mut packed = Vec::new();
+        pack(&all, width, &mut packed);
+        for first in (0..9).chain([15, 16, 33]) {
+            for n in LENGTHS {
+                // No byte more than needed, and slack.
+                let needed = ((first + n) * width as usize).div_ceil(8);
+                for source in [&packed[..needed], &packed] {
+                    for kernels in Kernels::all_available() {
+                        let place = format!("{kernels:?}, width {width}, {n} from {first}");
+                        let (mut out, mut expected) = (vec![1], vec![1]);
+                        kernels.unpack_u64(source, width, first, n, &mut out);
+                        scalar().unpack_u64(source, width, first, n, &mut expected);
+                        assert_eq!(out, expected, "{place}");
+                        if width <= 32 {
+                            let (mut out, mut expected) = (vec![1], vec![1]);
+                            kernels.unpack_u32(source, width, first, n, &mut out);
+                            scalar().unpack_u32(source, width, first, n, &mut expected);
+                            assert_eq!(out, expected, "{place}");
+                        }
+                        if width <= 8 {
+                            let (mut out, mut expected) = (vec![1], vec![1]);
+                            kernels.unpack_u8(source, width, first, n, &mut out);
+                            scalar().unpack_u8(source, width, first, n, &mut expected);
+                            assert_eq!(out, expected, "{place}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn expanding() {
+    let values = noise(400);
+    let words: Vec<u32> = values.iter().map(|&value| value as u32).collect();
+    let views: Vec<u128> = values.iter().map(|&value| u128::from(value) << 40 | 7).collect();
+    let dense_bits = bits(50, 400);
+    for per_cent in [0, 3, 50, 90, 99, 100] {
+        let validity = bits(per_cent, 400);
+        for first in [0, 1, 5, 7, 8, 63, 64, 65] {
+            for n in LENGTHS {
+                let ones = scalar().count_ones(&validity, first..first + n);
+                let mut dense = Bits::new();
+                dense.push_packed(dense_bits.as_bytes(), 0, ones);
+                for kernels in Kernels::all_available() {
+                    let place = format!("{kernels:?}, {per_cent} %, {n} from {first}");
+                    assert_eq!(kernels.count_ones(&validity, first..first + n), ones, "{place}");
+
+                    let (mut out, mut expected) = (vec![1], vec![1]);
+                    kernels.expand_u32(&words[..ones], &validity, first, n, &mut out);
+                    scalar().expand_u32(&words[..ones], &validity, first, n, &mut expected);
+                    assert_eq!(out, expected, "{place}");
+
+                    let (mut out, mut expected) = (vec![1], vec![1]);
+                    kernels.expand_u64(&values[..ones], &validity, first, n, &mut out);
+                    scalar().expand_u64(&values[..ones], &validity, first, n, &mut expected);
+                    assert_eq!(out, expected, "{place}");
+
+                    let (mut out, mut expected) = (vec![1], vec![1]);
+                    kernels.expand_u128(&views[..ones], &validity, first, n, &mut out);
+                    scalar().expand_u128(&views[..ones], &validity, first, n, &mut expected);
+                    assert_eq!(out, expected, "{place}");
+
+                    let (mut out, mut expected) = (bits(50, first % 3), bits(50, first % 3));
+                    kernels.expand_bits(&dense, &validity, first, n, &mut out);
+                    scalar().expand_bits(&dense, &validity, first, n, &mut expected);
+                    assert_eq!(out, expected, "{place}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn summing() {
+    let values = noise(310);
+    for n in LENGTHS {
+        for (before, least) in [(0, 0), (5, 1), (u64::MAX, 0u64.wrapping_sub(3)), (1 << 40, 1 << 63)] {
+            for kernels in Kernels::all_available() {
+                for start in 0..3 {
+                    let (mut out, mut expected) = (values.clone(), values.clone());
+                    let last = kernels.prefix_sum_u64(&mut out[start..start + n], before, least);
+                    assert_eq!(last, scalar().prefix_sum_u64(&mut expected[start..start + n], before, least));
+                    assert_eq!(out, expected, "{kernels:?}, {n}");
+
+                    let mut out: Vec<u32> = values.iter().map(|&value| value as u32).collect();
+                    let mut expected = out.clone();
+                    let (before, least) = (before as u32, least as u32);
+                    let last = kernels.prefix_sum_u32(&mut out[start..start + n], before, least);
+                    assert_eq!(last, scalar().prefix_sum_u32(&mut expected[start..start + n], before, least));
+                    assert_eq!(out, expected, "{kernels:?}, {n}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn largest() {
+    let values: Vec<u32> = noise(310).iter().map(|&value| value as u32).collect();
+    for n in LENGTHS {
+        for start in 0..5 {
+            for kernels in Kernels::all_available() {
+                let max = values[start..start + n].iter().copied().max().unwrap_or(0);
+                assert_eq!(kernels.max_u32(&values[start..start + n]), max, "{kernels:?}, {n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn levels() {
+    let levels: Vec<u8> = noise(310).iter().map(|&value| (value >> 56) as u8).collect();
+    for n in LENGTHS {
+        for before in 0..9 {
+            for threshold in [0, 1, 127, 128, 255] {
+                for kernels in Kernels::all_available() {
+                    let (mut out, mut expected) = (bits(50, before), bits(50, before));
+                    kernels.push_at_least(&mut out, &levels[before..before + n], threshold);
+                    scalar().push_at_least(&mut expected, &levels[before..before + n], threshold);
+                    assert_eq!(out, expected, "{kernels:?}, {n} levels at least {threshold}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn joining() {
+    let values = noise(310);
+    let halves: Vec<u32> = values.iter().map(|&value| value as u32).collect();
+    let (mut streams, mut half_streams) = (Vec::new(), Vec::new());
+    split_u64(&values, &mut streams);
+    split_u32(&halves, &mut half_streams);
+    for n in LENGTHS {
+        for first in [0, 1, 7] {
+            for kernels in Kernels::all_available() {
+                let (mut out, mut half_out) = (vec![7], vec![7]);
+                kernels.join_u64(&streams, 310, first, n, &mut out);
+                kernels.join_u32(&half_streams, 310, first, n, &mut half_out);
+                assert_eq!(out[1..], values[first..first + n], "{kernels:?}, {n} from {first}");
+                assert_eq!(half_out[1..], halves[first..first + n], "{kernels:?}, {n} from {first}");
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! No loop reads past the slice that it was given: the slices here end where the next byte cannot be read.
+#![cfg(unix)]
+
+use marquetry_kernels::{
+    Bits, Kernels, gather, join_views, long_view, pack, plain_views, split_u32, split_u64,
+};
+use std::ptr;
+
+/// Memory whose last byte is followed by a page that must not be touched.
+struct Guarded {
+    start: *mut u8,
+    /// Bytes that can be used, a whole number of pages.
+    room: usize,
+    page: usize,
+}
+
+impl Guarded {
+    fn new(bytes: usize) -> Self {
+        // SAFETY: asks a number of the system.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let room = bytes.next_multiple_of(page);
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: new memory at an address of the system's choice, of which the last page is then closed.
+        let start = unsafe {
+            let start = libc::mmap(ptr::null_mut(), room + page, access, kind, -1, 0).cast::<u8>();
+            assert!(!ptr::eq(start, libc::MAP_FAILED.cast()));
+            assert_eq!(libc::mprotect(start.add(room).cast(), page, libc::PROT_NONE), 0);
+            start
+        };
+        Guarded { start, room, page }
+    }
+
+    /// A copy of `values` that ends at the guard.
+    fn copy<T: Copy>(&mut self, values: &[T]) -> &mut [T] {
+        let size = size_of_val(values);
+        assert!(size <= self.room && self.room.is_multiple_of(align_of::<T>()));
+        // SAFETY: the last `size` bytes of the room, aligned because `size` is a whole number of values and the room a
+        // whole number of pages; they are this value's own, and borrowed from it.
+        unsafe {
+            let to = self.start.add(self.room - size).cast::<T>();
+            ptr::copy_nonoverlapping(values.as_ptr(), to, values.len());
+            std::slice::from_raw_parts_mut(to, values.len())
+        }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: what `new` mapped.
+        unsafe { libc::munmap(self.start.cast(), self.room + self.page) };
+    }
+}
+
+const LENGTHS: [usize; 14] = [0, 1, 3, 4, 7, 8, 9, 31, 32, 33, 64, 65, 100, 200];
+
+fn noise(n: usize) -> Vec<u64> {
+    (1..=n as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32 % 64)).collect()
+}
+
+#[test]
+fn unpacking() {
+    let mut memory = Guarded::new(8192);
+    for width in 0..=64 {
+        for n in LENGTHS {
+            let mut packed = Vec::new();
+            pack(&noise(n), width, &mut packed);
+            // The packed bytes themselves end at the guard, or some slack does.
+            for slack in [0, 1, 15, 16, 17, 64] {
+                packed.resize((n * width as usize).div_ceil(8) + slack, 0);
+                let source = memory.copy(&packed);
+                for kernels in Kernels::all_available() {
+                    for first in [0, n / 3] {
+                        kernels.unpack_u64(source, width, first, n - first, &mut Vec::new());
+                        if width <= 32 {
+                            kernels.unpack_u32(source, width, first, n - first, &mut Vec::new());
+                        }
+                        if width <= 8 {
+                            kernels.unpack_u8(source, width, first, n - first, &mut Vec::new());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn expanding_summing_and_looking_up() {
+    let mut memory = Guarded::new(8192);
+    let values = noise(200);
+    for n in LENGTHS {
+        let validity: Bits = (0..2 * n).map(|i| i % 2 == 1).collect();
+        let words: Vec<u32> = values[..n].iter().map(|&value| value as u32).collect();
+        let views: Vec<u128> = values[..n].iter().map(|&value| u128::from(value)).collect();
+        for kernels in Kernels::all_available() {
+            kernels.expand_u32(memory.copy(&words), &validity, 0, 2 * n, &mut Vec::new());
+            kernels.expand_u64(memory.copy(&values[..n]), &validity, 0, 2 * n, &mut Vec::new());
+            kernels.expand_u128(memory.copy(&views), &validity, 0, 2 * n, &mut Vec::new());
+            kernels.prefix_sum_u32(memory.copy(&words), 1, 2);
+            kernels.prefix_sum_u64(memory.copy(&values[..n]), 1, 2);
+            kernels.max_u32(memory.copy(&words));
+            let levels: Vec<u8> = words.iter().map(|&word| word as u8).collect();
+            kernels.push_at_least(&mut Bits::new(), memory.copy(&levels), 100);
+        }
+        let indices: Vec<u32> = (0..n as u32).rev().collect();
+        gather(memory.copy(&values[..n]), &indices, &mut Vec::new()).unwrap();
+    }
+}
+
+#[test]
+fn joining() {
+    let mut memory = Guarded::new(8192);
+    for n in LENGTHS {
+        let (mut streams, mut half_streams) = (Vec::new(), Vec::new());
+        split_u64(&noise(n), &mut streams);
+        split_u32(&vec![7; n], &mut half_streams);
+        for kernels in Kernels::all_available() {
+            kernels.join_u64(memory.copy(&streams), n, 0, n, &mut Vec::new());
+            kernels.join_u32(memory.copy(&half_streams), n, 0, n, &mut Vec::new());
+        }
+    }
+}
+
+#[test]
+fn strings() {
+    let mut memory = Guarded::new(8192);
+    for len in 0..80u32 {
+        // Three strings, of which the last ends at the guard: as PLAIN, and end to end.
+        let string = vec![b'x'; len as usize];
+        let plain = [&len.to_le_bytes()[..], &string].concat().repeat(3);
+        let page = memory.copy(&plain);
+        let mut views = Vec::new();
+        assert_eq!(plain_views(page, page.len(), 0, 3, 0, &mut views), Some(plain.len()));
+        let (mut ends, mut bytes) = (Vec::new(), Vec::new());
+        join_views(&views, &[page], |end| end, &mut ends, &mut bytes);
+        assert_eq!(bytes, string.repeat(3));
+        assert_eq!(ends, [1, 2, 3].map(|i| i * len as usize));
+        if len > 12 {
+            let buffer = memory.copy(&string);
+            bytes.clear();
+            join_views(&[long_view(buffer, 0, 0)], &[buffer], |end| end, &mut ends, &mut bytes);
+            assert_eq!(bytes, string);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Reads paths of Parquet files from the standard input and takes them apart into seeds for every target.
+//!
+//! `find DIR -name '*.parquet' -size -20k | cargo run --release --example seed -- CORPUS`
+
+use bytes::Bytes;
+use marquetry_base::{Limits, Result};
+use marquetry_core::io::read_metadata;
+use marquetry_core::meta::{ColumnChunk, ParquetMetaData};
+use marquetry_core::page::{ChunkPages, PageOptions, PageStart, Trust};
+use marquetry_encoding::{EncodedPage, Physical, Values, registry};
+use marquetry_format::Repetition;
+use marquetry_fuzz::{PHYSICAL, SCHEMAS};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn main() -> std::io::Result<()> {
+    let mut corpus = Corpus {
+        dir: std::env::args_os().nth(1).expect("a directory for the seeds").into(),
+        seen: HashSet::new(),
+    };
+    for path in std::io::stdin().lines() {
+        let file = Bytes::from(std::fs::read(path?)?);
+        corpus.add("file", &[&file])?;
+        let Ok(footer) = read_metadata(&file, &Limits::default()) else {
+            continue;
+        };
+        let end = file.len() - 8;
+        corpus.add("footer", &[&file[end - footer.footer_len..end]])?;
+        for (of, range) in indexes(&footer.metadata) {
+            if let Some(bytes) = file.get(range.start as usize..range.end as usize) {
+                corpus.add("thrift", &[&[of], bytes])?;
+            }
+        }
+        for chunk in footer.metadata.row_groups().flat_map(|row_group| row_group.columns().take(60)) {
+            // What cannot be read is a seed of `file` only.
+            let Ok(chunk) = chunk else { continue };
+            if let Err(error) = pages(&file, chunk, &mut corpus) {
+                eprintln!("{error}");
+            }
+        }
+    }
+    println!("{} seeds", corpus.seen.len());
+    Ok(())
+}
+
+struct Corpus {
+    dir: PathBuf,
+    seen: HashSet<u64>,
+}
+
+impl Corpus {
+    /// Writes a seed, unless it is too long or was written before.
+    fn add(&mut self, target: &str, parts: &[&[u8]]) -> std::io::Result<()> {
+        let bytes = parts.concat();
+        let mut hasher = DefaultHasher::new();
+        (target, &bytes).hash(&mut hasher);
+        if bytes.len() > 20_480 || !self.seen.insert(hasher.finish()) {
+            return Ok(());
+        }
+        let dir = self.dir.join(target);
+        std::fs::create_dir_all(&dir)?;
+        std::fs::write(dir.join(format!("{:016x}", hasher.finish())), bytes)
+    }
+}
+
+fn indexes(metadata: &ParquetMetaData) -> Vec<(u8, std::ops::Range<u64>)> {
+    let chunks = metadata.row_groups().flat_map(|row_group| row_group.columns().filter_map(Result::ok));
+    chunks
+        .flat_map(|chunk| {
+            let bloom = chunk.bloom_filter_offset().map(|start| (3, start..start.saturating_add(64)));
+            let column = chunk.column_index_range().map(|range| (1, range));
+            let offset = chunk.offset_index_range().map(|range| (2, range));
+            [bloom, column, offset].into_iter().flatten()
+        })
+        .collect()
+}
+
+fn pages(file: &Bytes, chunk: ColumnChunk<'_>, corpus: &mut Corpus) -> Result<()> {
+    let options = PageOptions { limits: Arc::default(), verify_checksums: false, trust: Trust::Disbelieved };
+    let (leaf, codec) = (chunk.leaf(), chunk.codec()?.code() as u8);
+    let physical = leaf.physical();
+    let form = SCHEMAS.iter().position(|path| levels(path) == (leaf.max_def(), leaf.max_rep()));
+    let range = chunk.byte_range()?;
+    if let (Some(form), Some(of), Some(bytes)) =
+        (form, choice(&PHYSICAL, physical), file.get(range.start as usize..range.end as usize))
+    {
+        let [low, high] = (chunk.num_values() as u16 % 5_000).to_le_bytes();
+        let text = u8::from(leaf.logical().is_some()) << 1;
+        for flags in [1, 5] {
+            corpus.add("page", &[&[form as u8, of, flags | text, codec, low, high, 0], bytes])?;
+        }
+    }
+    let mut pages = ChunkPages::new(Arc::new(file.clone()), chunk, options)?;
+    let mut dictionary: Vec<u8> = Vec::new();
+    while let Some(start) = pages.next_start()? {
+        let stored = &file[start.body as usize..][..start.header.compressed_page_size as usize];
+        let size = start.header.uncompressed_page_size.to_le_bytes();
+        corpus.add("thrift", &[&[0], &file[start.offset as usize..start.body as usize]])?;
+        corpus.add("codec", &[&[codec], &size[..3], &[0], stored])?;
+        if let Some(header) = start.header.dictionary_page_header.as_ref().filter(|_| start.is_dictionary()) {
+            let mut page = Vec::new();
+            let len = start.header.uncompressed_page_size as usize;
+            marquetry_codec::Decompressor::new().decompress(chunk.codec()?, stored, len, &mut page)?;
+            let len = (page.len() as u16).to_le_bytes();
+            dictionary = [&[header.num_values as u8], &len[..], &page].concat();
+        } else if start.is_data() {
+            data_page(&mut pages, &start, chunk, &dictionary, corpus)?;
+        }
+    }
+    Ok(())
+}
+
+fn data_page(
+    pages: &mut ChunkPages,
+    start: &PageStart,
+    chunk: ColumnChunk<'_>,
+    dictionary: &[u8],
+    corpus: &mut Corpus,
+) -> Result<()> {
+    let (leaf, physical) = (chunk.leaf(), chunk.leaf().physical());
+    let mut page = pages.data(start, leaf.max_rep(), leaf.max_def())?;
+    let mut levels = Vec::new();
+    page.def.decode(page.num_values, &mut levels)?;
+    let n = levels.iter().filter(|&&level| level == leaf.max_def()).count();
+    let row = registry::row(page.encoding).expect("a page that was read");
+    let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)).collect();
+    let Some(of) = choice(&legal, physical) else {
+        return Ok(());
+    };
+    let mut decoded = physical.shape().empty();
+    let encoded =
+        EncodedPage { bytes: page.values.clone(), max_values: page.max_values, physical, dictionary: None };
+    if n < 500 && (row.decoder)(&encoded).and_then(|mut decoder| decoder.decode(n, &mut decoded)).is_ok() {
+        in_all_encodings(physical, &decoded, corpus)?;
+    }
+    let [low, high] = (n as u16 % 5_000).to_le_bytes();
+    let choices = [of, low, high, 0, 7];
+    let values = page.values.as_slice();
+    let target = row.name.to_lowercase();
+    match row.code {
+        2 | 8 => corpus.add("dictionary", &[&choices, dictionary, values])?,
+        3 => corpus.add("rle", &[&[0], &choices, values])?,
+        _ => corpus.add(&target, &[&choices, values])?,
+    }
+    Ok(())
+}
+
+/// What real files hardly have, made of the values that they have.
+fn in_all_encodings(physical: Physical, values: &Values, corpus: &mut Corpus) -> Result<()> {
+    for row in registry::TABLE.iter().filter(|row| row.code > 3 && row.code != 8 && (row.legal)(physical)) {
+        let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)).collect();
+        let Some(of) = choice(&legal, physical) else {
+            continue;
+        };
+        let (mut encoder, mut page) = ((row.encoder)(physical)?, Vec::new());
+        encoder.encode(values, 0..values.len())?;
+        encoder.finish(&mut page)?;
+        let [low, high] = (values.len() as u16).to_le_bytes();
+        corpus.add(&row.name.to_lowercase(), &[&[of, low, high, 0, 7], &page])?;
+    }
+    Ok(())
+}
+
+fn choice(choices: &[Physical], physical: Physical) -> Option<u8> {
+    choices.iter().position(|choice| *choice == physical).map(|i| i as u8)
+}
+
+/// Largest definition and repetition level.
+fn levels(path: &[Repetition]) -> (u8, u8) {
+    let count = |is: fn(Repetition) -> bool| path.iter().filter(|&&repetition| is(repetition)).count() as u8;
+    (
+        count(|repetition| repetition != Repetition::REQUIRED),
+        count(|repetition| repetition == Repetition::REPEATED),
+    )
+}

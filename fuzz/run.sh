@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs every fuzz target, or those that are named, one after the other:  fuzz/run.sh MINUTES [TARGET...]
+# MINUTES is the time of each and may be a fraction.
+set -eu
+cd "$(dirname "$0")"
+minutes=${1:?usage: fuzz/run.sh MINUTES [TARGET...]}
+shift
+[ $# -gt 0 ] || set -- $(RUSTC_BOOTSTRAP=1 cargo fuzz list --fuzz-dir .)
+seconds=$(awk "BEGIN { print int($minutes * 60) }")
+export RUSTC_BOOTSTRAP=1 # sanitizers, on the stable toolchain
+# libdeflate defines equal tables twice, under one name: the only report that says nothing of this library.
+export ASAN_OPTIONS="detect_odr_violation=0:${ASAN_OPTIONS:-}"
+for target in "$@"; do
+    case $target in
+    file) max_len=20480 ;;
+    footer) max_len=8192 ;;
+    *) max_len=4096 ;;
+    esac
+    mkdir -p "corpus/$target"
+    echo "== $target, $seconds s"
+    cargo fuzz run --fuzz-dir . "$target" -- "-max_total_time=$seconds" "-max_len=$max_len" \
+        -rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=20 -print_final_stats=1
+done

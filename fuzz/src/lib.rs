@@ -1,0 +1,26 @@
+//! What the fuzz targets do, one function for each, and what must hold whatever the input is.
+//!
+//! No panic and no sanitizer report is the least. Each target also asserts laws of its layer: what is decoded in one go
+//! is what is decoded in splits, skipping is decoding and dropping, what decodes comes back when it is encoded again,
+//! and no input costs more memory than it earns. The first bytes of most inputs choose types and sizes; the rest is
+//! what a file would have.
+#![forbid(unsafe_code)]
+
+mod bits;
+mod codec;
+mod encoding;
+mod file;
+mod footer;
+mod input;
+mod memory;
+mod page;
+
+pub use bits::{bit_packed, rle};
+pub use codec::codec;
+pub use encoding::{
+    PHYSICAL, alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array,
+    dictionary, plain,
+};
+pub use file::file;
+pub use footer::{footer, thrift};
+pub use page::{SCHEMAS, page};
