@@ -311,7 +311,8 @@ Values in JSON Lines, and in the cells of CSV:
   fixed-length  byte strings of fixed length, and geometries: hexadecimal digits; UUIDs in their usual form
   nested        lists [..], structs {..}; maps {..} if the keys are text, else [{\"key\":..,\"value\":..}, ..]
   null          null; in CSV an empty cell (an empty text is \"\")
-Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values.
+Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. A column without
+a name is called C and its number.
 
 Examples:
   marquetry convert wines.parquet wines.arrow

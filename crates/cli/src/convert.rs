@@ -2,11 +2,13 @@
 
 mod compact;
 mod destination;
+mod names;
 mod plain;
 mod progress;
 mod sink;
 
 pub(crate) use destination::Destination;
+pub(crate) use names::{renamed, with_names};
 pub(crate) use plain::plain_columns;
 pub(crate) use progress::Progress;
 pub(crate) use sink::Sink;

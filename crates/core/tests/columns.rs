@@ -3,9 +3,9 @@
 mod chunk;
 
 use chunk::data::{PHYSICAL, Random, cell, values};
-use chunk::file::{File, Reading, root};
+use chunk::file::{File, Reading, leaf, root};
 use chunk::model::{Datum, Node};
-use chunk::{Column, Layout, PLAIN, RLE_DICTIONARY, dictionary_page, pages};
+use chunk::{Column, Layout, RLE_DICTIONARY, dictionary_page, pages};
 use marquetry_base::Kind;
 use marquetry_codec::Codec;
 use marquetry_core::read::LeafBatch;
@@ -384,4 +384,26 @@ fn chunks_with_fewer_or_more_rows_than_their_row_group() {
     assert_eq!(error.message(), "the pages end 3 rows before the row group does");
     assert_eq!(error.place().row_group, Some(1));
     assert_eq!(error.place().column.as_deref(), Some("x"));
+}
+
+/// Writers disagree on whether absent lists are nulls.
+#[test]
+fn nulls_of_v2_pages_in_lists_may_be_counted_anyhow() {
+    for row in registry::TABLE.iter().filter(|row| (row.legal)(Physical::Int32)) {
+        let column = Column {
+            max_def: 1,
+            max_rep: 1,
+            def: vec![1, 1, 0, 1],
+            rep: vec![0, 1, 0, 0],
+            ..Column::ints([5, 6, 7])
+        };
+        let mut pages = pages(&column, &Layout { v2: true, encoding: row.code, ..Layout::default() });
+        for nulls in [0, 1, 4, 100] {
+            pages.last_mut().unwrap().v2().num_nulls = nulls;
+            let mut file = File::new(vec![root(1), leaf("c", Repetition::REPEATED, Physical::Int32)]);
+            file.push_pages(&column, 3, Codec::Uncompressed, &pages);
+            let batch = file.read_all(&Reading::default()).unwrap();
+            assert_eq!(batch.values, column.values, "{} with {nulls} nulls", row.name);
+        }
+    }
 }

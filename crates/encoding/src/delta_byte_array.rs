@@ -35,7 +35,7 @@
 //! ```
 
 use crate::delta_binary_packed::{Deltas, DeltasEncoder};
-use crate::delta_length_byte_array::{self as delta_length, INLINE, LENGTHS, Strings, view_at};
+use crate::delta_length_byte_array::{self as delta_length, INLINE, LENGTHS, Strings};
 use crate::{Decode, Encode, EncodedPage, Fixed, Physical, Shape, Values, Views};
 use bytes::Bytes;
 use marquetry_base::{Error, PageBytes, Result};
@@ -229,7 +229,7 @@ impl<'a> Arena<'a> {
         if value.len <= INLINE {
             // What the string before it left in the arena stays, but is not looked for any more.
             self.last = None;
-            self.views.push(view_at(value.padded, 0, value.len, 0));
+            self.views.push(kernels::view_at(value.padded, 0, value.len, 0));
             return;
         }
         let string = value.bytes();
@@ -241,7 +241,7 @@ impl<'a> Arena<'a> {
                 if self.bytes.len() + string.len() > ARENA && !self.bytes.is_empty() {
                     self.seal();
                 }
-                self.bytes.extend_from_slice(string);
+                kernels::push_padded(value.padded, string.len(), &mut self.bytes);
                 self.bytes.len() - string.len()
             }
         };

@@ -27,7 +27,7 @@
 use crate::delta_binary_packed::{Deltas, DeltasEncoder};
 use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values};
 use marquetry_base::{Error, PageBytes, Result};
-use std::hint::select_unpredictable;
+use marquetry_kernels::view_at;
 use std::ops::Range;
 
 /// Decodes `n` strings.
@@ -151,22 +151,6 @@ pub(crate) fn total(lengths: &[u32]) -> Result<u64> {
         Ok(_) => Ok(total),
         Err(_) => Err(Error::corrupt("a negative length of a byte array")),
     }
-}
-
-/// The view of the `len` bytes at `position` of `padded`, which is buffer number `buffer`; the bytes must be inside.
-///
-/// PERF: a short string is one load of 16 bytes and a mask, not a copy of a variable length; and which strings are short
-/// is hard to predict, so both views are made.
-///
-/// # Panics
-/// If `padded` ends within 16 bytes from `position`.
-#[inline(always)]
-pub(crate) fn view_at(padded: &[u8], position: usize, len: u32, buffer: u32) -> u128 {
-    let (word, _) = padded[position..].split_first_chunk().expect("16 bytes of slack");
-    let word = u128::from_le_bytes(*word);
-    let short = word & ((1 << (8 * len.min(INLINE))) - 1);
-    let long = u128::from(word as u32) | u128::from(buffer) << 32 | (position as u128) << 64;
-    u128::from(len) | select_unpredictable(len <= INLINE, short, long) << 32
 }
 
 /// Collects lengths and strings.

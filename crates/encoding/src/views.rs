@@ -122,8 +122,7 @@ impl Views {
     /// Appends all strings, end to end, to `bytes`, and where each of them ends to `offsets`, as `offset` makes it of a
     /// number. Counting starts at the length of `bytes`.
     pub fn join<O>(&self, offset: impl Fn(usize) -> O, offsets: &mut Vec<O>, bytes: &mut Vec<u8>) {
-        let buffers: Vec<&[u8]> = self.buffers.iter().map(AsRef::as_ref).collect();
-        kernels::join_views(&self.views, &buffers, offset, offsets, bytes);
+        kernels::join_views(&self.views, self.buffers.iter().map(AsRef::as_ref), offset, offsets, bytes);
     }
 
     pub(crate) fn swap_buffers(&mut self, other: &mut Views) {
@@ -151,16 +150,27 @@ impl Views {
     /// for all of them. Most text is ASCII, and what stands between the strings (PLAIN lengths below 128) is as well.
     /// If it is not, the stretch can still be text, of which no string is a part that begins or ends within a character.
     fn is_utf8_for_sure(&self, views: &[u128]) -> bool {
-        let Some((inline, long)) = stretch(views) else { return false };
-        let text = match &long {
-            Some((buffer, range)) => &self.buffers[*buffer as usize][range.clone()],
-            None => &[],
+        let survey = kernels::survey(views);
+        let (first, end) = (survey.range.0 as usize, survey.range.1 as usize);
+        let text = match survey.buffers {
+            (least, greatest) if least > greatest => &[],
+            (only, other) if only == other => {
+                let buffer = &self.buffers[only as usize];
+                // Where offsets and lengths may add up to more than 32 bits, the range is not to be trusted; and few
+                // strings far from each other are better looked at one by one.
+                match buffer.get(first..end) {
+                    Some(text) if u32::try_from(buffer.len()).is_ok() && text.len() <= 64 * views.len() => {
+                        text
+                    }
+                    _ => return false,
+                }
+            }
+            _ => return false,
         };
         if text.is_ascii() {
-            return inline & INLINE_HIGH_BITS == 0;
+            return survey.inline & INLINE_HIGH_BITS == 0;
         }
         let begins_or_ends = |at: usize| text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
-        let first = long.map_or(0, |(_, range)| range.start);
         simdutf8::basic::from_utf8(text).is_ok()
             && views.iter().all(|view| match view_is_inline(*view) {
                 true => view & INLINE_HIGH_BITS == 0 || str::from_utf8(self.resolve(view)).is_ok(),
@@ -198,29 +208,6 @@ impl Views {
     }
 }
 
-/// All inline views, one over the other, and the least stretch of one buffer that has all long strings in it, if there are
-/// any; nothing if they are in several buffers, or far from each other.
-fn stretch(views: &[u128]) -> Option<(u128, Option<(u32, Range<usize>)>)> {
-    let (mut inline, mut long, mut bytes) = (0, None, 0);
-    for &view in views {
-        if view_is_inline(view) {
-            inline |= view;
-            continue;
-        }
-        let (buffer, from, len) = ((view >> 64) as u32, (view >> 96) as usize, view_len(view) as usize);
-        bytes += len;
-        long = match long {
-            None => Some((buffer, from..from + len)),
-            Some((only, range)) if only == buffer => {
-                Some((only, range.start.min(from)..range.end.max(from + len)))
-            }
-            Some(_) => return None,
-        };
-    }
-    let span = long.as_ref().map_or(0, |(_, range)| range.len());
-    (span <= 2 * bytes + 16 * views.len()).then_some((inline, long))
-}
-
 /// In an inline view: what only bytes have that are not ASCII.
 const INLINE_HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
 
@@ -253,7 +240,8 @@ mod tests {
 
     #[test]
     fn text_is_looked_at_as_a_whole_and_at_its_seams() {
-        let text = "a string that is long; größer als zwölf; and short; and one more that is longer".as_bytes();
+        let text =
+            "a string that is long; größer als zwölf; and short; and one more that is longer".as_bytes();
         let within = text.iter().position(|byte| byte & 0xc0 == 0x80).unwrap();
         for cuts in [&[0, 22, 43, 53, 80][..], &[0, text.len()], &[]] {
             let cuts: Vec<usize> = cuts.iter().map(|cut| (*cut).min(text.len())).collect();

@@ -155,7 +155,13 @@ fn strings(line: &Line<'_>) {
         line(&format!("join_views {name}"), &mut |_| {
             ends.clear();
             bytes.clear();
-            join_views(black_box(&views), &[&text], |end| end as i32, &mut ends, &mut bytes);
+            join_views(
+                black_box(&views),
+                [text.as_slice()].into_iter(),
+                |end| end as i32,
+                &mut ends,
+                &mut bytes,
+            );
         });
     }
 }

@@ -9,6 +9,7 @@ mod sum;
 mod unpack;
 
 use crate::table::{Kernels, SCALAR};
+use crate::views::{Survey, survey_scalar};
 use crate::{bits, gather};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -36,6 +37,7 @@ pub(crate) const AVX2: Kernels = Kernels {
     max_u32,
     count_ones,
     at_least,
+    survey,
     join_u32: join::join_u32,
     join_u64: join::join_u64,
     ..SCALAR
@@ -68,6 +70,38 @@ fn at_least(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]) {
         mask.write_copy_of_slice(&_mm256_movemask_epi8(at_least).to_le_bytes());
     }
     bits::at_least_scalar(rest, threshold, last);
+}
+
+/// The fields of two views at a time: length, prefix, buffer, offset.
+#[target_feature(enable = "avx2")]
+fn survey(views: &[u128]) -> Survey {
+    let (pairs, tail) = views.as_chunks::<2>();
+    let longest_inline = _mm256_set1_epi32(12);
+    let only_offsets = _mm256_set_epi32(-1, 0, 0, 0, -1, 0, 0, 0);
+    let mut inline = _mm256_setzero_si256();
+    let (mut least, mut greatest) = (_mm256_set1_epi32(-1), _mm256_setzero_si256());
+    for pair in pairs {
+        let views = load(pair);
+        let lengths = _mm256_shuffle_epi32(views, 0);
+        // Unsigned: not more than 12.
+        let is_inline = _mm256_cmpeq_epi32(_mm256_max_epu32(lengths, longest_inline), longest_inline);
+        inline = _mm256_or_si256(inline, _mm256_and_si256(views, is_inline));
+        least = _mm256_min_epu32(least, _mm256_or_si256(views, is_inline));
+        let ends = _mm256_add_epi32(views, _mm256_and_si256(lengths, only_offsets));
+        greatest = _mm256_max_epu32(greatest, _mm256_andnot_si256(is_inline, ends));
+    }
+    let (mut inlines, mut leasts, mut greatests) = ([0u128; 2], [0u32; 8], [0u32; 8]);
+    store(&mut inlines, inline);
+    store(&mut leasts, least);
+    store(&mut greatests, greatest);
+    let rest = survey_scalar(tail);
+    let least = |field: usize| leasts[field].min(leasts[field + 4]);
+    let greatest = |field: usize| greatests[field].max(greatests[field + 4]);
+    Survey {
+        inline: inlines[0] | inlines[1] | rest.inline,
+        buffers: (least(2).min(rest.buffers.0), greatest(2).max(rest.buffers.1)),
+        range: (least(3).min(rest.range.0), greatest(3).max(rest.range.1)),
+    }
 }
 
 /// Plain old data of a vector's size, in any arrangement.

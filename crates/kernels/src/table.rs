@@ -4,7 +4,8 @@
 //! the only thing that its caller must know is that the CPU has the level's instructions. That is known of every
 //! table there is, because [`Kernels::current`] and [`Kernels::all_available`] hand out no others.
 
-use crate::{bits, expand, gather, split, sum, unpack};
+use crate::views::Survey;
+use crate::{bits, expand, gather, split, sum, unpack, views};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
@@ -39,6 +40,7 @@ pub struct Kernels {
     pub(crate) count_ones: unsafe fn(bytes: &[u8], first: usize, n: usize) -> usize,
     /// Makes a byte of eight bits of every eight levels: which are at least `threshold`.
     pub(crate) at_least: unsafe fn(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]),
+    pub(crate) survey: unsafe fn(views: &[u128]) -> Survey,
     pub(crate) join_u32: Join<u32, 4>,
     pub(crate) join_u64: Join<u64, 8>,
 }
@@ -58,6 +60,7 @@ pub(crate) const SCALAR: Kernels = Kernels {
     max_u32: gather::max_u32_scalar,
     count_ones: bits::count_ones_scalar,
     at_least: bits::at_least_scalar,
+    survey: views::survey_scalar,
     join_u32: split::join_u32_scalar,
     join_u64: split::join_u64_scalar,
 };

@@ -7,6 +7,9 @@
 //!
 //! PLAIN stores a string as `len: u32 | bytes`: for a short one the first 16 bytes of it, masked, *are* the view.
 
+use crate::table::Kernels;
+use std::hint::select_unpredictable;
+use std::iter::once;
 use std::mem::MaybeUninit;
 
 /// Longest string that a view holds itself.
@@ -69,16 +72,12 @@ pub fn plain_views(
             Some(word) => u128::from_le_bytes(word.try_into().expect("16 bytes")),
             None => short_word(page, position),
         };
-        let size = word as u32 as usize;
-        let end = position + 4 + size;
+        let size = word as u32;
+        let end = position + 4 + size as usize;
         if end > len {
             return None;
         }
-        out.push(if size <= INLINE as usize {
-            word & INLINE_MASK[size]
-        } else {
-            word & u128::from(u64::MAX) | u128::from(buffer) << 64 | (position as u128 + 4) << 96
-        });
+        out.push(view_of(word >> 32, size, buffer, position + 4));
         position = end;
     }
     Some(position)
@@ -103,28 +102,30 @@ pub(crate) fn rebased(view: u128, base: u32) -> u128 {
 ///
 /// # Panics
 /// If a view is of no range of its buffer.
-pub fn join_views<O>(
-    views: &[u128],
-    buffers: &[&[u8]],
+pub fn join_views<'a, O>(
+    views: &'a [u128],
+    buffers: impl Iterator<Item = &'a [u8]>,
     offset: impl Fn(usize) -> O,
     offsets: &mut Vec<O>,
     bytes: &mut Vec<u8>,
 ) {
+    // PERF: short strings are taken from the views as if those were a buffer: which strings are short is hard to
+    // predict, and so there is no branch.
+    let sources: Vec<&[u8]> = once(bytes_of(views)).chain(buffers).collect();
     let total: usize = views.iter().map(|&view| view_len(view) as usize).sum();
     bytes.reserve(total + CHUNK);
     let start = bytes.len();
     let to = bytes.spare_capacity_mut();
     let mut end = 0;
-    offsets.extend(views.iter().map(|&view| {
+    offsets.extend(views.iter().enumerate().map(|(i, &view)| {
         let len = view_len(view) as usize;
-        if view_is_inline(view) {
+        let source = select_unpredictable(view_is_inline(view), 0, 1 + ((view >> 64) as u32 as usize));
+        let from = select_unpredictable(view_is_inline(view), i * 16 + 4, (view >> 96) as usize);
+        let source = &sources[source][from..];
+        match (source.first_chunk::<CHUNK>(), to[end..].first_chunk_mut::<CHUNK>()) {
             // What is too much is overwritten by the next string.
-            to[end..][..CHUNK].write_copy_of_slice(&(view >> 32).to_le_bytes());
-        } else {
-            let (buffer, from) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
-            let source = &buffers[buffer][from..];
-            assert!(len <= source.len(), "a view of {len} bytes, {} there", source.len());
-            copy(source, len, &mut to[end..]);
+            (Some(chunk), Some(to)) if len <= CHUNK => _ = to.write_copy_of_slice(chunk),
+            _ => copy_exact(&source[..len], &mut to[end..][..len]),
         }
         end += len;
         offset(start + end)
@@ -134,25 +135,92 @@ pub fn join_views<O>(
     unsafe { bytes.set_len(start + total) };
 }
 
-/// Copies the first `len` bytes of `source`, and what follows them up to a whole number of chunks if `source` has it.
+/// Bytes that are copied at once: most strings.
+const CHUNK: usize = 32;
+
+/// Appends the first `len` bytes of `padded`.
 ///
-/// PERF: strings are short; a few loads and stores of a known length are faster than a call that finds out how many.
-#[inline(always)]
-fn copy(source: &[u8], len: usize, to: &mut [MaybeUninit<u8>]) {
-    let chunked = len.next_multiple_of(CHUNK);
-    if len > 4 * CHUNK || chunked > source.len() {
-        to[..len].write_copy_of_slice(&source[..len]);
-        return;
+/// PERF: strings are short; where there is more behind a string, a copy of a known length takes some of that too.
+///
+/// # Panics
+/// If there are fewer.
+#[inline]
+pub fn push_padded(padded: &[u8], len: usize, out: &mut Vec<u8>) {
+    out.reserve(len + CHUNK);
+    let to = out.spare_capacity_mut();
+    match (padded.first_chunk::<CHUNK>(), to.first_chunk_mut::<CHUNK>()) {
+        (Some(chunk), Some(to)) if len <= CHUNK => _ = to.write_copy_of_slice(chunk),
+        _ => copy_exact(&padded[..len], &mut to[..len]),
     }
-    let (from, _) = source[..chunked].as_chunks::<CHUNK>();
-    let (to, _) = to[..chunked].as_chunks_mut::<CHUNK>();
-    for (from, to) in from.iter().zip(to) {
-        to.write_copy_of_slice(from);
+    // SAFETY: the capacity was reserved, and the first `len` bytes of it were written.
+    unsafe { out.set_len(out.len() + len) };
+}
+
+/// What views have in common: see [`survey`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Survey {
+    /// All inline views, one over the other.
+    pub inline: u128,
+    /// The least and the greatest number of a buffer that a long string is in.
+    pub buffers: (u32, u32),
+    /// Where in its buffer the first of the long strings begins and the last one ends, modulo 2^32.
+    pub range: (u32, u32),
+}
+
+impl Survey {
+    /// The survey of no views: every least number is the greatest there is.
+    pub(crate) const NONE: Survey = Survey { inline: 0, buffers: (u32::MAX, 0), range: (u32::MAX, 0) };
+}
+
+/// Looks at many views at once: where are the long strings, and are the short ones ASCII?
+pub fn survey(views: &[u128]) -> Survey {
+    Kernels::current().survey(views)
+}
+
+impl Kernels {
+    /// [`survey`] at this level.
+    pub fn survey(&self, views: &[u128]) -> Survey {
+        // SAFETY: this CPU has the level of this table.
+        unsafe { (self.survey)(views) }
     }
 }
 
-/// Bytes that are copied at once.
-const CHUNK: usize = 16;
+pub(crate) fn survey_scalar(views: &[u128]) -> Survey {
+    views.iter().fold(Survey::NONE, |survey, &view| {
+        // Without a branch: which strings are short is hard to predict.
+        let is_inline = view_is_inline(view);
+        let (buffer, from) = ((view >> 64) as u32, (view >> 96) as u32);
+        let end = from.wrapping_add(view_len(view));
+        let least = |least: u32, new| least.min(select_unpredictable(is_inline, u32::MAX, new));
+        let greatest = |greatest: u32, new| greatest.max(select_unpredictable(is_inline, 0, new));
+        Survey {
+            inline: survey.inline | select_unpredictable(is_inline, view, 0),
+            buffers: (least(survey.buffers.0, buffer), greatest(survey.buffers.1, buffer)),
+            range: (least(survey.range.0, from), greatest(survey.range.1, end)),
+        }
+    })
+}
+
+/// Copies all of `from` to `to`, which is as long.
+///
+/// PERF: what ends a buffer of one page is rare, but small dictionaries consist of little else. Two copies of a known
+/// length that overlap are faster than a call that finds out how many bytes there are.
+#[inline(never)]
+fn copy_exact(from: &[u8], to: &mut [MaybeUninit<u8>]) {
+    match (from.first_chunk::<16>(), from.last_chunk::<16>()) {
+        (Some(first), Some(last)) if from.len() <= 32 => {
+            to[..16].write_copy_of_slice(first);
+            to[from.len() - 16..].write_copy_of_slice(last);
+        }
+        _ => _ = to.write_copy_of_slice(from),
+    }
+}
+
+/// Views as bytes.
+fn bytes_of(views: &[u128]) -> &[u8] {
+    // SAFETY: the same memory, without padding, any bits of which are bytes, which need no alignment.
+    unsafe { std::slice::from_raw_parts(views.as_ptr().cast(), size_of_val(views)) }
+}
 
 /// Up to 16 bytes at the end of input that has no slack; all ones, an impossible length, if the length is cut.
 #[cold]
@@ -166,12 +234,33 @@ fn short_word(page: &[u8], position: usize) -> u128 {
     u128::from_le_bytes(word)
 }
 
-/// What of 16 PLAIN bytes belongs to a view of 0 to 12 bytes: the length and as many bytes.
+/// The view of the `len` bytes at `position` of `padded`, which is buffer number `buffer`; the bytes must be inside.
+///
+/// # Panics
+/// If `padded` ends within 16 bytes from `position`.
+#[inline(always)]
+pub fn view_at(padded: &[u8], position: usize, len: u32, buffer: u32) -> u128 {
+    let (word, _) = padded[position..].split_first_chunk().expect("16 bytes of slack");
+    view_of(u128::from_le_bytes(*word), len, buffer, position)
+}
+
+/// The view of `len` bytes, the first of which are those of `word`, at `position` of buffer number `buffer`.
+///
+/// PERF: a short string is a load of 16 bytes and a mask, not a copy of a variable length; and which strings are short
+/// is hard to predict, so both views are made.
+#[inline(always)]
+fn view_of(word: u128, len: u32, buffer: u32, position: usize) -> u128 {
+    let short = word & INLINE_MASK[len.min(INLINE) as usize];
+    let long = u128::from(word as u32) | u128::from(buffer) << 32 | (position as u128) << 64;
+    u128::from(len) | select_unpredictable(len <= INLINE, short, long) << 32
+}
+
+/// What of 16 bytes belongs to a string of 0 to 12.
 static INLINE_MASK: [u128; 13] = {
     let mut masks = [0; 13];
-    let mut len = 0;
+    let mut len = 1;
     while len < 13 {
-        masks[len] = u128::MAX >> (96 - 8 * len);
+        masks[len] = u128::MAX >> (128 - 8 * len);
         len += 1;
     }
     masks

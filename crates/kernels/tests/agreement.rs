@@ -183,3 +183,24 @@ fn joining() {
         }
     }
 }
+
+#[test]
+fn surveying() {
+    let words = noise(620);
+    let views: Vec<u128> = words
+        .chunks(2)
+        .enumerate()
+        .map(|(i, word)| {
+            let len = [5, 12, 13, 20, 0, u32::MAX][i % 6];
+            u128::from(word[0]) << 32 | u128::from(word[1]) << 64 | u128::from(len)
+        })
+        .collect();
+    for n in LENGTHS {
+        for start in 0..3 {
+            let views = &views[start..start + n];
+            for kernels in Kernels::all_available() {
+                assert_eq!(kernels.survey(views), scalar().survey(views), "{kernels:?}, {n} views");
+            }
+        }
+    }
+}

@@ -132,13 +132,13 @@ fn strings() {
         let mut views = Vec::new();
         assert_eq!(plain_views(page, page.len(), 0, 3, 0, &mut views), Some(plain.len()));
         let (mut ends, mut bytes) = (Vec::new(), Vec::new());
-        join_views(&views, &[page], |end| end, &mut ends, &mut bytes);
+        join_views(&views, [&*page].into_iter(), |end| end, &mut ends, &mut bytes);
         assert_eq!(bytes, string.repeat(3));
         assert_eq!(ends, [1, 2, 3].map(|i| i * len as usize));
         if len > 12 {
             let buffer = memory.copy(&string);
             bytes.clear();
-            join_views(&[long_view(buffer, 0, 0)], &[buffer], |end| end, &mut ends, &mut bytes);
+            join_views(&[long_view(buffer, 0, 0)], [&*buffer].into_iter(), |end| end, &mut ends, &mut bytes);
             assert_eq!(bytes, string);
         }
     }

@@ -90,8 +90,8 @@ fn is_at_or_below(path: &str, name: &str) -> bool {
 #[cold]
 fn unknown_column(schema: &Schema, name: &str) -> Error {
     let mut known: Vec<&str> = schema.fields().iter().map(|field| field.name()).collect();
-    known.extend(schema.columns().iter().map(|leaf| &**leaf.dotted()));
-    known.dedup();
+    let nested = schema.columns().iter().filter(|leaf| leaf.path().len() > 1);
+    known.extend(nested.map(|leaf| &**leaf.dotted()));
     let lower = name.to_lowercase();
     let similar = known.iter().filter(|known| {
         let known = known.to_lowercase();

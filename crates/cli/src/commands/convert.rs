@@ -1,7 +1,7 @@
 //! `convert`: rows into a file of another kind.
 
 use crate::args::{ConvertArgs, Target};
-use crate::convert::{Destination, Progress, Sink, plain_columns};
+use crate::convert::{Destination, Progress, Sink, plain_columns, renamed, with_names};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use arrow_array::RecordBatchReader;
@@ -37,9 +37,10 @@ fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
         true => Destination::Stdout(output),
         false => Destination::create(&args.output, &args.input)?,
     };
-    let mut sink = Sink::new(target, to_stdout, &mut destination, &reader.schema())?;
+    let schema = with_names(reader.schema());
+    let mut sink = Sink::new(target, to_stdout, &mut destination, &schema)?;
     while let Some(batch) = reader.next_batch() {
-        let batch = batch?;
+        let batch = renamed(batch?, &schema)?;
         sink.write(&batch)?;
         progress.advance(batch.num_rows());
     }

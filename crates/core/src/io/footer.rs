@@ -42,8 +42,9 @@ pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead>
     let end = file_len - TAIL_LEN as u64;
     if footer_len as u64 > end - MAGIC_LEN {
         return Err(Error::corrupt(format!(
-            "the footer is said to have {footer_len} bytes, the file has {end} before its end: it may be cut off \
-             or have been appended to"
+            "the footer is said to have {footer_len} bytes, there is room for {}: the file may be cut off, or have \
+             been appended to",
+            end - MAGIC_LEN
         ))
         .at(end));
     }

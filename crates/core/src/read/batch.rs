@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The values of one leaf, one for each of its slots, and the levels that say how they nest.
 #[derive(Debug, Clone)]
 pub struct LeafBatch {
-    /// One value a slot; a default where it is null. 32-bit indices where `dictionary` is set.
+    /// One value a slot; where it is null a default, or any value of the column's dictionary. 32-bit indices where `dictionary` is set.
     pub values: Values,
     /// Which slots are not null; `None` if all are.
     pub validity: Option<Bits>,

@@ -1,0 +1,52 @@
+//! Names for columns that have none.
+//!
+//! A column's name may be empty in Parquet. CSV headers, JSON keys and most tools cannot address such a column, so it is
+//! called `C` and its number, from 0, as several readers do.
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use std::sync::Arc;
+
+/// The schema with a name for every column; itself if all have one.
+pub(crate) fn with_names(schema: SchemaRef) -> SchemaRef {
+    if schema.fields().iter().all(|field| !field.name().is_empty()) {
+        return schema;
+    }
+    let fields = schema.fields().iter().enumerate().map(|(i, field)| match field.name().is_empty() {
+        true => Arc::new(Field::clone(field).with_name(format!("C{i}"))),
+        false => field.clone(),
+    });
+    Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
+}
+
+/// The batch under `schema`, which is its own but for names.
+pub(crate) fn renamed(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    if Arc::ptr_eq(&batch.schema(), schema) {
+        return Ok(batch);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Int32Array;
+    use arrow_schema::DataType;
+
+    #[test]
+    fn columns_without_a_name_get_one() {
+        let fields = ["a", "", ""].map(|name| Field::new(name, DataType::Int32, false));
+        let array = Arc::new(Int32Array::from(vec![1]));
+        let batch = RecordBatch::try_new(
+            Arc::new(Schema::new(fields.to_vec())),
+            vec![array.clone(), array.clone(), array],
+        );
+        let batch = batch.unwrap();
+        let schema = with_names(batch.schema());
+        let batch = renamed(batch, &schema).unwrap();
+        let names: Vec<_> = batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
+        assert_eq!(names, ["a", "C1", "C2"]);
+        assert!(Arc::ptr_eq(&with_names(schema.clone()), &schema));
+    }
+}
