@@ -38,7 +38,7 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values};
+use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
 use decimal::{Scale, Word};
 use marquetry_base::{Cursor, Error, PageBytes, Result};
 use marquetry_kernels as kernels;
@@ -48,24 +48,13 @@ mod decimal;
 
 /// Decodes a page of FLOAT or DOUBLE, and of it `n` values.
 pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
-    let mut out = physical.shape().empty();
-    Decoder::new(&EncodedPage {
-        bytes: PageBytes::copy_of(bytes),
-        max_values: usize::MAX,
-        physical,
-        dictionary: None,
-    })?
-    .decode(n, &mut out)?;
-    Ok(out)
+    let page = EncodedPage::of(bytes, physical, usize::MAX);
+    decode_all(Decoder::new(&page)?, physical.shape(), n)
 }
 
 /// Encodes all of `values`: the bits of FLOAT or DOUBLE values.
 pub fn encode(values: &Values) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::of(values.shape())?;
-    encoder.encode(values, 0..values.len())?;
-    let mut out = Vec::new();
-    encoder.finish(&mut out)?;
-    Ok(out)
+    encode_all(Encoder::of(values.shape())?, values)
 }
 
 /// Reads a vector at a time.

@@ -26,31 +26,20 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values};
+use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
 use marquetry_base::{Error, PageBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
 /// Decodes a page of `n` values.
 pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
-    let mut out = physical.shape().empty();
-    Decoder::new(&EncodedPage {
-        bytes: PageBytes::copy_of(bytes),
-        max_values: n,
-        physical,
-        dictionary: None,
-    })?
-    .decode(n, &mut out)?;
-    Ok(out)
+    let page = EncodedPage::of(bytes, physical, n);
+    decode_all(Decoder::new(&page)?, physical.shape(), n)
 }
 
 /// Encodes all of `values`.
 pub fn encode(values: &Values) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::of(values.shape())?;
-    encoder.encode(values, 0..values.len())?;
-    let mut out = Vec::new();
-    encoder.finish(&mut out)?;
-    Ok(out)
+    encode_all(Encoder::of(values.shape())?, values)
 }
 
 /// Joins the bytes of values from their streams.

@@ -36,7 +36,7 @@
 
 use crate::delta_binary_packed::{Deltas, DeltasEncoder};
 use crate::delta_length_byte_array::{self as delta_length, INLINE, LENGTHS, Strings};
-use crate::{Decode, Encode, EncodedPage, Fixed, Physical, Shape, Values, Views};
+use crate::{Decode, Encode, EncodedPage, Fixed, Physical, Shape, Values, Views, decode_all, encode_all};
 use bytes::Bytes;
 use marquetry_base::{Error, PageBytes, Result};
 use marquetry_kernels as kernels;
@@ -44,24 +44,13 @@ use std::ops::Range;
 
 /// Decodes `n` values of BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
 pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
-    let mut out = physical.shape().empty();
-    Decoder::new(&EncodedPage {
-        bytes: PageBytes::copy_of(bytes),
-        max_values: n,
-        physical,
-        dictionary: None,
-    })?
-    .decode(n, &mut out)?;
-    Ok(out)
+    let page = EncodedPage::of(bytes, physical, n);
+    decode_all(Decoder::new(&page)?, physical.shape(), n)
 }
 
 /// Encodes all of `values`, which must be byte strings or of a fixed width.
 pub fn encode(values: &Values) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::of(values.shape());
-    encoder.encode(values, 0..values.len())?;
-    let mut out = Vec::new();
-    encoder.finish(&mut out)?;
-    Ok(out)
+    encode_all(Encoder::of(values.shape()), values)
 }
 
 /// Puts values together: long byte strings in an arena for each call of `decode`.
@@ -132,7 +121,7 @@ impl Decoder {
             let len = self.page.len();
             Error::limit(format!("a page of {len} bytes repeats prefixes to over {EXPANSION} times its size"))
         })?;
-        let room = (longest as usize + WORD).max(self.last.len());
+        let room = (longest as usize + WORD).max(self.last.len()).max(SHORT);
         self.last.resize(room, 0);
         Ok((start, new))
     }
@@ -153,12 +142,14 @@ impl Decoder {
             reserve(out, new);
             let padded = self.page.padded();
             for (&prefix, &suffix) in self.prefix_lengths.iter().zip(self.suffixes.lengths()) {
-                // PERF: most suffixes are short; a copy of a known length is a load and a store, without a call.
-                let copied = WORD.max(suffix as usize);
-                let from = &padded[position..position + copied];
-                match (from.first_chunk::<WORD>(), self.last[prefix as usize..].first_chunk_mut()) {
-                    (Some(from), Some(to)) if copied == WORD => *to = *from,
-                    _ => self.last[prefix as usize..][..copied].copy_from_slice(from),
+                let (prefix_len, len) = (prefix as usize, prefix as usize + suffix as usize);
+                let from = position.checked_sub(prefix_len).and_then(|from| padded[from..].first_chunk());
+                match (from, self.last.first_chunk_mut()) {
+                    (Some(from), Some(last)) if len <= SHORT => overlay(last, from, prefix_len),
+                    _ => {
+                        let suffix = &padded[position..position + suffix as usize];
+                        self.last[prefix_len..len].copy_from_slice(suffix);
+                    }
                 }
                 position += suffix as usize;
                 self.last_len = prefix + suffix;
@@ -343,6 +334,17 @@ impl Encode for Encoder {
     }
 }
 
+/// Replaces all but the first `prefix` bytes of `last` by those at the same place of `from`.
+///
+/// PERF: all bytes are written, each time the same ones together. Were only those that change, the next value's load
+/// would have to wait until the bytes of several stores have reached the cache.
+#[inline(always)]
+fn overlay(last: &mut [u8; SHORT], from: &[u8; SHORT], prefix: usize) {
+    for (i, (last, from)) in last.iter_mut().zip(from).enumerate() {
+        *last = if (i as i8) < prefix as i8 { *last } else { *from };
+    }
+}
+
 /// How many bytes both begin with.
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     // PERF: by words as long as they are equal, so that at most 16 bytes are compared one by one.
@@ -353,6 +355,8 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 
 /// Bytes that are copied at once.
 const WORD: usize = 16;
+/// Values up to this length are put together at once.
+const SHORT: usize = 64;
 /// Most bytes of an arena of several strings: a view's offset is 32 bits, and as little as 31 for some readers.
 const ARENA: usize = 1 << 30;
 /// Each value may repeat nearly a whole page and add one byte, so what a page decodes to can grow with its size squared.

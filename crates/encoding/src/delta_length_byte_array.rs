@@ -25,31 +25,20 @@
 //! ```
 
 use crate::delta_binary_packed::{Deltas, DeltasEncoder};
-use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values};
+use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
 use marquetry_base::{Error, PageBytes, Result};
 use marquetry_kernels::view_at;
 use std::ops::Range;
 
 /// Decodes `n` strings.
 pub fn decode(bytes: &[u8], n: usize) -> Result<Values> {
-    let mut out = Shape::Bytes.empty();
-    Decoder::new(&EncodedPage {
-        bytes: PageBytes::copy_of(bytes),
-        max_values: n,
-        physical: Physical::ByteArray,
-        dictionary: None,
-    })?
-    .decode(n, &mut out)?;
-    Ok(out)
+    let page = EncodedPage::of(bytes, Physical::ByteArray, n);
+    decode_all(Decoder::new(&page)?, Shape::Bytes, n)
 }
 
 /// Encodes all of `strings`, which must be byte strings.
 pub fn encode(strings: &Values) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new();
-    encoder.encode(strings, 0..strings.len())?;
-    let mut out = Vec::new();
-    encoder.finish(&mut out)?;
-    Ok(out)
+    encode_all(Encoder::new(), strings)
 }
 
 /// Makes views of the strings where they stand in the page.

@@ -58,6 +58,13 @@ pub struct EncodedPage {
     pub dictionary: Option<Arc<Dictionary>>,
 }
 
+impl EncodedPage {
+    /// A page of `bytes` with at most `max_values` values, without a dictionary.
+    pub fn of(bytes: &[u8], physical: Physical, max_values: usize) -> Self {
+        EncodedPage { bytes: PageBytes::copy_of(bytes), max_values, physical, dictionary: None }
+    }
+}
+
 /// Reads the non-null values of one page, front to back.
 ///
 /// Any split of reads gives the same values, and `skip(n)` leaves the decoder where decoding `n` values would. After an
@@ -86,4 +93,19 @@ pub trait Encode: Send {
     fn dictionary(&self) -> Option<&Dictionary> {
         None
     }
+}
+
+/// The first `n` values of a page: what the `decode` doors of the encodings give.
+fn decode_all(mut decoder: impl Decode, shape: Shape, n: usize) -> Result<Values> {
+    let mut out = shape.empty();
+    decoder.decode(n, &mut out)?;
+    Ok(out)
+}
+
+/// The bytes of a page of all `values`: what the `encode` doors of the encodings give.
+fn encode_all(mut encoder: impl Encode, values: &Values) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    encoder.encode(values, 0..values.len())?;
+    encoder.finish(&mut out)?;
+    Ok(out)
 }

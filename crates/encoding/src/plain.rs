@@ -24,26 +24,20 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Bits, Decode, Encode, EncodedPage, Physical, Shape, Values};
+use crate::{Bits, Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
 use marquetry_base::{Error, PageBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
 /// Decodes `n` values.
 pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
-    let bytes = PageBytes::copy_of(bytes);
-    let mut out = physical.shape().empty();
-    Decoder::new(&EncodedPage { bytes, max_values: n, physical, dictionary: None }).decode(n, &mut out)?;
-    Ok(out)
+    let page = EncodedPage::of(bytes, physical, n);
+    decode_all(Decoder::new(&page), physical.shape(), n)
 }
 
 /// Encodes all of `values`.
 pub fn encode(values: &Values) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new(values.shape());
-    encoder.encode(values, 0..values.len())?;
-    let mut out = Vec::new();
-    encoder.finish(&mut out)?;
-    Ok(out)
+    encode_all(Encoder::new(values.shape()), values)
 }
 
 /// Reads values where they stand.
@@ -162,10 +156,10 @@ impl Encode for Encoder {
         match values {
             Values::Bit(bits) => self.bits.push_packed(bits.as_bytes(), range.start, range.len()),
             Values::W32(values) => {
-                self.bytes.extend(values[range].iter().flat_map(|value| value.to_le_bytes()))
+                self.bytes.extend(values[range].iter().flat_map(|value| value.to_le_bytes()));
             }
             Values::W64(values) => {
-                self.bytes.extend(values[range].iter().flat_map(|value| value.to_le_bytes()))
+                self.bytes.extend(values[range].iter().flat_map(|value| value.to_le_bytes()));
             }
             Values::Fixed(values) => {
                 let width = values.width();
