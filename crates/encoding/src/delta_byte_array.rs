@@ -340,8 +340,9 @@ impl Encode for Encoder {
 /// would have to wait until the bytes of several stores have reached the cache.
 #[inline(always)]
 fn overlay(last: &mut [u8; SHORT], from: &[u8; SHORT], prefix: usize) {
-    for (i, (last, from)) in last.iter_mut().zip(from).enumerate() {
-        *last = if (i as i8) < prefix as i8 { *last } else { *from };
+    let keep = &KEEP[SHORT - prefix..];
+    for ((last, from), keep) in last.iter_mut().zip(from).zip(keep) {
+        *last = *last & keep | *from & !keep;
     }
 }
 
@@ -357,6 +358,16 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 const WORD: usize = 16;
 /// Values up to this length are put together at once.
 const SHORT: usize = 64;
+/// Ones for a prefix, zeros for what follows it.
+static KEEP: [u8; 2 * SHORT] = {
+    let mut keep = [0; 2 * SHORT];
+    let mut i = 0;
+    while i < SHORT {
+        keep[i] = 0xff;
+        i += 1;
+    }
+    keep
+};
 /// Most bytes of an arena of several strings: a view's offset is 32 bits, and as little as 31 for some readers.
 const ARENA: usize = 1 << 30;
 /// Each value may repeat nearly a whole page and add one byte, so what a page decodes to can grow with its size squared.

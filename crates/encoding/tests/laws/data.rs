@@ -53,7 +53,7 @@ pub(crate) fn sets(physical: Physical, n: usize) -> Vec<(&'static str, Values)> 
     match physical {
         Physical::ByteArray => sets.extend(strings(n)),
         Physical::Float => {
-            sets.push(("decimal", Values::W32(decimals(n).map(|v| (v as f32).to_bits()).collect()))));
+            sets.push(("decimal", Values::W32(decimals(n).map(|v| (v as f32).to_bits()).collect())));
         }
         Physical::Double => sets.push(("decimal", Values::W64(decimals(n).map(f64::to_bits).collect()))),
         _ => {}
