@@ -20,7 +20,7 @@ use marquetry::arrow::ProjectionMask;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::Error;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry::file::page::{ChunkPages, PageOptions, Trust};
+use marquetry::file::page::{ChunkPages, PageMemory, PageOptions, Trust};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -79,5 +79,5 @@ fn page_reader(file: &OpenFile, chunk: ColumnChunk<'_>, verify_checksums: bool) 
         verify_checksums,
         trust: Trust::of_writer(file.metadata().created_by()),
     };
-    ChunkPages::new(file.clone().into_source()?, chunk, options)
+    ChunkPages::new(file.clone().into_source()?, chunk, options, PageMemory::default())
 }

@@ -13,4 +13,4 @@ mod checksum;
 mod chunk_pages;
 
 pub use checksum::{Checksum, Trust};
-pub use chunk_pages::{ChunkPages, DataPage, PageOptions, PageStart};
+pub use chunk_pages::{ChunkPages, DataPage, PageMemory, PageOptions, PageStart};

@@ -92,10 +92,7 @@ impl Dictionary {
             (Values::W32(dictionary), Values::W32(out)) => kernels::gather(dictionary, indices, out),
             (Values::W64(dictionary), Values::W64(out)) => kernels::gather(dictionary, indices, out),
             (Values::Fixed(dictionary), Values::Fixed(out)) if dictionary.width() == out.width() => {
-                let max = kernels::max_u32(indices);
-                if max as usize >= dictionary.len() && !indices.is_empty() {
-                    return Err(outside(max, dictionary.len()));
-                }
+                check_indices(indices, dictionary.len())?;
                 out.push_with(indices.len(), |out| {
                     kernels::gather_fixed(dictionary.as_bytes(), dictionary.width(), indices, out);
                 });
@@ -134,6 +131,15 @@ impl Dictionary {
             (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
         }
         Ok(())
+    }
+}
+
+/// Fails if one of `indices` is outside a dictionary of `len` values.
+pub fn check_indices(indices: &[u32], len: usize) -> Result<()> {
+    let max = kernels::max_u32(indices);
+    match max as usize >= len && !indices.is_empty() {
+        true => Err(outside(max, len)),
+        false => Ok(()),
     }
 }
 

@@ -146,15 +146,18 @@ const CHUNK: usize = 32;
 /// If there are fewer.
 #[inline]
 pub fn push_padded(padded: &[u8], len: usize, out: &mut Vec<u8>) {
-    out.reserve(len + CHUNK);
+    out.reserve(len + PADDED);
     let to = out.spare_capacity_mut();
-    match (padded.first_chunk::<CHUNK>(), to.first_chunk_mut::<CHUNK>()) {
-        (Some(chunk), Some(to)) if len <= CHUNK => _ = to.write_copy_of_slice(chunk),
+    match (padded.first_chunk::<PADDED>(), to.first_chunk_mut::<PADDED>()) {
+        (Some(chunk), Some(to)) if len <= PADDED => _ = to.write_copy_of_slice(chunk),
         _ => copy_exact(&padded[..len], &mut to[..len]),
     }
     // SAFETY: the capacity was reserved, and the first `len` bytes of it were written.
     unsafe { out.set_len(out.len() + len) };
 }
+
+/// Bytes that [`push_padded`] copies at once.
+const PADDED: usize = 64;
 
 /// What views have in common: see [`survey`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,13 +210,18 @@ pub(crate) fn survey_scalar(views: &[u128]) -> Survey {
 /// length that overlap are faster than a call that finds out how many bytes there are.
 #[inline(never)]
 fn copy_exact(from: &[u8], to: &mut [MaybeUninit<u8>]) {
-    match (from.first_chunk::<16>(), from.last_chunk::<16>()) {
-        (Some(first), Some(last)) if from.len() <= 32 => {
-            to[..16].write_copy_of_slice(first);
-            to[from.len() - 16..].write_copy_of_slice(last);
-        }
+    match from.len() {
+        16..=32 => copy_ends::<16>(from, to),
+        33..=64 => copy_ends::<32>(from, to),
         _ => _ = to.write_copy_of_slice(from),
     }
+}
+
+/// Copies the first and the last `N` bytes of `from`, which may overlap.
+#[inline(always)]
+fn copy_ends<const N: usize>(from: &[u8], to: &mut [MaybeUninit<u8>]) {
+    to[..N].write_copy_of_slice(&from[..N]);
+    to[from.len() - N..].write_copy_of_slice(&from[from.len() - N..]);
 }
 
 /// Views as bytes.

@@ -10,5 +10,7 @@ pub mod metadata {
 
 /// The pages of a column chunk: headers, checksums, contents.
 pub mod page {
-    pub use marquetry_core::page::{Checksum, ChunkPages, DataPage, PageOptions, PageStart, Trust};
+    pub use marquetry_core::page::{
+        Checksum, ChunkPages, DataPage, PageMemory, PageOptions, PageStart, Trust,
+    };
 }

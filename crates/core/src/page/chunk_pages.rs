@@ -40,8 +40,14 @@ pub struct ChunkPages {
     num_values: u64,
     values_seen: u64,
     index: usize,
+    memory: PageMemory,
+}
+
+/// What is used again from page to page, and can be from chunk to chunk: codec contexts, and memory for a page.
+#[derive(Default)]
+pub struct PageMemory {
     decompressor: Decompressor,
-    /// Memory for the next decompressed page.
+    /// For the next decompressed page.
     spare: Vec<u8>,
 }
 
@@ -76,8 +82,13 @@ pub struct DataPage {
 }
 
 impl ChunkPages {
-    /// The pages of `chunk`.
-    pub fn new(source: Arc<dyn Source>, chunk: ColumnChunk<'_>, options: PageOptions) -> Result<Self> {
+    /// The pages of `chunk`. `memory` may come from a chunk that was read before.
+    pub fn new(
+        source: Arc<dyn Source>,
+        chunk: ColumnChunk<'_>,
+        options: PageOptions,
+        memory: PageMemory,
+    ) -> Result<Self> {
         if chunk.is_encrypted() {
             return Err(Error::key("the column is encrypted, and no key was given"));
         }
@@ -104,8 +115,7 @@ impl ChunkPages {
             num_values,
             values_seen: 0,
             index: 0,
-            decompressor: Decompressor::new(),
-            spare: Vec::new(),
+            memory,
         })
     }
 
@@ -216,8 +226,13 @@ impl ChunkPages {
     /// Takes back the memory of a page that nothing refers to any more, for the next one.
     pub fn recycle(&mut self, page: PageBytes) {
         if let Some(memory) = page.into_unshared() {
-            self.spare = memory;
+            self.memory.spare = memory;
         }
+    }
+
+    /// What the next chunk can use again.
+    pub fn into_memory(self) -> PageMemory {
+        self.memory
     }
 
     fn read_dictionary(&mut self, start: &PageStart) -> Result<Dictionary> {
@@ -312,8 +327,8 @@ impl ChunkPages {
             }
             return Ok(stored);
         }
-        let mut out = std::mem::take(&mut self.spare);
-        self.decompressor.decompress(codec, stored.as_slice(), len, &mut out)?;
+        let mut out = std::mem::take(&mut self.memory.spare);
+        self.memory.decompressor.decompress(codec, stored.as_slice(), len, &mut out)?;
         Ok(PageBytes::from(out))
     }
 

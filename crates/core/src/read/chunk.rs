@@ -4,7 +4,7 @@ use super::LeafBatch;
 use super::open_page::{OpenPage, Scratch, not_utf8};
 use crate::meta::ColumnChunk;
 use crate::nesting::{Field, FieldKind};
-use crate::page::{ChunkPages, PageOptions, PageStart};
+use crate::page::{ChunkPages, PageMemory, PageOptions, PageStart};
 use crate::schema::Leaf;
 use crate::source::Source;
 use marquetry_base::{Error, PageBytes, Result};
@@ -75,16 +75,17 @@ pub struct ChunkReader {
 }
 
 impl ChunkReader {
-    /// A reader at the first row of `chunk`.
+    /// A reader at the first row of `chunk`. `memory` may come from a chunk that was read before.
     pub fn new(
         source: Arc<dyn Source>,
         chunk: ColumnChunk<'_>,
         target: Arc<Target>,
         options: PageOptions,
+        memory: PageMemory,
     ) -> Result<Self> {
         Ok(ChunkReader {
             scratch: Scratch::new(&target, options.limits.batch_bytes),
-            pages: ChunkPages::new(source, chunk, options)?,
+            pages: ChunkPages::new(source, chunk, options, memory)?,
             target,
             dictionary: None,
             dictionary_is_text: false,
@@ -92,6 +93,12 @@ impl ChunkReader {
             memory: None,
             begun: false,
         })
+    }
+
+    /// What the next chunk can use again.
+    pub fn into_memory(mut self) -> PageMemory {
+        self.close();
+        self.pages.into_memory()
     }
 
     /// Appends the next `rows` rows to `out`. Returns how many there were: fewer only at the end of the chunk.

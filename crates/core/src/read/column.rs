@@ -2,7 +2,7 @@
 
 use super::{ChunkReader, LeafBatch, Target};
 use crate::meta::ParquetMetaData;
-use crate::page::PageOptions;
+use crate::page::{PageMemory, PageOptions};
 use crate::source::Source;
 use marquetry_base::{Error, Result};
 use std::collections::VecDeque;
@@ -17,6 +17,8 @@ pub struct ColumnReader {
     leaf: usize,
     row_groups: VecDeque<usize>,
     chunk: Option<OpenChunk>,
+    /// Of the chunk before, while none is open.
+    memory: PageMemory,
 }
 
 struct OpenChunk {
@@ -37,7 +39,16 @@ impl ColumnReader {
         options: PageOptions,
     ) -> Self {
         let row_groups = row_groups.iter().copied().collect();
-        ColumnReader { source, metadata, options, target: Arc::new(target), leaf, row_groups, chunk: None }
+        ColumnReader {
+            source,
+            metadata,
+            options,
+            target: Arc::new(target),
+            leaf,
+            row_groups,
+            chunk: None,
+            memory: PageMemory::default(),
+        }
     }
 
     /// The next `rows` rows, which must be there.
@@ -85,7 +96,9 @@ impl ColumnReader {
     /// The open chunk, or the next one that has rows.
     fn chunk(&mut self) -> Result<Option<&mut OpenChunk>> {
         while self.chunk.as_ref().is_none_or(|chunk| chunk.left == 0) {
-            self.chunk = None;
+            if let Some(chunk) = self.chunk.take() {
+                self.memory = chunk.reader.into_memory();
+            }
             let Some(row_group) = self.row_groups.pop_front() else {
                 return Ok(None);
             };
@@ -95,11 +108,10 @@ impl ColumnReader {
                 continue;
             }
             let column = meta.column(self.leaf)?;
-            let reader =
-                ChunkReader::new(self.source.clone(), column, self.target.clone(), self.options.clone())
-                    .map_err(|error| {
-                        error.in_column(column.leaf().dotted().clone()).in_row_group(row_group)
-                    })?;
+            let (source, target) = (self.source.clone(), self.target.clone());
+            let memory = std::mem::take(&mut self.memory);
+            let reader = ChunkReader::new(source, column, target, self.options.clone(), memory)
+                .map_err(|error| error.in_column(column.leaf().dotted().clone()).in_row_group(row_group))?;
             self.chunk = Some(OpenChunk { reader, row_group, left });
         }
         Ok(self.chunk.as_mut())

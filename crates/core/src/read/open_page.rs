@@ -3,6 +3,7 @@
 use super::{LeafBatch, Target};
 use crate::page::{DataPage, PageStart};
 use marquetry_base::{Error, Result};
+use marquetry_encoding::dictionary::check_indices;
 use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{Bits, Decode, Values};
 
@@ -260,7 +261,7 @@ impl OpenPage {
         let first = out.len();
         self.values.decode(n, out)?;
         if let (Some(len), Values::W32(keys)) = (self.keys_below, &*out) {
-            check_keys(&keys[first..], len)?;
+            check_indices(&keys[first..], len)?;
         }
         if target.is_text
             && !self.is_validated
@@ -270,16 +271,6 @@ impl OpenPage {
             return Err(not_utf8(views.get(at)));
         }
         Ok(())
-    }
-}
-
-/// Fails if an index is not in a dictionary of `len` values.
-fn check_keys(keys: &[u32], len: usize) -> Result<()> {
-    match keys.iter().max() {
-        Some(&max) if max as usize >= len => {
-            Err(Error::corrupt(format!("dictionary index {max} in a dictionary of {len} values")))
-        }
-        _ => Ok(()),
     }
 }
 

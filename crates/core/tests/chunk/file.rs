@@ -7,7 +7,7 @@ use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
-use marquetry_core::page::{ChunkPages, PageOptions, Trust};
+use marquetry_core::page::{ChunkPages, PageMemory, PageOptions, Trust};
 use marquetry_core::read::{ColumnReader, LeafBatch, Target};
 use marquetry_core::source::Source;
 use marquetry_encoding::Physical;
@@ -132,7 +132,7 @@ impl File {
         let source: Arc<dyn Source> = Arc::new(self.finish());
         let metadata = read_metadata(&*source, &reading.limits)?.metadata;
         let options = options(&metadata, reading);
-        ChunkPages::new(source, metadata.row_group(0).column(0)?, options)
+        ChunkPages::new(source, metadata.row_group(0).column(0)?, options, PageMemory::default())
     }
 }
 
