@@ -129,7 +129,7 @@ impl LogicalType {
             LogicalType::Date => w.empty_field(6),
             LogicalType::Time { is_adjusted_to_utc, unit } => write_time(7, *is_adjusted_to_utc, *unit, w),
             LogicalType::Timestamp { is_adjusted_to_utc, unit } => {
-                write_time(8, *is_adjusted_to_utc, *unit, w)
+                write_time(8, *is_adjusted_to_utc, *unit, w);
             }
             LogicalType::Integer { bit_width, is_signed } => w.struct_field(10, |w| {
                 w.i8_field(1, *bit_width);

@@ -8,7 +8,7 @@ mod join;
 mod sum;
 mod unpack;
 
-use crate::table::{Kernels, SCALAR};
+use crate::table::Kernels;
 use crate::views::{Survey, survey_scalar};
 use crate::{bits, gather};
 use std::arch::x86_64::*;
@@ -30,7 +30,7 @@ pub(crate) const AVX2: Kernels = Kernels {
     unpack_u64: unpack::unpack_u64,
     expand_u32: expand::expand_u32,
     expand_u64: expand::expand_u64,
-    expand_u128: expand::expand_u128,
+    expand_u128,
     expand_word,
     prefix_sum_u32: sum::prefix_sum_u32,
     prefix_sum_u64: sum::prefix_sum_u64,
@@ -40,12 +40,16 @@ pub(crate) const AVX2: Kernels = Kernels {
     survey,
     join_u32: join::join_u32,
     join_u64: join::join_u64,
-    ..SCALAR
 };
 
 #[target_feature(enable = "bmi2")]
 fn expand_word(dense: u64, validity: u64) -> u64 {
     _pdep_u64(dense, validity)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn expand_u128(dense: &[u128], validity: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) {
+    crate::expand::expand_scalar(dense, validity, first, out);
 }
 
 #[target_feature(enable = "avx2")]

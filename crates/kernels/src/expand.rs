@@ -135,6 +135,7 @@ pub(crate) fn by_words<T: Copy + Default>(
     }
 }
 
+#[inline(always)]
 pub(crate) fn expand_scalar<T: Copy + Default>(
     dense: &[T],
     validity: &[u8],

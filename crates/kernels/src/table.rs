@@ -65,8 +65,11 @@ pub(crate) const SCALAR: Kernels = Kernels {
     join_u64: split::join_u64_scalar,
 };
 
-/// All tables, the best first. A level is tried where its check says that the CPU has it.
-static LEVELS: &[(&Kernels, fn() -> bool)] = &[
+/// A table, and whether this CPU has what it needs.
+type Level = (&'static Kernels, fn() -> bool);
+
+/// All tables, the best first.
+static LEVELS: &[Level] = &[
     #[cfg(target_arch = "x86_64")]
     (&crate::avx2::AVX2, crate::avx2::is_available),
     (&SCALAR, || true),

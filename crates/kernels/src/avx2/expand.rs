@@ -39,23 +39,6 @@ pub(super) fn expand_u64(dense: &[u64], validity: &[u8], first: usize, out: &mut
     });
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn expand_u128(dense: &[u128], validity: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) {
-    by_words(dense, validity, first, out, |word, dense, slots| {
-        let (mut word, mut dense) = (word, dense);
-        let (groups, tail) = slots.as_chunks_mut::<2>();
-        for group in groups {
-            let bits = word as usize % 4;
-            fill(group, spread_2(dense, bits));
-            dense = &dense[bits.count_ones() as usize..];
-            word >>= 2;
-        }
-        let mut last = [0; 2];
-        store(&mut last, spread_2(dense, word as usize % 4));
-        tail.write_copy_of_slice(&last[..tail.len()]);
-    });
-}
-
 #[target_feature(enable = "avx2")]
 #[inline]
 fn spread_8(dense: &[u32], byte: u8) -> __m256i {
@@ -67,13 +50,6 @@ fn spread_8(dense: &[u32], byte: u8) -> __m256i {
 #[inline]
 fn spread_4(dense: &[u64], bits: usize) -> __m256i {
     permuted(next(dense), load(&SPREAD_4[bits]))
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn spread_2(dense: &[u128], bits: usize) -> __m256i {
-    // Twice 64 bits for each bit.
-    permuted(next(dense), load(&SPREAD_4[[0b0000, 0b0011, 0b1100, 0b1111][bits]]))
 }
 
 /// For each 32-bit lane the lane of `dense` that `pattern` says; 0 where it says [`NULL`].
