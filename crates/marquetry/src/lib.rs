@@ -10,7 +10,7 @@
 //!
 //! - [`open`] is the short door: text as `Utf8View`, INT96 in a unit that holds every value.
 //! - [`arrow::arrow_reader`] has the builder that users of the `parquet` crate know; [`porting`] tells how to come over.
-//! - [`file`], [`schema`] and [`format`] show what a file says of itself.
+//! - [`mod@file`], [`schema`] and [`mod@format`] show what a file says of itself.
 //! - Every error is an [`Error`](errors::Error) that says what is wrong and [where](errors::Place).
 #![forbid(unsafe_code)]
 

@@ -43,29 +43,45 @@ impl Slots<'_> {
         if field.slot_def == 0 && self.rep.is_empty() {
             bits.push_at_least(self.def, field.def);
         } else {
-            (0..self.len)
-                .filter(|&i| self.is_slot(field, i))
-                .for_each(|i| bits.push(self.def(i) >= field.def));
+            bits.push_at_least(&self.slot_defs(field), field.def);
         }
         (bits.count_ones(0..bits.len()) < bits.len()).then_some(bits)
+    }
+
+    /// The definition levels of the slots of `field`.
+    fn slot_defs(&self, field: &Field) -> Vec<u8> {
+        // PERF: every level is written, and the next one over it unless it is a slot's: no branch to mispredict.
+        let mut out = vec![0; self.def.len()];
+        let mut count = 0;
+        let mut take = |def: u8, rep: u8| {
+            out[count] = def;
+            count += usize::from((def >= field.slot_def) & (rep <= field.rep));
+        };
+        match self.rep.is_empty() {
+            true => self.def.iter().for_each(|&def| take(def, 0)),
+            false => self.def.iter().zip(self.rep).for_each(|(&def, &rep)| take(def, rep)),
+        }
+        out.truncate(count);
+        out
     }
 
     /// The offsets and nulls of `field`, which must be a list or a map. `element` is what is in it.
     ///
     /// Fails if there are more than 2^31 - 1 elements.
     pub fn list(&self, field: &Field, element: &Field) -> Result<ListSlots> {
-        let mut offsets = Vec::with_capacity(self.len + 1);
-        let mut elements = 0usize;
-        for i in 0..self.len {
-            if self.is_slot(field, i) {
-                offsets.push(elements as i32);
-            }
-            elements += usize::from(self.is_slot(element, i));
+        let mut offsets = vec![0; self.len + 1];
+        let (mut lists, mut elements) = (0, 0usize);
+        // PERF: as in `slot_defs`, the offset of a list that does not begin here is written over.
+        for (&def, &rep) in self.def.iter().zip(self.rep) {
+            offsets[lists] = elements as i32;
+            lists += usize::from((def >= field.slot_def) & (rep <= field.rep));
+            elements += usize::from((def >= element.slot_def) & (rep <= element.rep));
         }
         i32::try_from(elements).map_err(|_| {
             Error::limit(format!("{elements} list elements in one batch; read smaller batches"))
         })?;
-        offsets.push(elements as i32);
+        offsets[lists] = elements as i32;
+        offsets.truncate(lists + 1);
         Ok(ListSlots { offsets, validity: self.validity(field) })
     }
 

@@ -190,6 +190,11 @@ impl OpenPage {
     /// How many pending entries belong to what is open of the current row and to the next `rows` rows, and how many
     /// rows begin in them.
     fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
+        let pending = &self.pending_rep[self.consumed..];
+        if pending.len() <= rows {
+            // PERF: no more rows can begin than there are entries: nothing to look for.
+            return (pending.len(), pending.iter().filter(|&&rep| rep == 0).count());
+        }
         let mut begun = 0;
         for (i, &rep) in self.pending_rep[self.consumed..].iter().enumerate() {
             if rep == 0 {
@@ -219,12 +224,19 @@ impl OpenPage {
         let validity = out.validity.get_or_insert_default();
         let first = validity.len();
         // An entry below the level of the innermost list's elements is an empty or absent list: no slot.
-        if def.iter().all(|&def| def >= target.slot_def) {
+        if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.slot_def {
             validity.push_at_least(def, target.max_def);
         } else {
-            def.iter()
-                .filter(|&&def| def >= target.slot_def)
-                .for_each(|&def| validity.push(def >= target.max_def));
+            // PERF: every level is written, and the next one over it unless it is a slot's.
+            let slots = &mut scratch.levels;
+            slots.clear();
+            slots.resize(n, 0);
+            let mut count = 0;
+            for &def in def {
+                slots[count] = def;
+                count += usize::from(def >= target.slot_def);
+            }
+            validity.push_at_least(&slots[..count], target.max_def);
         }
         let slots = validity.len() - first;
         self.consumed += n;
