@@ -10,7 +10,11 @@
 //! Debug builds check both, so tests and fuzzing would notice.
 
 use crate::refused;
-use arrow_array::{BinaryViewArray, GenericStringArray, OffsetSizeTrait, StringViewArray};
+use arrow_array::types::ArrowDictionaryKeyType;
+use arrow_array::{
+    ArrayRef, BinaryViewArray, DictionaryArray, GenericStringArray, OffsetSizeTrait, PrimitiveArray,
+    StringViewArray,
+};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use marquetry_base::Result;
@@ -48,6 +52,29 @@ pub(crate) fn string<O: OffsetSizeTrait>(
     // SAFETY: an `OffsetBuffer` ascends from 0 or more, and its last offset is inside `bytes`; text is UTF-8 between any
     // two offsets, see the module's invariants; `nulls` is as long as there are strings.
     Ok(unsafe { GenericStringArray::new_unchecked(offsets, bytes, nulls) })
+}
+
+/// Values by keys of 32 bits, signed or not. Fails if there is a key without a value: one look at the largest, where
+/// Arrow looks at each.
+pub(crate) fn dictionary<K: ArrowDictionaryKeyType>(
+    keys: Vec<u32>,
+    nulls: Option<NullBuffer>,
+    values: ArrayRef,
+) -> Result<DictionaryArray<K>> {
+    assert_eq!(size_of::<K::Native>(), size_of::<u32>());
+    let all_null = nulls.as_ref().is_some_and(|nulls| nulls.null_count() == keys.len());
+    let largest = keys.iter().copied().max().unwrap_or(0);
+    if !keys.is_empty() && !all_null && (largest as usize >= values.len() || i32::try_from(largest).is_err())
+    {
+        let message = format!("key {largest} among {} values", values.len());
+        return Err(refused(ArrowError::InvalidArgumentError(message)));
+    }
+    let keys = ScalarBuffer::<K::Native>::from(Buffer::from_vec(keys));
+    let keys = PrimitiveArray::<K>::try_new(keys, nulls).map_err(refused)?;
+    debug_assert!(DictionaryArray::try_new(keys.clone(), values.clone()).is_ok());
+    // SAFETY: the largest key has a value, and is no negative number for a signed type, so every key has; or all are
+    // null.
+    Ok(unsafe { DictionaryArray::new_unchecked(keys, values) })
 }
 
 fn parts(views: Views) -> (ScalarBuffer<u128>, Vec<Buffer>) {

@@ -212,7 +212,8 @@ impl<'a> Arena<'a> {
 
     fn reserve(&mut self, bytes: u64) {
         let room = ARENA - self.bytes.len().min(ARENA);
-        self.bytes.reserve((bytes as usize).min(room));
+        // A copy of the last string may take that much more, for a moment.
+        self.bytes.reserve((bytes as usize).min(room) + SHORT);
     }
 
     #[inline]

@@ -151,6 +151,9 @@ fn strings(line: &Line<'_>) {
                 if len <= 12 { inline_view(string) } else { long_view(string, 0, from as u32) }
             })
             .collect();
+        line(&format!("survey {name}"), &mut |kernels| {
+            black_box(kernels.survey(black_box(&views)));
+        });
         let (mut ends, mut bytes) = (Vec::new(), Vec::new());
         line(&format!("join_views {name}"), &mut |_| {
             ends.clear();

@@ -146,14 +146,14 @@ const CHUNK: usize = 32;
 /// If there are fewer.
 #[inline]
 pub fn push_padded(padded: &[u8], len: usize, out: &mut Vec<u8>) {
-    out.reserve(len + PADDED);
-    let to = out.spare_capacity_mut();
-    match (padded.first_chunk::<PADDED>(), to.first_chunk_mut::<PADDED>()) {
-        (Some(chunk), Some(to)) if len <= PADDED => _ = to.write_copy_of_slice(chunk),
-        _ => copy_exact(&padded[..len], &mut to[..len]),
+    match padded.first_chunk::<PADDED>() {
+        Some(chunk) if len <= PADDED => {
+            let end = out.len() + len;
+            out.extend_from_slice(chunk);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(&padded[..len]),
     }
-    // SAFETY: the capacity was reserved, and the first `len` bytes of it were written.
-    unsafe { out.set_len(out.len() + len) };
 }
 
 /// Bytes that [`push_padded`] copies at once.

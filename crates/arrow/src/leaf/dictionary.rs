@@ -6,6 +6,7 @@
 use super::take::take;
 use super::{from_values, is_text, nulls};
 use crate::refused;
+use crate::trusted;
 use arrow_array::types::{
     ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
     UInt64Type,
@@ -50,25 +51,25 @@ pub(super) fn into_array(
     to: &DataType,
     cache: &mut DictionaryCache,
 ) -> Result<ArrayRef> {
-    let (keys, values) = match (&batch.dictionary, &batch.values) {
-        (Some(dictionary), Values::W32(keys)) => (keys.clone(), cache.values(dictionary, leaf, to)?),
+    let (keys, values) = match (batch.dictionary, batch.values) {
+        (Some(dictionary), Values::W32(keys)) => (keys, cache.values(&dictionary, leaf, to)?),
         (Some(_), _) => return Err(not_indices()),
         (None, values) => {
-            let (keys, first) = intern(values, batch.validity.as_ref());
-            (keys, from_values(take(values, &first), None, leaf, to, is_text(leaf))?)
+            let (keys, first) = intern(&values, batch.validity.as_ref());
+            (keys, from_values(take(&values, &first), None, leaf, to, is_text(leaf))?)
         }
     };
     let nulls = nulls(batch.validity);
     let (keys, values) = fitted(keys, values, nulls.as_ref(), key_type)?;
     match key_type {
-        DataType::Int8 => typed::<Int8Type>(&keys, values, nulls),
-        DataType::Int16 => typed::<Int16Type>(&keys, values, nulls),
-        DataType::Int32 => typed::<Int32Type>(&keys, values, nulls),
-        DataType::Int64 => typed::<Int64Type>(&keys, values, nulls),
-        DataType::UInt8 => typed::<UInt8Type>(&keys, values, nulls),
-        DataType::UInt16 => typed::<UInt16Type>(&keys, values, nulls),
-        DataType::UInt32 => typed::<UInt32Type>(&keys, values, nulls),
-        DataType::UInt64 => typed::<UInt64Type>(&keys, values, nulls),
+        DataType::Int8 => typed::<Int8Type>(keys, values, nulls),
+        DataType::Int16 => typed::<Int16Type>(keys, values, nulls),
+        DataType::Int32 => typed::<Int32Type>(keys, values, nulls),
+        DataType::Int64 => typed::<Int64Type>(keys, values, nulls),
+        DataType::UInt8 => typed::<UInt8Type>(keys, values, nulls),
+        DataType::UInt16 => typed::<UInt16Type>(keys, values, nulls),
+        DataType::UInt32 => typed::<UInt32Type>(keys, values, nulls),
+        DataType::UInt64 => typed::<UInt64Type>(keys, values, nulls),
         other => Err(Error::argument(format!("{other} cannot be the keys of a dictionary"))),
     }
 }
@@ -136,8 +137,9 @@ fn fitted(
         DataType::Int32 => i32::MAX as u32,
         _ => u32::MAX,
     };
-    let largest = |keys: &[u32]| keys.iter().copied().max().unwrap_or(0);
-    if largest(&keys) <= most {
+    // Every key is below the number of values; where all of those have keys of the type, none need be looked at.
+    let all_fit = values.len() <= most as usize;
+    if all_fit || keys.iter().copied().max().unwrap_or(0) <= most {
         return Ok((keys, values));
     }
     let validity: Option<Bits> = nulls.map(|nulls| nulls.iter().collect());
@@ -152,12 +154,15 @@ fn fitted(
     Ok((renumbered, arrow_select::take::take(&values, &used, None).map_err(refused)?))
 }
 
-/// Arrow checks that each key has a value.
+/// The array of `keys`, each of which fits the type.
 fn typed<K: ArrowDictionaryKeyType>(
-    keys: &[u32],
+    keys: Vec<u32>,
     values: ArrayRef,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
+    if size_of::<K::Native>() == size_of::<u32>() {
+        return Ok(Arc::new(trusted::dictionary::<K>(keys, nulls, values)?));
+    }
     let keys: Vec<K::Native> = keys.iter().map(|&key| K::Native::usize_as(key as usize)).collect();
     let keys = PrimitiveArray::<K>::try_new(keys.into(), nulls).map_err(refused)?;
     super::shared(DictionaryArray::try_new(keys, values))
