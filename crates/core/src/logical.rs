@@ -101,11 +101,15 @@ impl Logical {
     /// The meaning of a schema element, `physical` being its type if it is a leaf. The newer annotation wins where
     /// both are usable.
     pub fn from_thrift(element: &SchemaElement, physical: Option<Physical>) -> Option<Logical> {
-        let newer = element.logical_type.as_ref().and_then(from_logical_type);
-        let older = || element.converted_type.and_then(|converted| from_converted_type(converted, element));
-        newer
-            .filter(|logical| logical.fits(physical))
-            .or_else(|| older().filter(|logical| logical.fits(physical)))
+        let fits = |logical: &Logical| logical.fits(physical);
+        let newer = element.logical_type.as_ref().and_then(from_logical_type).filter(fits);
+        let older =
+            || element.converted_type.and_then(|older| from_converted_type(older, element)).filter(fits);
+        match newer {
+            // QUIRK: parquet-mr 1.10 gives INTERVAL, which has no newer annotation, the one of columns without values.
+            None | Some(Logical::Null) => older().or(newer),
+            newer => newer,
+        }
     }
 
     /// Whether values are UTF-8 text.

@@ -216,6 +216,10 @@ fn annotations_that_disagree() {
         Some(Logical::String)
     );
     assert_eq!(both(LogicalType::Uuid, ConvertedType::UTF8, Physical::Int32), None);
+    // Intervals by parquet-mr 1.10; a column without values stays one.
+    let interval = Physical::FixedLenByteArray(12);
+    assert_eq!(both(LogicalType::Null, ConvertedType::INTERVAL, interval), Some(Logical::Interval));
+    assert_eq!(both(LogicalType::Null, ConvertedType::INTERVAL, Physical::Int32), Some(Logical::Null));
     let element = SchemaElement {
         precision: Some(5),
         scale: Some(1),
