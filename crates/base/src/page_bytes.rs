@@ -88,11 +88,6 @@ impl PageBytes {
         memory.clear();
         Some(memory)
     }
-
-    /// Whether both are the same bytes at the same address.
-    pub fn is_same(&self, other: &PageBytes) -> bool {
-        self.len == other.len && std::ptr::eq(self.padded.as_ptr(), other.padded.as_ptr())
-    }
 }
 
 impl From<Vec<u8>> for PageBytes {

@@ -31,7 +31,7 @@ pub(super) fn fit(
         if leaf.physical() != Physical::Int96 || !projection.leaf_included(index) {
             continue;
         }
-        let Some(field) = fields.iter().find(|field| has_leaf(field, index)) else {
+        let Some(field) = fields.iter().find(|field| field.has_leaf(index)) else {
             continue;
         };
         let mut column = ColumnReader::new(
@@ -64,12 +64,6 @@ pub(super) fn fit(
     }
     options.int96 = if unit == 0 { Int96::Nanoseconds } else { Int96::Unit(UNITS[unit]) };
     Ok(unit > 0)
-}
-
-fn has_leaf(field: &Field, index: usize) -> bool {
-    let mut leaves = Vec::new();
-    field.leaves(&mut leaves);
-    leaves.contains(&index)
 }
 
 /// From fine to coarse.

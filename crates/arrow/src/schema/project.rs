@@ -49,14 +49,8 @@ fn projected_fields(whole: &[Field], part: &[Field], arrow: &Fields) -> Fields {
     let mut whole = whole.iter().zip(arrow);
     let kept = part.iter().filter_map(|part| {
         let leaf = part.first_leaf();
-        let (whole, arrow) = whole.find(|(whole, _)| contains(whole, leaf))?;
+        let (whole, arrow) = whole.find(|(whole, _)| whole.has_leaf(leaf))?;
         Some(project(whole, part, arrow))
     });
     kept.collect()
-}
-
-fn contains(field: &Field, leaf: usize) -> bool {
-    let mut leaves = Vec::new();
-    field.leaves(&mut leaves);
-    leaves.contains(&leaf)
 }

@@ -85,6 +85,15 @@ impl Field {
         }
     }
 
+    /// Whether column `leaf` is this field, or below it.
+    pub fn has_leaf(&self, leaf: usize) -> bool {
+        match &self.kind {
+            FieldKind::Leaf(own) => *own == leaf,
+            FieldKind::List(child) | FieldKind::Map(child) => child.has_leaf(leaf),
+            FieldKind::Struct(fields) => fields.iter().any(|field| field.has_leaf(leaf)),
+        }
+    }
+
     fn clone_without_kind(&self) -> Field {
         Field {
             name: self.name.clone(),
