@@ -1,7 +1,8 @@
 //! Parquet without Arrow: schema, metadata, pages, nesting, and reading columns.
 //!
 //! The modules are layers, bottom to top; a module uses only those before it:
-//! [`source`], [`logical`], [`schema`], [`meta`], [`index`], [`page`], [`nesting`], [`read`], [`io`].
+//! [`source`], [`logical`], [`schema`], [`order`], [`stats`], [`meta`], [`index`], [`page`], [`nesting`], [`read`] and
+//! [`write`](mod@write), [`io`]. `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
 
 pub mod index;
@@ -9,7 +10,10 @@ pub mod io;
 pub mod logical;
 pub mod meta;
 pub mod nesting;
+pub mod order;
 pub mod page;
 pub mod read;
 pub mod schema;
 pub mod source;
+pub mod stats;
+pub mod write;

@@ -21,6 +21,8 @@
 
 mod assemble;
 mod field;
+mod shred;
 
 pub use assemble::{ListSlots, Slots};
 pub use field::{Field, FieldKind};
+pub use shred::{Definition, Present, Shredded};

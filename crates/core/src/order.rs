@@ -1,0 +1,1 @@
+//! How the values of a column are ordered.
