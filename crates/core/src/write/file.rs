@@ -1,0 +1,263 @@
+//! Files: the magic, row groups one after the other, the indexes, the footer.
+//!
+//! ```text
+//! PAR1
+//! row group 0:  chunk of column 0, chunk of column 1, ...  bloom filters
+//! row group 1:  ...
+//! column indexes, offset indexes
+//! footer, its length, PAR1
+//! ```
+
+use super::chunk_bytes::{ChunkBytes, unwritten};
+use crate::meta::ParquetMetaData;
+use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_format as format;
+use std::io::Write;
+
+/// What is said about a file as a whole.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FileSettings {
+    /// The writer's name.
+    pub created_by: Option<String>,
+    /// How bounds are ordered, one for each column.
+    pub column_orders: Option<Vec<format::ColumnOrder>>,
+    /// Key-value metadata.
+    pub key_values: Vec<format::KeyValue>,
+}
+
+/// A column chunk that is ready to go into a file. All offsets in it count from its first byte.
+#[derive(Debug)]
+pub struct EncodedChunk {
+    /// Its pages.
+    pub bytes: ChunkBytes,
+    /// What the footer says of it.
+    pub metadata: format::ColumnMetaData,
+    /// The bounds of its pages.
+    pub column_index: Option<format::ColumnIndex>,
+    /// The places of its pages.
+    pub offset_index: Option<format::OffsetIndex>,
+    /// Its bloom filter: header and bits.
+    pub bloom_filter: Option<Vec<u8>>,
+}
+
+/// Writes a file front to back.
+///
+/// After an error nothing more can be written: what the sink has by then is no Parquet file, for it lacks a footer.
+#[derive(Debug)]
+pub struct FileWriter<W> {
+    sink: W,
+    position: u64,
+    schema: Vec<format::SchemaElement>,
+    settings: FileSettings,
+    num_rows: i64,
+    row_groups: Vec<format::RowGroup>,
+    /// The indexes of each chunk of each row group; they go before the footer.
+    indexes: Vec<Vec<Indexes>>,
+    failed: bool,
+}
+
+#[derive(Debug)]
+struct Indexes {
+    column: Option<format::ColumnIndex>,
+    offset: Option<format::OffsetIndex>,
+}
+
+impl<W: Write> FileWriter<W> {
+    /// Begins a file of this schema, whose first element is the root.
+    pub fn new(sink: W, schema: Vec<format::SchemaElement>, settings: FileSettings) -> Result<Self> {
+        let mut writer = FileWriter {
+            sink,
+            position: 0,
+            schema,
+            settings,
+            num_rows: 0,
+            row_groups: Vec::new(),
+            indexes: Vec::new(),
+            failed: false,
+        };
+        writer.write(&format::PAR1)?;
+        Ok(writer)
+    }
+
+    /// How many bytes were written.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The row groups that were written.
+    pub fn row_groups(&self) -> &[format::RowGroup] {
+        &self.row_groups
+    }
+
+    /// What the bytes go into. Writing to it spoils the file.
+    pub fn sink(&self) -> &W {
+        &self.sink
+    }
+
+    /// What the bytes go into. Writing to it spoils the file.
+    pub fn sink_mut(&mut self) -> &mut W {
+        &mut self.sink
+    }
+
+    /// Adds to the file's key-value metadata.
+    pub fn add_key_value(&mut self, pair: format::KeyValue) {
+        self.settings.key_values.push(pair);
+    }
+
+    /// Appends a row group of `num_rows` rows: one chunk for each column, in the order of the schema's leaves.
+    pub fn write_row_group(
+        &mut self,
+        num_rows: u64,
+        chunks: Vec<EncodedChunk>,
+        sorting_columns: Option<Vec<format::SortingColumn>>,
+    ) -> Result<()> {
+        self.check()?;
+        let ordinal = self.row_groups.len();
+        let place = |error: Error, column: &[String]| error.in_row_group(ordinal).in_column(column.join("."));
+        let start = self.position;
+        let (mut columns, mut indexes, mut filters) = (Vec::new(), Vec::new(), Vec::new());
+        for chunk in chunks {
+            let offset = self.position;
+            let done = chunk.bytes.copy_to(&mut self.sink);
+            self.note(done).map_err(|error| place(error, &chunk.metadata.path_in_schema))?;
+            self.position += chunk.bytes.len();
+            columns.push(placed(chunk.metadata, offset));
+            let moved = chunk.offset_index.map(|index| placed_pages(index, offset));
+            indexes.push(Indexes { column: chunk.column_index, offset: moved });
+            filters.push(chunk.bloom_filter);
+        }
+        for (column, filter) in columns.iter_mut().zip(filters) {
+            let (Some(filter), Some(meta)) = (filter, &mut column.meta_data) else { continue };
+            meta.bloom_filter_offset = Some(self.position as i64);
+            meta.bloom_filter_length = Some(length(filter.len())?);
+            self.write(&filter)?;
+        }
+        let total = |size: fn(&format::ColumnMetaData) -> i64| {
+            columns.iter().filter_map(|column| column.meta_data.as_ref()).map(size).sum::<i64>()
+        };
+        let row_group = format::RowGroup {
+            total_byte_size: total(|meta| meta.total_uncompressed_size),
+            num_rows: num_rows as i64,
+            sorting_columns: sorting_columns.filter(|columns| !columns.is_empty()),
+            file_offset: Some(start as i64),
+            total_compressed_size: Some(total(|meta| meta.total_compressed_size)),
+            ordinal: i16::try_from(ordinal).ok(),
+            columns,
+        };
+        self.num_rows += row_group.num_rows;
+        self.row_groups.push(row_group);
+        self.indexes.push(indexes);
+        Ok(())
+    }
+
+    /// Writes the indexes and the footer, flushes, and gives the sink back.
+    pub fn finish(mut self) -> Result<(W, ParquetMetaData)> {
+        self.check()?;
+        self.write_indexes()?;
+        let FileSettings { created_by, column_orders, key_values } = std::mem::take(&mut self.settings);
+        let thrift = format::FileMetaData {
+            // SPEC: FileMetaData.version: writers should write 1.
+            version: 1,
+            schema: std::mem::take(&mut self.schema),
+            num_rows: self.num_rows,
+            row_groups: std::mem::take(&mut self.row_groups),
+            key_value_metadata: Some(key_values).filter(|pairs| !pairs.is_empty()),
+            created_by,
+            column_orders,
+            encryption_algorithm: None,
+            footer_signing_key_metadata: None,
+        };
+        let start = self.position;
+        let mut footer = format::Writer::new();
+        thrift.write(&mut footer);
+        let footer = footer.finish();
+        let len = u32::try_from(footer.len()).map_err(|_| too_long("footer"))?;
+        self.write(&footer)?;
+        self.write(&len.to_le_bytes())?;
+        self.write(&format::PAR1)?;
+        let done = self.sink.flush().map_err(unwritten);
+        self.note(done)?;
+        let metadata = ParquetMetaData::from_thrift(thrift, &Limits::default())?;
+        Ok((self.sink, metadata.with_data_end(start)))
+    }
+
+    /// Column indexes of all chunks, then offset indexes of all chunks: a reader that prunes wants the former together.
+    fn write_indexes(&mut self) -> Result<()> {
+        let mut row_groups = std::mem::take(&mut self.row_groups);
+        let indexes = std::mem::take(&mut self.indexes);
+        let chunks = || indexes.iter().flatten();
+        for (column, indexes) in row_groups.iter_mut().flat_map(|group| &mut group.columns).zip(chunks()) {
+            let Some(index) = &indexes.column else { continue };
+            let (offset, len) = self.write_index(|w| index.write(w))?;
+            (column.column_index_offset, column.column_index_length) = (Some(offset), Some(len));
+        }
+        for (column, indexes) in row_groups.iter_mut().flat_map(|group| &mut group.columns).zip(chunks()) {
+            let Some(index) = &indexes.offset else { continue };
+            let (offset, len) = self.write_index(|w| index.write(w))?;
+            (column.offset_index_offset, column.offset_index_length) = (Some(offset), Some(len));
+        }
+        self.row_groups = row_groups;
+        Ok(())
+    }
+
+    fn write_index(&mut self, write: impl FnOnce(&mut format::Writer)) -> Result<(i64, i32)> {
+        let mut index = format::Writer::new();
+        write(&mut index);
+        let (index, offset) = (index.finish(), self.position as i64);
+        self.write(&index)?;
+        Ok((offset, length(index.len())?))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let done = self.sink.write_all(bytes).map_err(unwritten);
+        self.note(done)?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn note<T>(&mut self, done: Result<T>) -> Result<T> {
+        self.failed |= done.is_err();
+        done
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.failed {
+            true => Err(Error::new(Kind::Io, "writing failed before; the file cannot be finished")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The chunk's metadata with offsets that count from the file's first byte.
+fn placed(mut meta: format::ColumnMetaData, offset: u64) -> format::ColumnChunk {
+    let offset = offset as i64;
+    meta.data_page_offset += offset;
+    meta.dictionary_page_offset = meta.dictionary_page_offset.map(|at| at + offset);
+    meta.index_page_offset = meta.index_page_offset.map(|at| at + offset);
+    format::ColumnChunk {
+        file_path: None,
+        // SPEC: ColumnChunk.file_offset: deprecated, 0.
+        file_offset: 0,
+        meta_data: Some(meta),
+        offset_index_offset: None,
+        offset_index_length: None,
+        column_index_offset: None,
+        column_index_length: None,
+        crypto_metadata: None,
+        encrypted_column_metadata: None,
+    }
+}
+
+fn placed_pages(mut index: format::OffsetIndex, offset: u64) -> format::OffsetIndex {
+    index.page_locations.iter_mut().for_each(|page| page.offset += offset as i64);
+    index
+}
+
+fn length(len: usize) -> Result<i32> {
+    i32::try_from(len).map_err(|_| too_long("index"))
+}
+
+#[cold]
+fn too_long(what: &str) -> Error {
+    Error::argument(format!("the {what} is too long for the format"))
+}
