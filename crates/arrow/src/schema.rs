@@ -9,13 +9,15 @@
 //! 3. a schema that the caller wants ([`to_arrow_as`]): a part that does not fit is an error.
 
 mod extension;
+mod from_arrow;
 mod hint;
-mod ipc;
+pub(crate) mod ipc;
 pub(crate) mod plain;
 mod project;
 mod wanted;
 
 pub(crate) use project::project;
+pub use from_arrow::{FromArrowOptions, from_arrow};
 pub use wanted::to_arrow_as;
 
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, TimeUnit};

@@ -25,4 +25,4 @@ mod shred;
 
 pub use assemble::{ListSlots, Slots};
 pub use field::{Field, FieldKind};
-pub use shred::{Definition, Present, Shredded};
+pub use shred::{Definition, Entries, Present, Shredded, Slices};

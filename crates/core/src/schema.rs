@@ -14,6 +14,9 @@
 //! ```
 
 mod print;
+mod to_thrift;
+
+pub use to_thrift::{annotate, column, group};
 
 use crate::logical::Logical;
 use marquetry_base::{Error, Limits, Result};

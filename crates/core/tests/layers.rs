@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Bottom to top.
 const LAYERS: [&str; 12] = [
-    "source", "logical", "schema", "order", "stats", "meta", "index", "page", "nesting", "read", "write", "io",
+    "source", "logical", "schema", "order", "stats", "meta", "index", "page", "nesting", "read", "write",
+    "io",
 ];
 
 #[test]
@@ -25,7 +26,11 @@ fn no_module_imports_one_above_it() {
                 imported.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
             if let Some(above) = self::level(&imported) {
                 assert!(above <= level, "{} imports {imported}, which is above it", relative.display());
-                assert!((module, &*imported) != ("write", "read"), "{}: write imports read", relative.display());
+                assert!(
+                    (module, &*imported) != ("write", "read"),
+                    "{}: write imports read",
+                    relative.display()
+                );
                 checked += 1;
             }
         }

@@ -431,7 +431,7 @@ fn write_vector<W: Word>(values: &[W], candidates: &[Scale], out: &mut Vec<u8>) 
         width: width_of(deltas.iter().copied().fold(0, u64::max)),
     };
     header.write::<W>(out);
-    kernels::pack(&deltas, header.width, out);
+    kernels::pack_u64(&deltas, header.width, out);
     exceptions().for_each(|i| out.extend_from_slice(&(i as u16).to_le_bytes()));
     exceptions().for_each(|i| values[i].write(out));
 }

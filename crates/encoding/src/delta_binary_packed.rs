@@ -468,7 +468,7 @@ impl<T: Lane> DeltasEncoder<T> {
         for (i, deltas) in self.scratch.chunks(miniblock).enumerate() {
             let width = width(deltas.iter().fold(0, |all, delta| all | delta));
             self.bytes[widths + i] = width as u8;
-            kernels::pack(deltas, width, &mut self.bytes);
+            kernels::pack_u64(deltas, width, &mut self.bytes);
         }
     }
 }

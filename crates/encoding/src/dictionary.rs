@@ -22,11 +22,15 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::rle::{Hybrid, HybridEncoder, Piece};
+mod builder;
+mod table;
+
+pub use builder::Builder;
+
+use crate::rle::{self, Hybrid, Piece};
 use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, plain};
 use marquetry_base::{Cursor, Error, PageBytes, Result};
 use marquetry_kernels as kernels;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -45,7 +49,7 @@ pub fn encode(values: &Values) -> Result<(Vec<u8>, Values)> {
     encoder.encode(values, 0..values.len())?;
     let mut out = Vec::new();
     encoder.finish(&mut out)?;
-    Ok((out, encoder.dictionary.values))
+    Ok((out, encoder.builder.finish().values))
 }
 
 /// The values of a dictionary page.
@@ -81,30 +85,9 @@ impl Dictionary {
         let mut out = self.values.shape().empty();
         match self.values.is_empty() {
             true => out.push_defaults(indices.len()),
-            false => self.look_up(indices, &mut out)?,
+            false => look_up(&self.values, indices, &mut out)?,
         }
         Ok(out)
-    }
-
-    /// Appends the values at `indices`.
-    fn look_up(&self, indices: &[u32], out: &mut Values) -> Result<()> {
-        let looked_up = match (&self.values, out) {
-            (Values::W32(dictionary), Values::W32(out)) => kernels::gather(dictionary, indices, out),
-            (Values::W64(dictionary), Values::W64(out)) => kernels::gather(dictionary, indices, out),
-            (Values::Fixed(dictionary), Values::Fixed(out)) if dictionary.width() == out.width() => {
-                check_indices(indices, dictionary.len())?;
-                out.push_with(indices.len(), |out| {
-                    kernels::gather_fixed(dictionary.as_bytes(), dictionary.width(), indices, out);
-                });
-                Ok(())
-            }
-            (Values::Bytes(dictionary), Values::Bytes(out)) => out
-                .push_views(dictionary.buffers(), |views, base| {
-                    kernels::gather_views(dictionary.views(), indices, base, views)
-                }),
-            (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
-        };
-        looked_up.map_err(|max| outside(max, self.values.len()))
     }
 
     /// Appends `n` times the value at `index`.
@@ -132,6 +115,29 @@ impl Dictionary {
         }
         Ok(())
     }
+}
+
+/// Appends the values of `dictionary` at `indices` to `out`, which must be of the same shape.
+///
+/// Fails if an index is outside; for BOOLEAN, which has no dictionaries; and if the shapes differ.
+pub fn look_up(dictionary: &Values, indices: &[u32], out: &mut Values) -> Result<()> {
+    let looked_up = match (dictionary, out) {
+        (Values::W32(dictionary), Values::W32(out)) => kernels::gather(dictionary, indices, out),
+        (Values::W64(dictionary), Values::W64(out)) => kernels::gather(dictionary, indices, out),
+        (Values::Fixed(dictionary), Values::Fixed(out)) if dictionary.width() == out.width() => {
+            check_indices(indices, dictionary.len())?;
+            out.push_with(indices.len(), |out| {
+                kernels::gather_fixed(dictionary.as_bytes(), dictionary.width(), indices, out);
+            });
+            Ok(())
+        }
+        (Values::Bytes(dictionary), Values::Bytes(out)) => out
+            .push_views(dictionary.buffers(), |views, base| {
+                kernels::gather_views(dictionary.views(), indices, base, views)
+            }),
+        (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
+    };
+    looked_up.map_err(|max| outside(max, dictionary.len()))
 }
 
 /// Fails if one of `indices` is outside a dictionary of `len` values.
@@ -215,7 +221,7 @@ impl Decode for Decoder {
                         self.scratch.clear();
                         let take = (first + n - from).min(INDEX_BLOCK);
                         kernels::unpack_u32(bytes, width, from, take, &mut self.scratch);
-                        self.dictionary.look_up(&self.scratch, out)?;
+                        look_up(&self.dictionary.values, &self.scratch, out)?;
                     }
                 }
             }
@@ -228,74 +234,60 @@ impl Decode for Decoder {
     }
 }
 
+/// Bits that an index into a dictionary of `len` values takes: enough for the last one.
+pub fn index_width(len: usize) -> u32 {
+    match len {
+        0 => 0,
+        len => usize::BITS - (len - 1).leading_zeros(),
+    }
+}
+
+/// Appends a data page of `indices`, each of which must fit `width` bits.
+///
+/// # Panics
+/// If the width is over 32.
+pub fn encode_indices(indices: &[u32], width: u32, page: &mut Vec<u8>) {
+    assert!(width <= 32, "width {width}");
+    page.push(width as u8);
+    rle::write_words(indices, width, page);
+}
+
 /// Collects a dictionary and writes indices into it.
 #[derive(Debug)]
 pub struct Encoder {
-    dictionary: Dictionary,
-    index_of: HashMap<Box<[u8]>, u32>,
+    builder: Builder,
     indices: Vec<u32>,
 }
 
 impl Encoder {
     /// An empty chunk of values of `shape`.
     pub fn new(shape: Shape) -> Self {
-        Encoder { dictionary: Dictionary::new(shape.empty()), index_of: HashMap::new(), indices: Vec::new() }
+        Encoder { builder: Builder::new(shape), indices: Vec::new() }
     }
 
-    /// Bits that an index takes: enough for the last one.
     fn width(&self) -> u32 {
-        match self.dictionary.values.len() {
-            0 => 0,
-            len => usize::BITS - (len - 1).leading_zeros(),
-        }
-    }
-
-    fn intern(&mut self, values: &Values, i: usize, key: &[u8]) {
-        let index = match self.index_of.get(key) {
-            Some(&index) => index,
-            None => {
-                let index = self.dictionary.values.len() as u32;
-                self.dictionary.values.push_range(values, i..i + 1);
-                self.index_of.insert(key.into(), index);
-                index
-            }
-        };
-        self.indices.push(index);
+        index_width(self.builder.len())
     }
 }
 
 impl Encode for Encoder {
     fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
-        if values.shape() != self.dictionary.values.shape() || values.shape() == Shape::Bit {
-            return Err(crate::values::wrong_shape(self.dictionary.values.shape(), values));
-        }
-        for i in range {
-            match values {
-                Values::Bit(_) => {}
-                Values::W32(words) => self.intern(values, i, &words[i].to_le_bytes()),
-                Values::W64(words) => self.intern(values, i, &words[i].to_le_bytes()),
-                Values::Fixed(fixed) => self.intern(values, i, fixed.get(i)),
-                Values::Bytes(views) => self.intern(values, i, views.get(i)),
-            }
-        }
-        Ok(())
+        self.builder.intern(values, range, &mut self.indices)
     }
 
+    /// As if there were no runs.
     fn size(&self) -> usize {
         1 + 5 + (self.indices.len() * self.width() as usize).div_ceil(8)
     }
 
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
-        let width = self.width();
-        page.push(width as u8);
-        let mut hybrid = HybridEncoder::new(width);
-        self.indices.drain(..).for_each(|index| hybrid.push(index));
-        hybrid.finish(page);
+        encode_indices(&self.indices, self.width(), page);
+        self.indices.clear();
         Ok(())
     }
 
     fn dictionary(&self) -> Option<&Dictionary> {
-        Some(&self.dictionary)
+        Some(self.builder.dictionary())
     }
 }
 

@@ -3,9 +3,10 @@
 //! Spec: Encodings.md, "RLE" and "BIT_PACKED"; README.md, "Data Pages". A level takes as many bits as the column's
 //! largest level needs; where the largest is 0, nothing is stored. Levels are kept as bytes.
 
-use crate::rle::{Hybrid, Piece};
+use crate::rle::{self, Hybrid, Piece};
 use crate::{Bits, bit_packed};
 use marquetry_base::{Cursor, Error, PageBytes, Result};
+use std::ops::Range;
 
 /// The levels of one kind of one page, front to back.
 #[derive(Debug)]
@@ -128,6 +129,77 @@ impl Levels {
         }
         Ok(values)
     }
+}
+
+/// Levels to encode, in the cheapest form that tells them.
+#[derive(Debug, Clone)]
+pub enum LevelSlice<'a> {
+    /// All are the same.
+    Run {
+        /// The level.
+        level: u8,
+        /// How many.
+        n: usize,
+    },
+    /// The levels 0 and 1, as bits.
+    Bits {
+        /// The bits.
+        bits: &'a Bits,
+        /// Those of them that are meant.
+        range: Range<usize>,
+    },
+    /// Each level.
+    Levels(&'a [u8]),
+}
+
+impl LevelSlice<'_> {
+    /// How many levels.
+    pub fn len(&self) -> usize {
+        match self {
+            LevelSlice::Run { n, .. } => *n,
+            LevelSlice::Bits { range, .. } => range.len(),
+            LevelSlice::Levels(levels) => levels.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Appends RLE levels of a column whose largest level is `max`, without a length prefix: data page V2. Nothing where
+/// the largest is 0.
+///
+/// # Panics
+/// If a range of bits is not inside them.
+pub fn encode(slice: LevelSlice<'_>, max: u8, out: &mut Vec<u8>) {
+    let width = width(max);
+    match slice {
+        _ if width == 0 => {}
+        LevelSlice::Run { level, n } => rle::write_run(u32::from(level), n, width, out),
+        LevelSlice::Bits { bits, range } if width == 1 => rle::write_bits(bits, range, out),
+        LevelSlice::Bits { bits, range } => {
+            let levels: Vec<u8> = range.map(|i| u8::from(bits.get(i))).collect();
+            rle::write_bytes(&levels, width, out);
+        }
+        LevelSlice::Levels(levels) => rle::write_bytes(levels, width, out),
+    }
+}
+
+/// Appends RLE levels behind their length: data page V1. Nothing, not even a length, where the largest level is 0.
+///
+/// # Panics
+/// If a range of bits is not inside them, or the levels take over 4 GiB.
+pub fn encode_v1(slice: LevelSlice<'_>, max: u8, out: &mut Vec<u8>) {
+    if max == 0 {
+        return;
+    }
+    let prefix = out.len();
+    out.extend_from_slice(&[0; 4]);
+    encode(slice, max, out);
+    let len = u32::try_from(out.len() - prefix - 4).expect("levels of at most 4 GiB");
+    out[prefix..prefix + 4].copy_from_slice(&len.to_le_bytes());
 }
 
 const RLE: i32 = 3;

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod alp;
+mod arena;
 pub mod bit_packed;
 pub mod byte_stream_split;
 pub mod delta_binary_packed;
@@ -34,7 +35,7 @@ mod shape;
 mod values;
 mod views;
 
-pub use marquetry_kernels::Bits;
+pub use marquetry_kernels::{Bits, compact_u32 as compact_w32, compact_u64 as compact_w64, compact_u128 as compact_views};
 pub use shape::{Physical, Shape};
 pub use values::{Fixed, Values};
 pub use views::Views;

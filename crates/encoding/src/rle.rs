@@ -45,11 +45,12 @@ pub fn decode(bytes: &[u8], width: u32, n: usize) -> Result<Vec<u32>> {
 }
 
 /// Encodes values of `width` bits as hybrid bytes without a length prefix.
+///
+/// # Panics
+/// If the width is over 32.
 pub fn encode(values: &[u32], width: u32) -> Vec<u8> {
-    let mut encoder = HybridEncoder::new(width);
-    values.iter().for_each(|&value| encoder.push(value));
     let mut out = Vec::new();
-    encoder.finish(&mut out);
+    write_words(values, width, &mut out);
     out
 }
 
@@ -256,126 +257,134 @@ impl Decode for Decoder {
 
 /// Encodes BOOLEAN values.
 #[derive(Debug)]
-pub struct Encoder(HybridEncoder);
+pub struct Encoder {
+    bits: Bits,
+    /// About how many bytes they will take.
+    estimate: usize,
+}
 
 impl Encoder {
     /// An empty page.
     #[expect(clippy::new_without_default, reason = "encoders are made by the registry, not by default")]
     pub fn new() -> Self {
-        Encoder(HybridEncoder::new(1))
+        Encoder { bits: Bits::new(), estimate: 0 }
     }
 }
 
 impl Encode for Encoder {
     fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
-        match values {
-            Values::Bit(bits) => range.for_each(|i| self.0.push(u32::from(bits.get(i)))),
-            other => return Err(crate::values::wrong_shape(crate::Shape::Bit, other)),
-        }
+        let Values::Bit(bits) = values else {
+            return Err(crate::values::wrong_shape(crate::Shape::Bit, values));
+        };
+        let start = self.bits.len();
+        self.bits.push_packed(bits.as_bytes(), range.start, range.len());
+        let words = (start..self.bits.len()).step_by(64).map(|at| self.bits.word(at));
+        // Words of both kinds of bits stay as they are, of the others most are in a run that has begun before.
+        self.estimate += words.map(|word| if word == 0 || word == u64::MAX { 0 } else { 9 }).sum::<usize>();
         Ok(())
     }
 
+    /// An estimate, which looks at runs of whole words only.
     fn size(&self) -> usize {
-        4 + self.0.size()
+        4 + 3 * usize::from(!self.bits.is_empty()) + self.estimate.min(self.bits.len() / 8)
     }
 
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
-        let mut bytes = Vec::new();
-        self.0.finish(&mut bytes);
-        let len =
-            u32::try_from(bytes.len()).map_err(|_| Error::argument("a page of over 4 GiB of booleans"))?;
-        page.extend_from_slice(&len.to_le_bytes());
-        page.append(&mut bytes);
+        let prefix = page.len();
+        page.extend_from_slice(&[0; 4]);
+        write_bits(&self.bits, 0..self.bits.len(), page);
+        let len = u32::try_from(page.len() - prefix - 4)
+            .map_err(|_| Error::argument("a page of over 4 GiB of booleans"))?;
+        page[prefix..prefix + 4].copy_from_slice(&len.to_le_bytes());
+        self.bits.clear();
+        self.estimate = 0;
         Ok(())
     }
 }
 
-/// Writes hybrid bytes: a run where eight or more equal values stand together, packed groups elsewhere.
-#[derive(Debug)]
-pub struct HybridEncoder {
-    width: u32,
-    bytes: Vec<u8>,
-    /// The value seen last, and how often in a row.
-    value: u32,
-    repeats: usize,
-    /// Values of groups that are not written yet; a multiple of eight, except while a group is being filled.
-    pending: Vec<u64>,
+/// Appends hybrid bytes of values of `width <= 32` bits.
+pub(crate) fn write_words(values: &[u32], width: u32, out: &mut Vec<u8>) {
+    write(values, width, kernels::pack_u32, out);
 }
 
-impl HybridEncoder {
-    /// An empty stream of values of `width <= 32` bits.
-    pub fn new(width: u32) -> Self {
-        assert!(width <= 32);
-        HybridEncoder { width, bytes: Vec::new(), value: 0, repeats: 0, pending: Vec::new() }
-    }
+/// Appends hybrid bytes of values of `width <= 8` bits.
+pub(crate) fn write_bytes(values: &[u8], width: u32, out: &mut Vec<u8>) {
+    write(values, width, kernels::pack_u8, out);
+}
 
-    /// Takes one value.
-    pub fn push(&mut self, value: u32) {
-        if value == self.value && self.repeats > 0 {
-            self.repeats += 1;
-            return;
+/// Appends hybrid bytes of `n` times the same value.
+pub(crate) fn write_run(value: u32, n: usize, width: u32, out: &mut Vec<u8>) {
+    let mut left = n;
+    while left > 0 {
+        let n = left.min(MAX_RUN);
+        write_uleb128((n as u64) << 1, out);
+        out.extend_from_slice(&value.to_le_bytes()[..width.div_ceil(8) as usize]);
+        left -= n;
+    }
+}
+
+/// Appends hybrid bytes: a run where one is worth it, packed groups elsewhere.
+fn write<T: Copy + Eq + Into<u32>>(
+    values: &[T],
+    width: u32,
+    pack: fn(&[T], u32, &mut Vec<u8>),
+    out: &mut Vec<u8>,
+) {
+    if width == 0 {
+        return write_run(0, values.len(), 0, out);
+    }
+    let packed = |values: &[T], out: &mut Vec<u8>| {
+        for values in values.chunks(MAX_PACKED) {
+            write_uleb128((values.len().div_ceil(GROUP) as u64) << 1 | 1, out);
+            pack(values, width, out);
+            // SPEC: groups are whole: the number of values is known from outside.
+            let filled = out.len() + (GROUP - values.len() % GROUP) % GROUP * width as usize / 8;
+            out.resize(filled, 0);
         }
-        self.settle();
-        self.value = value;
-        self.repeats = 1;
-    }
-
-    /// Takes `n` times the same value.
-    pub fn push_run(&mut self, value: u32, n: usize) {
-        if n == 0 {
-            return;
+    };
+    let (mut literal, mut at) = (0, 0);
+    while let Some(group) = values[at..].first_chunk::<GROUP>() {
+        if group.iter().any(|value| *value != group[0]) {
+            at += GROUP;
+            continue;
         }
-        self.push(value);
-        self.repeats += n - 1;
-    }
-
-    /// About how many bytes [`finish`](Self::finish) would append now; never fewer than it will.
-    pub fn size(&self) -> usize {
-        let group = self.width as usize;
-        self.bytes.len() + (self.pending.len().div_ceil(8) + 1) * group + 3 * MAX_HEADER + 4
-    }
-
-    /// Appends the bytes to `out` and starts a new stream.
-    pub fn finish(&mut self, out: &mut Vec<u8>) {
-        self.settle();
-        // The last group is filled up with zeros: the number of values is known from outside.
-        self.pending.resize(self.pending.len().next_multiple_of(8), 0);
-        self.write_packed();
-        self.repeats = 0;
-        out.append(&mut self.bytes);
-    }
-
-    /// Decides how the repeats of the value seen last are written.
-    fn settle(&mut self) {
-        let fill = (8 - self.pending.len() % 8) % 8;
-        let mut repeats = std::mem::take(&mut self.repeats);
-        if repeats.saturating_sub(fill) < MIN_RUN {
-            self.pending.extend(std::iter::repeat_n(u64::from(self.value), repeats));
-            if self.pending.len() >= MAX_PENDING {
-                self.write_packed();
-            }
-            return;
-        }
-        self.pending.extend(std::iter::repeat_n(u64::from(self.value), fill));
-        self.write_packed();
-        repeats -= fill;
-        while repeats > 0 {
-            let n = repeats.min(MAX_RUN);
-            write_uleb128((n as u64) << 1, &mut self.bytes);
-            self.bytes.extend_from_slice(&self.value.to_le_bytes()[..self.width.div_ceil(8) as usize]);
-            repeats -= n;
+        let n = GROUP + equal(&values[at + GROUP..], group[0]);
+        if n >= shortest_run(width, literal < at) {
+            packed(&values[literal..at], out);
+            write_run(group[0].into(), n, width, out);
+            at += n;
+            literal = at;
+        } else {
+            at += n / GROUP * GROUP;
         }
     }
-
-    /// Writes the pending groups; a group that is still being filled stays.
-    fn write_packed(&mut self) {
-        let groups = self.pending.len() / 8;
-        if groups > 0 {
-            write_uleb128((groups as u64) << 1 | 1, &mut self.bytes);
-            kernels::pack(&self.pending[..groups * 8], self.width, &mut self.bytes);
-            self.pending.drain(..groups * 8);
+    // What does not fill a group takes a whole one, unless it is a run.
+    match &values[at..] {
+        [first, rest @ ..] if literal == at && rest.iter().all(|value| value == first) => {
+            write_run((*first).into(), 1 + rest.len(), width, out);
         }
+        _ => packed(&values[literal..], out),
     }
+}
+
+/// How many values at the front of `values` are `value`.
+fn equal<T: Copy + Eq>(values: &[T], value: T) -> usize {
+    let (groups, _) = values.as_chunks::<GROUP>();
+    let whole = groups.iter().take_while(|group| group.iter().all(|other| *other == value)).count() * GROUP;
+    whole + values[whole..].iter().take_while(|other| **other == value).count()
+}
+
+/// Appends hybrid bytes of the bits in `range`.
+pub(crate) fn write_bits(bits: &Bits, range: Range<usize>, out: &mut Vec<u8>) {
+    let levels: Vec<u8> = range.map(|i| u8::from(bits.get(i))).collect();
+    write_bytes(&levels, 1, out);
+}
+
+/// From how many equal values on a run takes fewer bytes than they do packed. A run that interrupts packed groups also
+/// makes a second header for those necessary.
+fn shortest_run(width: u32, interrupts: bool) -> usize {
+    let bytes = 2 + width.div_ceil(8) + u32::from(interrupts) + RUN_BIAS;
+    (8 * bytes).div_ceil(width) as usize
 }
 
 /// Appends an unsigned varint.
@@ -387,14 +396,14 @@ pub(crate) fn write_uleb128(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// Shorter runs cost more as a run, which also ends the packed groups, than as one more group.
-const MIN_RUN: usize = 8;
+/// Values in a packed group, which is a whole number of bytes for any width.
+const GROUP: usize = 8;
 /// SPEC: run lengths are at most 2^31 - 1.
 const MAX_RUN: usize = i32::MAX as usize;
-/// Packed values kept back before they are written: 63 groups have a header of one byte, as old readers expect.
-const MAX_PENDING: usize = 63 * 8;
-/// The longest header: a varint of 32 bits.
-const MAX_HEADER: usize = 5;
+/// Values behind one header of packed groups; many, because readers are the faster the longer they go without one.
+const MAX_PACKED: usize = 1 << 27;
+/// So many bytes must a run save: each end of one takes readers some time.
+const RUN_BIAS: u32 = 0;
 
 #[cfg(test)]
 mod tests {

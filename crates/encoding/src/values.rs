@@ -132,8 +132,22 @@ impl Values {
             (Values::W32(out), Values::W32(values)) => out.extend_from_slice(&values[range]),
             (Values::W64(out), Values::W64(values)) => out.extend_from_slice(&values[range]),
             (Values::Fixed(out), Values::Fixed(values)) => out.push_range(values, range),
-            (Values::Bytes(out), Values::Bytes(views)) => range.for_each(|i| out.push(views.get(i))),
+            (Values::Bytes(out), Values::Bytes(views)) => out.push_copied(views, range),
             (out, other) => unreachable!("{:?} appended to {:?}", other.shape(), out.shape()),
+        }
+    }
+
+    /// How many bytes the values in `range` have: those of the strings, or the width of a value for each.
+    ///
+    /// # Panics
+    /// If the range is not inside; of byte strings only.
+    pub fn data_bytes(&self, range: Range<usize>) -> usize {
+        match self {
+            Values::Bit(_) => range.len().div_ceil(8),
+            Values::W32(_) => range.len() * 4,
+            Values::W64(_) => range.len() * 8,
+            Values::Fixed(values) => range.len() * values.width,
+            Values::Bytes(views) => views.data_bytes(range),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Byte strings as views: what every BYTE_ARRAY encoding decodes to.
 
 use crate::Bits;
+use crate::arena::Arena;
 use bytes::Bytes;
 use marquetry_kernels::{self as kernels, view_is_inline, view_len};
 use std::ops::Range;
@@ -81,6 +82,38 @@ impl Views {
             kernels::long_view(string, self.buffers.len() as u32 - 1, 0)
         };
         self.views.push(view);
+    }
+
+    /// Appends copies of the strings in `range` of `other`: long ones in a buffer that they share.
+    ///
+    /// # Panics
+    /// If the range is not inside `other`.
+    pub fn push_copied(&mut self, other: &Views, range: Range<usize>) {
+        let views = &other.views[range];
+        let long = |view: &u128| if view_is_inline(*view) { 0 } else { view_len(*view) as usize };
+        let total = views.iter().map(long).sum();
+        self.views.reserve(views.len());
+        if total == 0 {
+            self.views.extend_from_slice(views);
+            return;
+        }
+        let mut arena = Arena::open(self);
+        arena.expect(total);
+        views.iter().for_each(|view| arena.push(*view, other.resolve(view)));
+        arena.close();
+    }
+
+    /// How many bytes the strings in `range` have.
+    ///
+    /// # Panics
+    /// If the range is not inside.
+    pub fn data_bytes(&self, range: Range<usize>) -> usize {
+        self.views[range].iter().map(|view| view_len(*view) as usize).sum()
+    }
+
+    /// The views and the buffers, to be changed.
+    pub(crate) fn parts_mut(&mut self) -> (&mut Vec<u128>, &mut Vec<Bytes>) {
+        (&mut self.views, &mut self.buffers)
     }
 
     /// The number of `buffer` here: a new one, unless it is the buffer that was last added.
@@ -197,8 +230,9 @@ impl Views {
         (self.buffers.len() - buffers.len()) as u32
     }
 
+    /// The string of one of these views.
     #[inline]
-    fn resolve<'a>(&'a self, view: &'a u128) -> &'a [u8] {
+    pub(crate) fn resolve<'a>(&'a self, view: &'a u128) -> &'a [u8] {
         let len = view_len(*view) as usize;
         if view_is_inline(*view) {
             return &kernels::view_bytes(view)[4..4 + len];

@@ -3,7 +3,7 @@
 //! Nanoseconds a value, the best of many rounds, on data that fits the second-level cache; and how many times faster
 //! than scalar. An argument keeps the lines that contain it.
 
-use marquetry_kernels::{Bits, Kernels, gather, gather_views, inline_view, join_views, long_view, pack};
+use marquetry_kernels::{Bits, Kernels, gather, gather_views, inline_view, join_views, long_view, pack_u32, pack_u64};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -24,6 +24,7 @@ fn main() {
         println!();
     };
     unpacking(&line);
+    packing(&line);
     expanding(&line);
     rest(&line);
     strings(&line);
@@ -47,7 +48,7 @@ fn noise() -> Vec<u64> {
 fn unpacking(line: &Line<'_>) {
     for width in [1, 2, 5, 8, 10, 13, 17, 20, 25, 26, 31, 32, 40, 57, 60] {
         let mut packed = Vec::new();
-        pack(&noise(), width, &mut packed);
+        pack_u64(&noise(), width, &mut packed);
         packed.resize(packed.len() + 64, 0);
         let (mut bytes, mut words, mut longs) = (Vec::new(), Vec::new(), Vec::new());
         if width <= 8 {
@@ -65,6 +66,31 @@ fn unpacking(line: &Line<'_>) {
         line(&format!("unpack_u64 {width}"), &mut |kernels| {
             longs.clear();
             kernels.unpack_u64(black_box(&packed), width, 0, N, &mut longs);
+        });
+    }
+}
+
+fn packing(line: &Line<'_>) {
+    let longs = noise();
+    let words: Vec<u32> = longs.iter().map(|&value| value as u32).collect();
+    let bytes: Vec<u8> = longs.iter().map(|&value| value as u8).collect();
+    let mut out = Vec::new();
+    for width in [1, 2, 4, 5, 8, 10, 13, 16, 17, 20, 25, 31, 32, 40, 57, 60] {
+        if width <= 8 {
+            line(&format!("pack_u8 {width}"), &mut |kernels| {
+                out.clear();
+                kernels.pack_u8(black_box(&bytes), width, &mut out);
+            });
+        }
+        if width <= 32 {
+            line(&format!("pack_u32 {width}"), &mut |_| {
+                out.clear();
+                pack_u32(black_box(&words), width, &mut out);
+            });
+        }
+        line(&format!("pack_u64 {width}"), &mut |_| {
+            out.clear();
+            pack_u64(black_box(&longs), width, &mut out);
         });
     }
 }

@@ -5,6 +5,7 @@
 
 mod expand;
 mod join;
+mod pack;
 mod sum;
 mod unpack;
 
@@ -28,6 +29,7 @@ pub(crate) const AVX2: Kernels = Kernels {
     unpack_u8: unpack::unpack_u8,
     unpack_u32: unpack::unpack_u32,
     unpack_u64: unpack::unpack_u64,
+    pack_u8: pack::pack_u8,
     expand_u32: expand::expand_u32,
     expand_u64: expand::expand_u64,
     expand_u128,

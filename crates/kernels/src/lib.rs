@@ -14,6 +14,7 @@ compile_error!("views and packed values are read in place: only little-endian ta
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod bits;
+mod compact;
 mod expand;
 mod gather;
 mod pack;
@@ -24,9 +25,10 @@ mod unpack;
 mod views;
 
 pub use bits::Bits;
+pub use compact::{compact_u32, compact_u64, compact_u128};
 pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
 pub use gather::{gather, gather_fixed, gather_views, max_u32};
-pub use pack::{pack, pack_msb};
+pub use pack::{pack_msb, pack_u8, pack_u32, pack_u64};
 pub use split::{join, join_u32, join_u64, split, split_u32, split_u64};
 pub use sum::{prefix_sum_u32, prefix_sum_u64};
 pub use table::Kernels;

@@ -5,13 +5,15 @@
 //! table there is, because [`Kernels::current`] and [`Kernels::all_available`] hand out no others.
 
 use crate::views::Survey;
-use crate::{bits, expand, gather, split, sum, unpack, views};
+use crate::{bits, expand, gather, pack, split, sum, unpack, views};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
 /// A loop that unpacks groups of eight values; `source` has [`unpack::OVERREAD`] bytes more than they take, the width is
 /// at least 1.
 pub(crate) type Unpack<T> = unsafe fn(source: &[u8], width: u32, out: &mut [MaybeUninit<T>]);
+/// A loop that packs groups of eight values into `width` bytes each: `out` has as many.
+pub(crate) type Pack<T> = unsafe fn(values: &[T], width: u32, out: &mut [MaybeUninit<u8>]);
 /// A loop that spreads `dense` over the slots of `out`, by the bits of `validity` from bit `first` on.
 pub(crate) type Expand<T> = unsafe fn(dense: &[T], validity: &[u8], first: usize, out: &mut [MaybeUninit<T>]);
 /// A loop that makes values of deltas; returns the last.
@@ -28,6 +30,7 @@ pub struct Kernels {
     pub(crate) unpack_u8: Unpack<u8>,
     pub(crate) unpack_u32: Unpack<u32>,
     pub(crate) unpack_u64: Unpack<u64>,
+    pub(crate) pack_u8: Pack<u8>,
     pub(crate) expand_u32: Expand<u32>,
     pub(crate) expand_u64: Expand<u64>,
     pub(crate) expand_u128: Expand<u128>,
@@ -51,6 +54,7 @@ pub(crate) const SCALAR: Kernels = Kernels {
     unpack_u8: unpack::unpack_u8_scalar,
     unpack_u32: unpack::unpack_u32_scalar,
     unpack_u64: unpack::unpack_u64_scalar,
+    pack_u8: pack::pack_u8_scalar,
     expand_u32: expand::expand_scalar,
     expand_u64: expand::expand_scalar,
     expand_u128: expand::expand_scalar,

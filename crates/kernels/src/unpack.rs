@@ -351,7 +351,7 @@ static GROUPS_U64: [Groups<u64>; 65] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pack::pack;
+    use crate::pack::pack_u64;
 
     fn values(width: u32, n: usize) -> Vec<u64> {
         let mask = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
@@ -365,7 +365,7 @@ mod tests {
         for width in 0..=64 {
             let all = values(width, 200);
             let mut packed = Vec::new();
-            pack(&all, width, &mut packed);
+            pack_u64(&all, width, &mut packed);
             for slack in [0, 3, 64] {
                 packed.resize((200 * width as usize).div_ceil(8) + slack, 0xaa);
                 for first in [0, 1, 7, 8, 9, 31, 33] {

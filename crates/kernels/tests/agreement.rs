@@ -1,6 +1,6 @@
 //! Every level that this CPU has does exactly what the scalar one does: for every width, tail and alignment.
 
-use marquetry_kernels::{Bits, Kernels, pack, split_u32, split_u64};
+use marquetry_kernels::{Bits, Kernels, pack_u64, split_u32, split_u64};
 
 fn scalar() -> &'static Kernels {
     Kernels::all_available().last().unwrap()
@@ -37,7 +37,7 @@ fn unpacking() {
     let all = noise(340);
     for width in 0..=64 {
         let mut packed = Vec::new();
-        pack(&all, width, &mut packed);
+        pack_u64(&all, width, &mut packed);
         for first in (0..9).chain([15, 16, 33]) {
             for n in LENGTHS {
                 // No byte more than needed, and slack.

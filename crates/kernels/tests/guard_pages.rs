@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use marquetry_kernels::{
-    Bits, Kernels, gather, join_views, long_view, pack, plain_views, split_u32, split_u64,
+    Bits, Kernels, gather, join_views, long_view, pack_u64, plain_views, split_u32, split_u64,
 };
 use std::ptr;
 
@@ -63,7 +63,7 @@ fn unpacking() {
     for width in 0..=64 {
         for n in LENGTHS {
             let mut packed = Vec::new();
-            pack(&noise(n), width, &mut packed);
+            pack_u64(&noise(n), width, &mut packed);
             // The packed bytes themselves end at the guard, or some slack does.
             for slack in [0, 1, 15, 16, 17, 64] {
                 packed.resize((n * width as usize).div_ceil(8) + slack, 0);

@@ -26,7 +26,21 @@ pub use open::{OpenFile, open, open_bytes};
 pub use marquetry_format as format;
 
 /// The schema: a tree of fields, whose leaves are the columns.
-pub use marquetry_core::schema;
+pub mod schema {
+    pub use marquetry_core::schema::*;
+
+    /// What a column means, and the paths and types by which settings find it.
+    pub mod types {
+        pub use marquetry_core::logical::{Logical, TimeUnit};
+        pub use marquetry_core::write::{ColumnPath, TypeSelector};
+    }
+}
+
+/// The names of codecs, encodings and types.
+pub mod basic {
+    pub use marquetry_core::write::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
+    pub use marquetry_format::Type;
+}
 
 /// Every encoding, both directions.
 pub use marquetry_encoding as encoding;

@@ -5,6 +5,10 @@
 //! | `parquet::arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ParquetRecordBatchReader, ArrowReaderOptions, ArrowReaderMetadata}` | [`marquetry::arrow::arrow_reader`](crate::arrow::arrow_reader) |
 //! | `parquet::arrow::ProjectionMask` | [`marquetry::arrow::ProjectionMask`](crate::arrow::ProjectionMask) |
 //! | `parquet::file::metadata::ParquetMetaData` | [`marquetry::file::metadata::ParquetMetaData`](crate::file::metadata::ParquetMetaData) |
+//! | `parquet::file::metadata::{KeyValue, SortingColumn}` | [`marquetry::file::metadata`](crate::file::metadata) |
+//! | `parquet::file::properties::{WriterProperties, WriterVersion, EnabledStatistics, BloomFilterProperties}` | [`marquetry::file::properties`](crate::file::properties) |
+//! | `parquet::basic::{Compression, Encoding, Type, ZstdLevel, GzipLevel, BrotliLevel}` | [`marquetry::basic`](crate::basic) |
+//! | `parquet::schema::types::ColumnPath` | [`marquetry::schema::types::ColumnPath`](crate::schema::types::ColumnPath) |
 //! | `parquet::errors::{ParquetError, Result}` | [`marquetry::errors`](crate::errors) |
 //!
 //! # Reading a file
@@ -74,9 +78,41 @@
 //! # Ok::<(), marquetry::errors::Error>(())
 //! ```
 //!
+//! # How a file is written
+//!
+//! ```
+//! use marquetry::basic::{Compression, Encoding, ZstdLevel};
+//! use marquetry::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+//! use marquetry::schema::types::ColumnPath;
+//!
+//! let properties = WriterProperties::builder()
+//!     .set_writer_version(WriterVersion::PARQUET_2_0)
+//!     .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+//!     .set_max_row_group_row_count(Some(500_000))
+//!     .set_column_encoding(ColumnPath::from("year"), Encoding::DELTA_BINARY_PACKED)
+//!     .set_column_bloom_filter_enabled(ColumnPath::from("name"), true)
+//!     .set_column_statistics_enabled(ColumnPath::from("name"), EnabledStatistics::Chunk)
+//!     .build();
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! properties.check(marquetry::open(path)?.metadata().schema())?;
+//! # Ok::<(), marquetry::errors::Error>(())
+//! ```
+//!
 //! # What differs
 //!
 //! - Arrow is version 59.
+//! - Written files are compressed, with
+//!   [`DEFAULT_COMPRESSION`](crate::file::properties::DEFAULT_COMPRESSION), and encodings are chosen by size, by
+//!   [`Encoding::Auto`](crate::basic::Encoding::Auto). An encoding that is asked for stands behind a dictionary only if
+//!   the dictionary is asked for too.
+//! - No setter of [`WriterPropertiesBuilder`](crate::file::properties::WriterPropertiesBuilder) panics; what is wrong is an
+//!   error when a writer is made. A setting for a column that does not exist is an error as well.
+//! - [`ColumnPath::from("a.b")`](crate::schema::types::ColumnPath) finds the column `b` in the group `a`, and a group's path
+//!   is for all columns in it.
+//! - Settings can be made by type and by pattern, too: `set_type_x`, `set_glob_x`.
+//! - Bloom filters stand before the footer unless
+//!   [`BloomFilterPosition::AfterRowGroup`](crate::file::properties::BloomFilterPosition::AfterRowGroup) is asked for, and
+//!   have the size that fits their values unless a number of values is given.
 //! - Page checksums are verified where they are stored;
 //!   [`with_page_checksum_verification(false)`](crate::arrow::arrow_reader::ArrowReaderOptions::with_page_checksum_verification)
 //!   turns that off.

@@ -1,6 +1,7 @@
 //! Meanings that Arrow has no type for: extension types, which are a name in the field's metadata.
 
-use arrow_schema::DataType;
+use super::from_arrow::geo;
+use arrow_schema::{DataType, Field as ArrowField};
 use marquetry_core::logical::Logical;
 use marquetry_core::nesting::Field;
 use std::collections::HashMap;
@@ -46,6 +47,41 @@ fn extension(
         }
         _ => None,
     }
+}
+
+/// What the extension type of `field` means for values of type `data_type`; `None` if it has none, or one that Parquet
+/// does not have or that is stored in another way.
+pub(super) fn logical(field: &ArrowField, data_type: &DataType) -> Option<Logical> {
+    use DataType::*;
+    Some(match (field.metadata().get(NAME_KEY)?.as_str(), data_type) {
+        ("arrow.uuid", FixedSizeBinary(16)) => Logical::Uuid,
+        ("arrow.json", Utf8 | LargeUtf8 | Utf8View) => Logical::Json,
+        ("geoarrow.wkb", Binary | LargeBinary | BinaryView) => {
+            geo::logical(field.metadata().get(PARAMETERS_KEY).map_or("", String::as_str))
+        }
+        _ => return None,
+    })
+}
+
+/// Whether `field` is a VARIANT.
+///
+/// SPEC: VariantEncoding.md, VariantShredding.md: a group of required binary `metadata`, and binary `value` or a
+/// `typed_value`, or both.
+pub(super) fn is_variant(field: &ArrowField) -> bool {
+    let DataType::Struct(fields) = field.data_type() else {
+        return false;
+    };
+    let is_binary =
+        |field: &ArrowField| matches!(field.data_type(), DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    field.metadata().get(NAME_KEY).is_some_and(|name| name == "arrow.parquet.variant")
+        && fields.len() > 1
+        && fields.iter().all(|field| match field.name().as_str() {
+            "metadata" => is_binary(field) && !field.is_nullable(),
+            "value" => is_binary(field),
+            "typed_value" => true,
+            _ => false,
+        })
+        && fields.iter().any(|field| field.name() == "metadata")
 }
 
 /// GeoArrow's parameters as JSON: the coordinate reference system, what it is written in, and how edges run.

@@ -1,9 +1,10 @@
-//! Decoding the stored Arrow schema: base64 of an IPC message, whose header is a Flatbuffers table.
+//! The stored Arrow schema: base64 of an IPC message, whose header is a Flatbuffers table.
 //!
-//! The file may be hostile, so everything here may fail, and a failure means "no hint". The conversion that `arrow-ipc`
-//! itself offers panics on types that it does not know, so only its accessors are used.
+//! The file may be hostile, so everything in decoding may fail, and a failure means "no hint". The conversion that
+//! `arrow-ipc` itself offers panics on types that it does not know, so only its accessors are used.
 
 use arrow_ipc as ipc;
+use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, TimeUnit};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -21,6 +22,21 @@ pub(super) fn decode(base64: &str) -> Option<Schema> {
     let schema = ipc::root_as_message(message).ok()?.header_as_schema()?;
     let fields: Fields = schema.fields()?.iter().map(field).collect();
     Some(Schema::new_with_metadata(fields, metadata(schema.custom_metadata())))
+}
+
+/// The text under which Arrow writers store `schema`: an encapsulated message, marker and length before it. Equal schemas
+/// give equal text: metadata is sorted.
+pub(crate) fn encode(schema: &Schema) -> String {
+    let mut dictionaries = DictionaryTracker::new(true);
+    let message = IpcDataGenerator::default()
+        .schema_to_bytes_with_dictionary_tracker(schema, &mut dictionaries, &IpcWriteOptions::default())
+        .ipc_message;
+    // A schema of 4 GiB is beyond what Flatbuffers can hold.
+    let len = u32::try_from(message.len()).unwrap_or(u32::MAX);
+    let mut bytes = vec![0xff; 4];
+    bytes.extend_from_slice(&len.to_le_bytes());
+    bytes.extend_from_slice(&message);
+    STANDARD.encode(bytes)
 }
 
 fn metadata<'a, P>(pairs: Option<P>) -> HashMap<String, String>

@@ -1,6 +1,7 @@
 //! Shredded columns: what lists, structs and nulls look like on the way into a file.
 
 use marquetry_encoding::{Bits, Values};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Some rows of one column, as levels and values: what shredding makes, and what a column writer takes.
@@ -61,3 +62,308 @@ impl Present {
         self.len() == 0
     }
 }
+
+/// Some rows, on the way from the root down to a leaf: the levels as far as the fields so far say, and which slots of the
+/// current field's array are still in play.
+///
+/// Every field on the path makes new entries out of those above it: [`optional`](Entries::optional) for one that may be
+/// null, [`repeated`](Entries::repeated) for one that is a list. Fields side by side start from the same entries, so what
+/// is above them is computed once. Slots of a null struct or list are not in play any more, whatever the array has there.
+///
+/// INVARIANT: entries of the largest level so far are live; there are as many as slots, in the same order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Entries {
+    rows: usize,
+    len: usize,
+    /// The definition level of what is live.
+    level: u8,
+    /// How many lists so far.
+    lists: u8,
+    /// The level of each entry; empty if all are live.
+    def: Vec<u8>,
+    /// Empty above the first list.
+    rep: Vec<u8>,
+    slots: Slices,
+}
+
+/// Slots of an array, as ranges in the order of the entries. Neighbours are one range.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Slices {
+    ranges: Vec<Range<usize>>,
+    len: usize,
+}
+
+impl Slices {
+    /// The slots of one range.
+    pub fn of(range: Range<usize>) -> Self {
+        let mut out = Slices::default();
+        out.push(range);
+        out
+    }
+
+    /// The ranges; none is empty.
+    pub fn ranges(&self) -> &[Range<usize>] {
+        &self.ranges
+    }
+
+    /// How many slots.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no slots.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Slot number `n`, if there are so many.
+    pub fn nth(&self, n: usize) -> Option<usize> {
+        let mut n = n;
+        for range in &self.ranges {
+            if n < range.len() {
+                return Some(range.start + n);
+            }
+            n -= range.len();
+        }
+        None
+    }
+
+    /// Appends the slots of a range.
+    #[inline]
+    pub fn push(&mut self, range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
+        self.len += range.len();
+        match self.ranges.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => self.ranges.push(range),
+        }
+    }
+
+    /// Those of the slots whose bit is 1, into `out`.
+    fn keep(&self, bits: &Bits, out: &mut Slices) {
+        out.clear();
+        let mut first = 0;
+        for range in &self.ranges {
+            for done in (0..range.len()).step_by(64) {
+                let n = (range.len() - done).min(64);
+                let word = bits.word(first + done) & low_bits(n);
+                push_ones(word, range.start + done, out);
+            }
+            first += range.len();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.ranges.clear();
+        self.len = 0;
+    }
+
+    fn copy_from(&mut self, other: &Slices) {
+        self.ranges.clone_from(&other.ranges);
+        self.len = other.len;
+    }
+}
+
+/// The runs of ones in `word`, bit 0 of which is slot `base`.
+#[inline]
+fn push_ones(word: u64, base: usize, out: &mut Slices) {
+    let (mut word, mut at) = (word, 0);
+    while word != 0 {
+        let zeros = word.trailing_zeros() as usize;
+        word >>= zeros;
+        let ones = word.trailing_ones() as usize;
+        at += zeros;
+        out.push(base + at..base + at + ones);
+        at += ones;
+        word = if ones == 64 { 0 } else { word >> ones };
+    }
+}
+
+/// The lowest `n` bits, `n <= 64`.
+fn low_bits(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+impl Entries {
+    /// The rows in a range of the arrays of the root's fields: an entry each, all live.
+    pub fn rows(rows: Range<usize>) -> Self {
+        let mut out = Entries::default();
+        out.restart(rows);
+        out
+    }
+
+    /// Becomes what [`rows`](Entries::rows) makes; keeps the memory.
+    pub fn restart(&mut self, rows: Range<usize>) {
+        let (n, mut slots) = (rows.len(), std::mem::take(&mut self.slots));
+        slots.clear();
+        slots.push(rows);
+        self.def.clear();
+        self.rep.clear();
+        let (def, rep) = (std::mem::take(&mut self.def), std::mem::take(&mut self.rep));
+        *self = Entries { rows: n, len: n, level: 0, lists: 0, def, rep, slots };
+    }
+
+    /// The slots that are live.
+    pub fn slots(&self) -> &Slices {
+        &self.slots
+    }
+
+    /// How many entries, live and other.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The row, counted from the first, that live entry number `n` is of.
+    pub fn row(&self, n: usize) -> usize {
+        let live = |i: &usize| self.def.is_empty() || self.def[*i] == self.level;
+        let entry = (0..self.len).filter(live).nth(n).unwrap_or(self.len);
+        match self.rep.is_empty() {
+            true => entry,
+            false => self.rep.iter().take(entry + 1).filter(|&&rep| rep == 0).count().saturating_sub(1),
+        }
+    }
+
+    /// The entries below a field that may be null, into `out`. `valid` has a bit for each live slot, whether it is not
+    /// null; `None` if none is.
+    ///
+    /// # Panics
+    /// If there are not as many bits as live slots.
+    pub fn optional(&self, valid: Option<&Bits>, out: &mut Entries) {
+        out.copy_place(self);
+        out.level = self.level + 1;
+        self.optional_levels(valid, &mut out.def);
+        match valid {
+            Some(bits) => self.slots.keep(bits, &mut out.slots),
+            None => out.slots.copy_from(&self.slots),
+        }
+        out.rep.clone_from(&self.rep);
+    }
+
+    /// The definition levels below a field that may be null.
+    fn optional_levels(&self, valid: Option<&Bits>, out: &mut Vec<u8>) {
+        out.clear();
+        let level = self.level;
+        match (valid, self.def.is_empty()) {
+            (None, true) => {}
+            (None, false) => out.extend(self.def.iter().map(|&def| def + u8::from(def == level))),
+            (Some(bits), all_live) => {
+                assert_eq!(bits.len(), self.slots.len, "a validity bit for each slot");
+                if all_live {
+                    push_levels(bits, level, out);
+                    return;
+                }
+                // One more, so that the bit after the last can be looked at.
+                let mut steps = Vec::with_capacity(bits.len() + 8);
+                push_levels(bits, 0, &mut steps);
+                steps.push(0);
+                let mut next = 0;
+                // PERF: no branch, because which entries are live is hard to predict.
+                out.extend(self.def.iter().map(|&def| {
+                    let live = def == level;
+                    let step = steps[next] & u8::from(live);
+                    next += usize::from(live);
+                    def + step
+                }));
+            }
+        }
+    }
+
+    /// The entries below a field that is repeated, into `out`: one for each element of the list in each live slot, and one
+    /// for each list that is empty. `list` gives the slots of the elements in their own array.
+    pub fn repeated(&self, list: impl Fn(usize) -> Range<usize>, out: &mut Entries) {
+        out.copy_place(self);
+        out.level = self.level + 1;
+        out.lists = self.lists + 1;
+        out.slots.clear();
+        // All elements in a go, of all but the first in a list: the rest is written over.
+        let (mut total, mut empty) = (self.len - self.slots.len, 0);
+        for slot in self.slots.ranges.iter().cloned().flatten() {
+            let elements = list(slot);
+            total += elements.len().max(1);
+            empty += usize::from(elements.is_empty());
+            out.slots.push(elements);
+        }
+        out.len = total;
+        out.def.clear();
+        out.rep.clear();
+        out.rep.resize(total, out.lists);
+        if empty > 0 || !self.def.is_empty() {
+            out.def.resize(total, out.level);
+        }
+        let mut slots = self.slots.ranges.iter().cloned().flatten();
+        let mut at = 0;
+        for i in 0..self.len {
+            let above = self.rep.get(i).copied().unwrap_or(0);
+            let def = self.def.get(i).copied().unwrap_or(self.level);
+            out.rep[at] = above;
+            let elements = match def == self.level {
+                true => slots.next().map_or(0, |slot| list(slot).len()),
+                false => 0,
+            };
+            if elements == 0 {
+                out.def[at] = def;
+            }
+            at += elements.max(1);
+        }
+    }
+
+    /// The levels of a leaf's entries into `out`, whose values stay as they are. `valid` is as for
+    /// [`optional`](Entries::optional), where the leaf itself may be null.
+    pub fn leaf(&self, nullable: bool, valid: Option<Bits>, out: &mut Shredded) {
+        (out.rows, out.entries) = (self.rows, self.len);
+        out.rep.clone_from(&self.rep);
+        let mut levels = match std::mem::replace(&mut out.def, Definition::Max) {
+            Definition::Levels(levels) => levels,
+            _ => Vec::new(),
+        };
+        let max = self.level + u8::from(nullable);
+        out.def = match (nullable, valid) {
+            (true, Some(bits)) if max == 1 => Definition::Bits(bits),
+            (true, None) | (false, _) if self.def.is_empty() => Definition::Max,
+            (true, valid) => {
+                self.optional_levels(valid.as_ref(), &mut levels);
+                Definition::Levels(levels)
+            }
+            (false, _) if max == 1 => {
+                let mut bits = Bits::new();
+                bits.push_at_least(&self.def, 1);
+                Definition::Bits(bits)
+            }
+            (false, _) => {
+                levels.clone_from(&self.def);
+                Definition::Levels(levels)
+            }
+        };
+    }
+
+    fn copy_place(&mut self, above: &Entries) {
+        (self.rows, self.len, self.level, self.lists) = (above.rows, above.len, above.level, above.lists);
+    }
+}
+
+/// Appends a level for each bit: `base`, and one more for a 1.
+fn push_levels(bits: &Bits, base: u8, out: &mut Vec<u8>) {
+    /// A one in each byte.
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    /// Bit `i` in byte `i`.
+    const EACH: u64 = 0x8040_2010_0804_0201;
+    let start = out.len();
+    out.reserve(bits.len() + 8);
+    // PERF: eight levels at a time: a copy of the byte in each byte, of which one bit each is looked at.
+    out.extend(bits.as_bytes().iter().flat_map(|&byte| {
+        let picked = (u64::from(byte) * ONES) & EACH;
+        let set = ((picked & !(0x80 * ONES)) + 0x7f * ONES | picked) >> 7 & ONES;
+        (set + u64::from(base) * ONES).to_le_bytes()
+    }));
+    out.truncate(start + bits.len());
+}
+
+#[cfg(test)]
+mod tests;

@@ -312,7 +312,8 @@ impl ChunkPages {
         Ok(stored)
     }
 
-    fn stored(&mut self, start: &PageStart) -> Result<PageBytes> {
+    /// A page's bytes as they are in the file.
+    pub fn stored(&mut self, start: &PageStart) -> Result<PageBytes> {
         let len = start.stored_len();
         let bytes = self.window_at(start.body, len)?;
         Ok(PageBytes::within(&bytes, 0..len))

@@ -23,6 +23,10 @@ pub struct FileSettings {
     pub column_orders: Option<Vec<format::ColumnOrder>>,
     /// Key-value metadata.
     pub key_values: Vec<format::KeyValue>,
+    /// Whether bloom filters are all before the footer, and not each behind its row group.
+    pub filters_at_end: bool,
+    /// Whether offset indexes are left out.
+    pub leave_out_offset_index: bool,
 }
 
 /// A column chunk that is ready to go into a file. All offsets in it count from its first byte.
@@ -60,6 +64,7 @@ pub struct FileWriter<W> {
 struct Indexes {
     column: Option<format::ColumnIndex>,
     offset: Option<format::OffsetIndex>,
+    bloom_filter: Option<Vec<u8>>,
 }
 
 impl<W: Write> FileWriter<W> {
@@ -115,22 +120,21 @@ impl<W: Write> FileWriter<W> {
         let ordinal = self.row_groups.len();
         let place = |error: Error, column: &[String]| error.in_row_group(ordinal).in_column(column.join("."));
         let start = self.position;
-        let (mut columns, mut indexes, mut filters) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut columns, mut indexes) = (Vec::new(), Vec::new());
         for chunk in chunks {
             let offset = self.position;
             let done = chunk.bytes.copy_to(&mut self.sink);
             self.note(done).map_err(|error| place(error, &chunk.metadata.path_in_schema))?;
             self.position += chunk.bytes.len();
             columns.push(placed(chunk.metadata, offset));
-            let moved = chunk.offset_index.map(|index| placed_pages(index, offset));
-            indexes.push(Indexes { column: chunk.column_index, offset: moved });
-            filters.push(chunk.bloom_filter);
+            indexes.push(Indexes {
+                column: chunk.column_index,
+                offset: chunk.offset_index.map(|index| placed_pages(index, offset)),
+                bloom_filter: chunk.bloom_filter,
+            });
         }
-        for (column, filter) in columns.iter_mut().zip(filters) {
-            let (Some(filter), Some(meta)) = (filter, &mut column.meta_data) else { continue };
-            meta.bloom_filter_offset = Some(self.position as i64);
-            meta.bloom_filter_length = Some(length(filter.len())?);
-            self.write(&filter)?;
+        if !self.settings.filters_at_end {
+            self.write_bloom_filters(&mut columns, &mut indexes)?;
         }
         let total = |size: fn(&format::ColumnMetaData) -> i64| {
             columns.iter().filter_map(|column| column.meta_data.as_ref()).map(size).sum::<i64>()
@@ -154,7 +158,7 @@ impl<W: Write> FileWriter<W> {
     pub fn finish(mut self) -> Result<(W, ParquetMetaData)> {
         self.check()?;
         self.write_indexes()?;
-        let FileSettings { created_by, column_orders, key_values } = std::mem::take(&mut self.settings);
+        let FileSettings { created_by, column_orders, key_values, .. } = std::mem::take(&mut self.settings);
         let thrift = format::FileMetaData {
             // SPEC: FileMetaData.version: writers should write 1.
             version: 1,
@@ -181,10 +185,30 @@ impl<W: Write> FileWriter<W> {
         Ok((self.sink, metadata.with_data_end(start)))
     }
 
+    /// Writes the bloom filters of some chunks, and forgets them.
+    fn write_bloom_filters(
+        &mut self,
+        columns: &mut [format::ColumnChunk],
+        indexes: &mut [Indexes],
+    ) -> Result<()> {
+        for (column, indexes) in columns.iter_mut().zip(indexes) {
+            let (Some(filter), Some(meta)) = (indexes.bloom_filter.take(), &mut column.meta_data) else {
+                continue;
+            };
+            meta.bloom_filter_offset = Some(self.position as i64);
+            meta.bloom_filter_length = Some(length(filter.len())?);
+            self.write(&filter)?;
+        }
+        Ok(())
+    }
+
     /// Column indexes of all chunks, then offset indexes of all chunks: a reader that prunes wants the former together.
     fn write_indexes(&mut self) -> Result<()> {
         let mut row_groups = std::mem::take(&mut self.row_groups);
-        let indexes = std::mem::take(&mut self.indexes);
+        let mut indexes = std::mem::take(&mut self.indexes);
+        for (row_group, indexes) in row_groups.iter_mut().zip(&mut indexes) {
+            self.write_bloom_filters(&mut row_group.columns, indexes)?;
+        }
         let chunks = || indexes.iter().flatten();
         for (column, indexes) in row_groups.iter_mut().flat_map(|group| &mut group.columns).zip(chunks()) {
             let Some(index) = &indexes.column else { continue };
@@ -192,7 +216,10 @@ impl<W: Write> FileWriter<W> {
             (column.column_index_offset, column.column_index_length) = (Some(offset), Some(len));
         }
         for (column, indexes) in row_groups.iter_mut().flat_map(|group| &mut group.columns).zip(chunks()) {
-            let Some(index) = &indexes.offset else { continue };
+            let Some(index) = indexes.offset.as_ref().filter(|_| !self.settings.leave_out_offset_index)
+            else {
+                continue;
+            };
             let (offset, len) = self.write_index(|w| index.write(w))?;
             (column.offset_index_offset, column.offset_index_length) = (Some(offset), Some(len));
         }

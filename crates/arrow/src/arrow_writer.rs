@@ -1,0 +1,308 @@
+//! Writing record batches: names and behaviour as the `parquet` crate has them.
+//!
+//! ```text
+//! write ──► batches that wait ──► pass: each column of all of them is shredded and encoded ──► chunks ──► row group
+//! ```
+//!
+//! Batches wait until there is work for a while, so that threads are worth starting. What is written depends on the rows
+//! and the properties only, not on the number of threads.
+
+mod row_group;
+
+use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, encode_schema, from_arrow};
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema as ArrowSchema, SchemaRef};
+use marquetry_base::{Error, Limits, Result};
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::order::Order;
+use marquetry_core::schema::Schema;
+use marquetry_core::write::{
+    Choice, ColumnSettings, FileSettings, FileWriter, KeyValue, WriterProperties, Workspace,
+};
+use row_group::OpenRowGroup;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Writes record batches as a Parquet file.
+///
+/// The file is complete once [`close`](Self::close) or [`finish`](Self::finish) has returned; before that, and after an
+/// error, what the sink has is no Parquet file, because it lacks the footer.
+///
+/// ```
+/// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+/// use marquetry_arrow::arrow_writer::ArrowWriter;
+/// use std::sync::Arc;
+///
+/// let batch = RecordBatch::try_from_iter([
+///     ("id", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef),
+///     ("name", Arc::new(StringArray::from(vec![Some("a"), None, Some("c")])) as ArrayRef),
+/// ])?;
+/// let mut file = Vec::new();
+/// let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), None)?;
+/// writer.write(&batch)?;
+/// let metadata = writer.close()?;
+/// assert_eq!(metadata.num_rows(), 3);
+/// assert!(file.ends_with(b"PAR1"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ArrowWriter<W: Write + Send> {
+    /// `None` once the file is finished.
+    file: Option<FileWriter<W>>,
+    arrow_schema: SchemaRef,
+    schema: Arc<Schema>,
+    properties: WriterProperties,
+    columns: Vec<ColumnSettings>,
+    open: OpenRowGroup,
+    workspaces: Vec<Workspace>,
+    waiting: Waiting,
+    choices: Vec<Choice>,
+    failed: bool,
+}
+
+/// Batches that no column has taken yet.
+#[derive(Default)]
+struct Waiting {
+    batches: Vec<RecordBatch>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl<W: Write + Send> ArrowWriter<W> {
+    /// Begins a file of batches of `arrow_schema` in `sink`; without `properties` with the default ones.
+    ///
+    /// Fails if Parquet cannot store a column, or a property does not fit the schema.
+    pub fn try_new(
+        sink: W,
+        arrow_schema: SchemaRef,
+        properties: Option<WriterProperties>,
+    ) -> Result<Self> {
+        let properties = properties.unwrap_or_default();
+        let options = FromArrowOptions { coerce_types: properties.coerce_types() };
+        let elements = from_arrow(&arrow_schema, &options)?;
+        let schema = Arc::new(Schema::from_thrift(&elements, &Limits::default())?);
+        properties.check(&schema)?;
+        let columns: Vec<_> =
+            schema.columns().iter().map(|leaf| properties.column_settings(leaf)).collect::<Result<_>>()?;
+        let orders = schema.columns().iter().zip(&columns);
+        let orders = orders.map(|(leaf, settings)| Order::for_writing(leaf, settings.total_order).1).collect();
+        let settings = FileSettings {
+            created_by: Some(properties.created_by().to_owned()),
+            column_orders: Some(orders),
+            key_values: key_values(&arrow_schema, &properties),
+            filters_at_end: properties.bloom_filter_position() == BloomFilterPosition::End,
+            leave_out_offset_index: properties.offset_index_disabled(),
+        };
+        let open = OpenRowGroup::new(&arrow_schema, &schema, &columns)?;
+        Ok(ArrowWriter {
+            file: Some(FileWriter::new(sink, elements, settings)?),
+            workspaces: (0..properties.threads().max(1)).map(|_| Workspace::new()).collect(),
+            choices: vec![Choice::default(); columns.len()],
+            waiting: Waiting::default(),
+            arrow_schema,
+            schema,
+            properties,
+            columns,
+            open,
+            failed: false,
+        })
+    }
+
+    /// The Parquet schema of the file.
+    pub fn parquet_schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Appends the rows of `batch`, whose columns must be those of the schema. Row groups end by themselves when they
+    /// have as many rows or bytes as the properties say.
+    ///
+    /// The batch's memory is held until enough rows have come together to be encoded. After an error the writer is of no
+    /// further use.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.check_usable()?;
+        self.check_schema(batch)?;
+        let done = self.write_rows(batch);
+        self.failed |= done.is_err();
+        done
+    }
+
+    fn write_rows(&mut self, batch: &RecordBatch) -> Result<()> {
+        let most = self.properties.max_row_group_row_count().unwrap_or(usize::MAX);
+        let bytes_per_row = batch.get_array_memory_size() / batch.num_rows().max(1);
+        let mut from = 0;
+        while from < batch.num_rows() {
+            let room = most - self.in_progress_rows();
+            let of_a_pass = (self.pass_bytes() / bytes_per_row.max(1)).clamp(1, PASS_ROWS);
+            let n = (batch.num_rows() - from).min(room).min(of_a_pass);
+            self.waiting.batches.push(batch.slice(from, n));
+            self.waiting.rows += n;
+            self.waiting.bytes += n * bytes_per_row;
+            from += n;
+            if self.waiting.rows >= PASS_ROWS || self.waiting.bytes >= self.pass_bytes() {
+                self.pass()?;
+            }
+            let is_full = self.properties.max_row_group_bytes().is_some_and(|most| self.open.estimated_size() >= most as u64);
+            if is_full || self.in_progress_rows() >= most {
+                self.end_row_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the row group, if it has rows.
+    pub fn flush(&mut self) -> Result<()> {
+        self.check_usable()?;
+        let done = self.end_row_group();
+        self.failed |= done.is_err();
+        done
+    }
+
+    /// Writes what is left and the footer, and says what the footer says.
+    pub fn close(mut self) -> Result<ParquetMetaData> {
+        self.finish()
+    }
+
+    /// As [`close`](Self::close), for a writer that is asked something afterwards. Nothing more can be written.
+    pub fn finish(&mut self) -> Result<ParquetMetaData> {
+        self.end_file().map(|(_, metadata)| metadata)
+    }
+
+    /// As [`close`](Self::close), but gives the sink back.
+    pub fn into_inner(mut self) -> Result<W> {
+        self.end_file().map(|(sink, _)| sink)
+    }
+
+    fn end_file(&mut self) -> Result<(W, ParquetMetaData)> {
+        self.flush()?;
+        self.failed = true;
+        match self.file.take() {
+            Some(file) => file.finish(),
+            None => Err(closed()),
+        }
+    }
+
+    /// Adds a pair to the file's key-value metadata.
+    pub fn append_key_value_metadata(&mut self, pair: KeyValue) {
+        if let Some(file) = &mut self.file {
+            file.add_key_value(pair);
+        }
+    }
+
+    /// About how many bytes the row group that is being filled would have in the file. Rows that are not encoded yet
+    /// count as they are in memory.
+    pub fn in_progress_size(&self) -> usize {
+        self.open.estimated_size() as usize + self.waiting.bytes
+    }
+
+    /// How many rows the row group that is being filled has.
+    pub fn in_progress_rows(&self) -> usize {
+        self.open.rows + self.waiting.rows
+    }
+
+    /// How many bytes the writer holds in memory: pages, dictionaries, and batches that wait.
+    pub fn memory_size(&self) -> usize {
+        self.open.memory_size() + self.waiting.bytes
+    }
+
+    /// How many bytes were given to the sink.
+    pub fn bytes_written(&self) -> usize {
+        self.file.as_ref().map_or(0, |file| file.position() as usize)
+    }
+
+    /// The row groups that are in the sink.
+    pub fn flushed_row_groups(&self) -> &[marquetry_core::write::RowGroup] {
+        self.file.as_ref().map_or(&[], FileWriter::row_groups)
+    }
+
+    /// For each column, how the encoding of its latest chunk was chosen.
+    pub fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// Has all columns take what waits.
+    fn pass(&mut self) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.open.write(&waiting.batches, waiting.rows, &mut self.workspaces)?;
+        match self.properties.memory_limit() {
+            Some(limit) if self.open.memory_size() > limit => self.open.spill(limit / 2, &mut self.workspaces[0]),
+            _ => Ok(()),
+        }
+    }
+
+    fn end_row_group(&mut self) -> Result<()> {
+        self.pass()?;
+        if self.open.rows == 0 {
+            return Ok(());
+        }
+        let file = self.file.as_mut().ok_or_else(closed)?;
+        let (rows, chunks) = self.open.finish(&self.columns, &mut self.workspaces).map_err(|error| {
+            error.in_row_group(file.row_groups().len())
+        })?;
+        let mut encoded = Vec::with_capacity(chunks.len());
+        for ((chunk, choice), kept) in chunks.into_iter().zip(&mut self.choices) {
+            *kept = choice;
+            encoded.push(chunk);
+        }
+        file.write_row_group(rows as u64, encoded, self.properties.sorting_columns().cloned())
+    }
+
+    /// Bytes that may wait.
+    fn pass_bytes(&self) -> usize {
+        let limits = [self.properties.max_row_group_bytes(), self.properties.memory_limit()];
+        limits.into_iter().flatten().map(|limit| limit / 4).fold(PASS_BYTES, usize::min).max(1)
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        match (self.failed, &self.file) {
+            (false, Some(_)) => Ok(()),
+            (true, Some(_)) => Err(Error::argument("writing failed before; the file cannot be finished")),
+            (_, None) => Err(closed()),
+        }
+    }
+
+    /// The names and types of the batch's columns, not their metadata, must be the schema's.
+    fn check_schema(&self, batch: &RecordBatch) -> Result<()> {
+        let (wanted, given) = (self.arrow_schema.fields(), batch.schema_ref().fields());
+        if wanted.len() != given.len() {
+            return Err(Error::argument(format!(
+                "a batch of {} columns for a file of {}",
+                given.len(),
+                wanted.len()
+            )));
+        }
+        for (wanted, given) in wanted.iter().zip(given) {
+            if !std::sync::Arc::ptr_eq(wanted, given)
+                && (wanted.name() != given.name() || !wanted.data_type().equals_datatype(given.data_type()))
+            {
+                let message =
+                    format!("a batch with a column {given} where the file has {wanted}");
+                return Err(Error::argument(message).in_column(wanted.name().as_str()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write + Send> std::fmt::Debug for ArrowWriter<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ArrowWriter").field("in_progress_rows", &self.in_progress_rows()).finish_non_exhaustive()
+    }
+}
+
+#[cold]
+fn closed() -> Error {
+    Error::argument("the file is finished")
+}
+
+/// The caller's pairs, then the Arrow schema.
+fn key_values(arrow_schema: &ArrowSchema, properties: &WriterProperties) -> Vec<KeyValue> {
+    let mut pairs = properties.key_value_metadata().cloned().unwrap_or_default();
+    if properties.arrow_schema() && pairs.iter().all(|pair| pair.key != ARROW_SCHEMA_KEY) {
+        pairs.push(KeyValue { key: ARROW_SCHEMA_KEY.to_owned(), value: Some(encode_schema(arrow_schema)) });
+    }
+    pairs
+}
+
+/// Rows that wait for a pass.
+const PASS_ROWS: usize = 64 << 10;
+/// Bytes that wait for a pass.
+const PASS_BYTES: usize = 64 << 20;

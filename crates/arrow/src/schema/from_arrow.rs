@@ -1,0 +1,252 @@
+//! Which Parquet field each Arrow field becomes: the mapping of `schema`, the other way round.
+//!
+//! Each type becomes what the reader makes the same type of, with the stored Arrow schema as a hint, and what other
+//! readers take for the same values, without it.
+//!
+//! | Arrow | stored as |
+//! |---|---|
+//! | Null | INT32, NULL |
+//! | Boolean, Int32, Int64, Float32, Float64 | BOOLEAN, INT32, INT64, FLOAT, DOUBLE |
+//! | other integers | INT32 or INT64, INTEGER of that width |
+//! | Float16 | FIXED_LEN_BYTE_ARRAY(2), FLOAT16 |
+//! | text, binary, of any layout | BYTE_ARRAY, with STRING for text |
+//! | FixedSizeBinary(n) | FIXED_LEN_BYTE_ARRAY(n) |
+//! | decimals | DECIMAL on INT32 up to 9 digits, INT64 up to 18, the least FIXED_LEN_BYTE_ARRAY beyond |
+//! | Date32 | DATE |
+//! | Date64 | INT64, no annotation: Parquet has no date with milliseconds; DATE if types are coerced |
+//! | Time32, Time64, Timestamp | TIME, TIMESTAMP; seconds as milliseconds |
+//! | Duration | INT64, no annotation |
+//! | intervals | INTERVAL |
+//! | any list, Map, Struct | LIST, MAP, a group |
+//! | dictionaries, runs | as their values |
+
+pub(super) mod geo;
+
+use super::{FIELD_ID_KEY, element_of, extension};
+use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema, TimeUnit as ArrowUnit};
+use marquetry_base::{Error, Result};
+use marquetry_core::logical::{Logical, TimeUnit};
+use marquetry_core::schema::{annotate, column, group};
+use marquetry_encoding::Physical;
+use marquetry_format::{Repetition, SchemaElement};
+
+/// What may be chosen about how Arrow types are stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FromArrowOptions {
+    /// Whether types that Parquet has no name for become the nearest that it has, although they may not come back as
+    /// they were: Date64 is stored as DATE, and a value that is no whole day is an error. Default false.
+    pub coerce_types: bool,
+}
+
+/// The footer's list of the nodes of a schema that holds the fields of `schema`, with a root named `schema`.
+///
+/// Field ids are taken from the fields' metadata ([`FIELD_ID_KEY`]), and so are the extension types that Parquet has a
+/// logical type for. Fails on a field that Parquet cannot store: a union, a struct without fields, a decimal of
+/// negative scale.
+pub fn from_arrow(schema: &ArrowSchema, options: &FromArrowOptions) -> Result<Vec<SchemaElement>> {
+    let root = SchemaElement { repetition_type: None, ..group("schema", schema.fields().len()) };
+    let mut mapping = Mapping { options, out: vec![root], path: Vec::new() };
+    for field in schema.fields() {
+        mapping.field(field, field.name(), field.is_nullable())?;
+    }
+    Ok(mapping.out)
+}
+
+/// The type of the values, without dictionaries and runs around them.
+pub(crate) fn value_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => value_type(values),
+        DataType::RunEndEncoded(_, values) => value_type(values.data_type()),
+        plain => plain,
+    }
+}
+
+struct Mapping<'a> {
+    options: &'a FromArrowOptions,
+    out: Vec<SchemaElement>,
+    path: Vec<String>,
+}
+
+impl Mapping<'_> {
+    /// Appends the nodes of `field` under another name and nullability.
+    fn field(&mut self, field: &ArrowField, name: &str, nullable: bool) -> Result<()> {
+        self.path.push(name.to_owned());
+        if self.path.len() > MAX_DEPTH {
+            return Err(Error::limit(format!("fields nest more than {MAX_DEPTH} deep")));
+        }
+        // A column of nulls can be nothing but nullable.
+        let nullable = nullable || value_type(field.data_type()).is_null();
+        let outer = |mut element: SchemaElement, logical: Option<&Logical>| {
+            element.repetition_type =
+                Some(if nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED });
+            element.field_id = field.metadata().get(FIELD_ID_KEY).and_then(|id| id.parse().ok());
+            logical.into_iter().for_each(|logical| annotate(&mut element, logical));
+            element
+        };
+        match field.data_type() {
+            DataType::Struct(fields) => {
+                if fields.is_empty() {
+                    return Err(self.refused("a struct without fields has no columns to be stored in"));
+                }
+                let variant = extension::is_variant(field).then_some(Logical::Variant { version: Some(1) });
+                self.out.push(outer(group(name, fields.len()), variant.as_ref()));
+                for field in fields {
+                    self.field(field, field.name(), field.is_nullable())?;
+                }
+            }
+            DataType::Map(entries, _) => {
+                self.out.push(outer(group(name, 1), Some(&Logical::Map)));
+                self.entries(entries)?;
+            }
+            list if element_of(list).is_some() => {
+                self.out.push(outer(group(name, 1), Some(&Logical::List)));
+                self.out.push(repeated("list", 1));
+                self.path.push("list".to_owned());
+                if let Some(element) = element_of(list) {
+                    self.field(element, "element", element.is_nullable())?;
+                }
+                self.path.pop();
+            }
+            _ => {
+                let (physical, logical) = self.leaf(field)?;
+                self.out.push(outer(column(name, physical), logical.as_ref()));
+            }
+        }
+        self.path.pop();
+        Ok(())
+    }
+
+    /// The key and value of a map. SPEC: LogicalTypes.md, "Maps": keys are required.
+    fn entries(&mut self, entries: &ArrowField) -> Result<()> {
+        let DataType::Struct(parts) = entries.data_type() else {
+            return Err(self.refused(&format!("entries of type {} are no map", entries.data_type())));
+        };
+        let [key, value] = &**parts else {
+            return Err(self.refused(&format!("entries of {} fields are no map", parts.len())));
+        };
+        self.out.push(repeated("key_value", 2));
+        self.path.push("key_value".to_owned());
+        self.field(key, "key", false)?;
+        self.field(value, "value", value.is_nullable())?;
+        self.path.pop();
+        Ok(())
+    }
+
+    fn leaf(&self, field: &ArrowField) -> Result<(Physical, Option<Logical>)> {
+        self.check_layout(field.data_type())?;
+        let data_type = value_type(field.data_type());
+        let (physical, plain) = self.plain(data_type)?;
+        Ok((physical, extension::logical(field, data_type).or(plain)))
+    }
+
+    /// Dictionaries and runs of plain values only; runs of a dictionary are the one exception, as the reader has it.
+    fn check_layout(&self, data_type: &DataType) -> Result<()> {
+        use DataType::*;
+        match data_type {
+            Dictionary(_, values) if matches!(**values, Dictionary(..) | RunEndEncoded(..)) => {
+                Err(self.refused(&format!("{data_type}: a dictionary of what is encoded itself")))
+            }
+            RunEndEncoded(_, values) => match values.data_type() {
+                RunEndEncoded(..) => Err(self.refused(&format!("{data_type}: runs of runs"))),
+                values => self.check_layout(values),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn plain(&self, data_type: &DataType) -> Result<(Physical, Option<Logical>)> {
+        use DataType::*;
+        let integer = |bits, signed| Some(Logical::Integer { bits, signed });
+        Ok(match data_type {
+            Null => (Physical::Int32, Some(Logical::Null)),
+            Boolean => (Physical::Boolean, None),
+            Int8 => (Physical::Int32, integer(8, true)),
+            Int16 => (Physical::Int32, integer(16, true)),
+            Int32 => (Physical::Int32, None),
+            Int64 => (Physical::Int64, None),
+            UInt8 => (Physical::Int32, integer(8, false)),
+            UInt16 => (Physical::Int32, integer(16, false)),
+            UInt32 => (Physical::Int32, integer(32, false)),
+            UInt64 => (Physical::Int64, integer(64, false)),
+            Float16 => (Physical::FixedLenByteArray(2), Some(Logical::Float16)),
+            Float32 => (Physical::Float, None),
+            Float64 => (Physical::Double, None),
+            Utf8 | LargeUtf8 | Utf8View => (Physical::ByteArray, Some(Logical::String)),
+            Binary | LargeBinary | BinaryView => (Physical::ByteArray, None),
+            FixedSizeBinary(width) => match usize::try_from(*width) {
+                Ok(width) => (Physical::FixedLenByteArray(width), None),
+                Err(_) => return Err(self.refused(&format!("binary of {width} bytes"))),
+            },
+            Decimal32(p, s) => self.decimal(*p, *s, 9)?,
+            Decimal64(p, s) => self.decimal(*p, *s, 18)?,
+            Decimal128(p, s) => self.decimal(*p, *s, 38)?,
+            Decimal256(p, s) => self.decimal(*p, *s, 76)?,
+            Date64 if !self.options.coerce_types => (Physical::Int64, None),
+            Date32 | Date64 => (Physical::Int32, Some(Logical::Date)),
+            Time32(ArrowUnit::Second | ArrowUnit::Millisecond) => {
+                (Physical::Int32, Some(Logical::Time { utc: false, unit: TimeUnit::Millis }))
+            }
+            Time64(unit @ (ArrowUnit::Microsecond | ArrowUnit::Nanosecond)) => {
+                (Physical::Int64, Some(Logical::Time { utc: false, unit: time_unit(*unit) }))
+            }
+            Timestamp(unit, zone) => {
+                // Arrow's other libraries have a zone that is always there, and take an empty one for none.
+                let utc = zone.as_ref().is_some_and(|zone| !zone.is_empty());
+                (Physical::Int64, Some(Logical::Timestamp { utc, unit: time_unit(*unit) }))
+            }
+            Duration(_) => (Physical::Int64, None),
+            Interval(_) => (Physical::FixedLenByteArray(12), Some(Logical::Interval)),
+            other => return Err(self.refused(&format!("Parquet has no form for the Arrow type {other}"))),
+        })
+    }
+
+    /// SPEC: LogicalTypes.md, "DECIMAL": the scale is not negative and not more than the precision. Other readers refuse
+    /// a whole file for either.
+    fn decimal(&self, precision: u8, scale: i8, most: u8) -> Result<(Physical, Option<Logical>)> {
+        if !(1..=most).contains(&precision) {
+            return Err(self.refused(&format!("{precision} digits; this decimal has 1 to {most}")));
+        }
+        if !(0..=precision as i16).contains(&scale.into()) {
+            return Err(self.refused(&format!(
+                "Parquet decimals of {precision} digits have a scale of 0 to {precision}, not {scale}"
+            )));
+        }
+        let physical = match precision {
+            ..=9 => Physical::Int32,
+            10..=18 => Physical::Int64,
+            _ => Physical::FixedLenByteArray(decimal_width(precision)),
+        };
+        let logical = Logical::Decimal { precision: precision.into(), scale: scale.into() };
+        Ok((physical, Some(logical)))
+    }
+
+    #[cold]
+    fn refused(&self, why: &str) -> Error {
+        Error::unsupported(why.to_owned()).in_column(self.path.join("."))
+    }
+}
+
+/// Deeper than any reader follows; and definition levels are bytes.
+const MAX_DEPTH: usize = 128;
+
+/// The least number of bytes that hold all integers of so many digits, and their sign.
+fn decimal_width(precision: u8) -> usize {
+    let bits = f64::from(precision) * std::f64::consts::LOG2_10 + 1.0;
+    (bits / 8.0).ceil() as usize
+}
+
+fn repeated(name: &str, children: usize) -> SchemaElement {
+    SchemaElement { repetition_type: Some(Repetition::REPEATED), ..group(name, children) }
+}
+
+/// Seconds are stored as milliseconds: Parquet has nothing coarser.
+fn time_unit(unit: ArrowUnit) -> TimeUnit {
+    match unit {
+        ArrowUnit::Second | ArrowUnit::Millisecond => TimeUnit::Millis,
+        ArrowUnit::Microsecond => TimeUnit::Micros,
+        ArrowUnit::Nanosecond => TimeUnit::Nanos,
+    }
+}
+
+#[cfg(test)]
+mod tests;

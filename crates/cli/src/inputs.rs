@@ -1,0 +1,118 @@
+//! What is read: Parquet, CSV, JSON Lines and Arrow files, and standard input, as batches of rows.
+//!
+//! ```text
+//! kind         which format a file has
+//! origin       bytes of a file or of standard input, decompressed, counted
+//! csv jsonl arrow parquet   one format each
+//! guess        what the texts of a column are: numbers, dates, ..
+//! guess_json   what the values of JSON objects are
+//! typed        texts become values, none of them another one
+//! nested       the same inside of lists, structs and maps
+//! time         dates and times in text
+//! decimal      decimals in text
+//! schema_text  what is typed after --schema
+//! choose       some columns, some rows
+//! ```
+//!
+//! The text formats are read as text first. Our own code makes values of it, because no value may become another one
+//! without a word: a column that looked like integers fails at a later `00123` or `1.5`.
+
+mod arrow;
+mod choose;
+mod csv;
+mod decimal;
+mod guess;
+mod guess_json;
+mod jsonl;
+mod kind;
+mod nested;
+mod origin;
+mod parquet;
+mod schema_text;
+mod time;
+mod typed;
+
+use crate::args::{InputArgs, Selection};
+use crate::failure::Failure;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use kind::Kind;
+use marquetry::OpenFile;
+use origin::Origin;
+use std::cell::Cell;
+use std::fmt::Display;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Rows that are read.
+pub(crate) struct Input {
+    /// The schema of every batch.
+    pub(crate) schema: SchemaRef,
+    /// The rows.
+    pub(crate) batches: Batches,
+    /// How many rows will come, if that is known.
+    pub(crate) rows: Option<u64>,
+    /// How many bytes the input has, if that is known, and how far it is read.
+    pub(crate) bytes: Option<u64>,
+    /// Bytes of the input that were read so far; not counted for Parquet.
+    pub(crate) bytes_read: Rc<Cell<u64>>,
+    /// The file, if it is a Parquet file.
+    pub(crate) parquet: Option<OpenFile>,
+}
+
+/// Batches of rows.
+pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>>>;
+
+/// What is read of an input.
+pub(crate) struct Wanted<'a> {
+    /// How the input is understood.
+    pub(crate) args: &'a InputArgs,
+    /// Which columns and rows.
+    pub(crate) selection: &'a Selection,
+    /// At most so many rows.
+    pub(crate) limit: Option<usize>,
+    /// Rows in a batch.
+    pub(crate) batch_rows: usize,
+    /// Whether dictionaries and runs are read as their values, and text as views: for outputs that know no others.
+    pub(crate) plain: bool,
+}
+
+/// Opens the input at `path`; `-` is standard input.
+pub(crate) fn open(path: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
+    let origin = Origin::new(path);
+    let kind = Kind::of(path, wanted.args.from)?;
+    let input = match kind {
+        Kind::Parquet => return parquet::open(origin, wanted),
+        Kind::Csv | Kind::Tsv => csv::open(origin, kind, wanted)?,
+        Kind::Jsonl => jsonl::open(origin, wanted)?,
+        Kind::Arrow => arrow::open(origin)?,
+    };
+    choose::choose(input, wanted)
+}
+
+/// The input is bad.
+fn bad(error: impl Display) -> Failure {
+    Failure::Check(error.to_string())
+}
+
+/// A row, counted from 1, whose value is none of its column's type.
+fn bad_row(row: u64, column: &str, message: &str, sample: Sample) -> Failure {
+    let hint = match sample {
+        Sample::First(rows) => {
+            format!("; types are guessed from the first {rows} rows: say --infer-rows all, or give the column's type by --schema")
+        }
+        Sample::All | Sample::None => String::new(),
+    };
+    bad(format!("row {row}, column {column}: {message}{hint}"))
+}
+
+/// Which rows the types of a column were guessed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sample {
+    /// So many at the beginning.
+    First(u64),
+    /// All.
+    All,
+    /// None: the type was given.
+    None,
+}

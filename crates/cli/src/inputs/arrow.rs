@@ -1,0 +1,33 @@
+//! Arrow IPC: the file format and the stream format, told apart by how they begin.
+
+use super::origin::Origin;
+use super::{Batches, Input, bad};
+use crate::failure::Failure;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::SchemaRef;
+use std::io::{BufReader, Cursor, Read};
+
+/// Opens an Arrow file or stream.
+pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
+    let mut from = origin.counted()?;
+    let mut start = Vec::with_capacity(MAGIC.len());
+    (&mut from).take(MAGIC.len() as u64).read_to_end(&mut start).map_err(bad)?;
+    let (schema, batches, bytes): (SchemaRef, Batches, Option<u64>) = match start.as_slice() {
+        MAGIC => {
+            // What is still to be read of a pipe goes to the file as well.
+            let file = origin.file_after(&start, from)?;
+            let reader = FileReader::try_new(BufReader::new(file), None).map_err(bad)?;
+            // It is read here and there: how far is not known by bytes.
+            (reader.schema(), Box::new(reader.map(|batch| batch.map_err(bad))), None)
+        }
+        [b'F', b'E', b'A', b'1', ..] => return Err(bad("is of the first Feather version, which is not read")),
+        _ => {
+            let from = BufReader::new(Cursor::new(start).chain(from));
+            let reader = StreamReader::try_new(from, None).map_err(bad)?;
+            (reader.schema(), Box::new(reader.map(|batch| batch.map_err(bad))), origin.bytes())
+        }
+    };
+    Ok(Input { schema, batches, rows: None, bytes, bytes_read: origin.bytes_read(), parquet: None })
+}
+
+const MAGIC: &[u8] = b"ARROW1";

@@ -1,0 +1,199 @@
+//! Texts become values inside of lists, structs and maps as well.
+
+use super::typed::{Misfit, Trust, cast, typed};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, GenericListArray, ListArray, MapArray, OffsetSizeTrait, StructArray};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
+use std::sync::Arc;
+
+/// What JSON is decoded as on its way to `data_type`: the same nesting, everything nullable, texts for all values.
+pub(super) fn raw_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Struct(fields) => DataType::Struct(raw_fields(fields)),
+        DataType::LargeList(element) => DataType::LargeList(raw_field(element)),
+        DataType::List(element)
+        | DataType::FixedSizeList(element, _)
+        | DataType::ListView(element)
+        | DataType::LargeListView(element) => DataType::List(raw_field(element)),
+        DataType::Map(entries, _) => match entries.data_type() {
+            DataType::Struct(fields) if fields.len() == 2 => {
+                let key = Field::new(fields[0].name(), DataType::Utf8, false);
+                let value = Field::new(fields[1].name(), raw_type(fields[1].data_type()), true);
+                let entries = Field::new(entries.name(), DataType::Struct(vec![key, value].into()), false);
+                DataType::Map(Arc::new(entries), false)
+            }
+            _ => DataType::Utf8,
+        },
+        _ => DataType::Utf8,
+    }
+}
+
+/// [`raw_type`] of several fields.
+pub(super) fn raw_fields(fields: &Fields) -> Fields {
+    fields.iter().map(raw_field).collect()
+}
+
+fn raw_field(field: &FieldRef) -> FieldRef {
+    Arc::new(Field::new(field.name(), raw_type(field.data_type()), true))
+}
+
+/// The values of an array of [`raw_type`] as `data_type`.
+pub(super) fn finished(raw: &ArrayRef, data_type: &DataType, trust: Trust) -> Result<ArrayRef, Misfit> {
+    match (raw.data_type(), data_type) {
+        (DataType::Utf8, _) => typed(raw.as_string(), data_type, trust),
+        (DataType::Struct(_), DataType::Struct(fields)) => {
+            Ok(Arc::new(structure(raw.as_struct(), fields, trust)?))
+        }
+        (DataType::List(_), DataType::List(element)) => list::<i32>(raw.as_list(), element, trust),
+        (DataType::LargeList(_), DataType::LargeList(element)) => {
+            list::<i64>(raw.as_list(), element, trust)
+        }
+        (DataType::List(_), DataType::FixedSizeList(element, _))
+        | (DataType::List(_), DataType::ListView(element) | DataType::LargeListView(element)) => {
+            let list: ArrayRef = list::<i32>(raw.as_list(), element, trust)?;
+            cast(&list, data_type)
+        }
+        (DataType::Map(..), DataType::Map(entries, sorted)) => map(raw.as_map(), entries, *sorted, trust),
+        (_, data_type) => Err(misfit(ArrowError::CastError(format!("cannot become {data_type}")))),
+    }
+}
+
+fn structure(raw: &StructArray, fields: &Fields, trust: Trust) -> Result<StructArray, Misfit> {
+    let child = |(column, field): (&ArrayRef, &FieldRef)| {
+        let child = finished(column, field.data_type(), trust).map_err(|error| inside(field, error))?;
+        missing(&child, raw, field)?;
+        Ok(child)
+    };
+    let columns = raw.columns().iter().zip(fields).map(child).collect::<Result<_, _>>()?;
+    StructArray::try_new_with_length(fields.clone(), columns, raw.nulls().cloned(), raw.len()).map_err(misfit)
+}
+
+/// Fails if the child of a struct that is there is null and must not be.
+fn missing(child: &ArrayRef, parent: &StructArray, field: &Field) -> Result<(), Misfit> {
+    if field.is_nullable() {
+        return Ok(());
+    }
+    match (0..child.len()).find(|at| child.is_null(*at) && parent.is_valid(*at)) {
+        Some(at) => Err(Misfit { at, message: format!("{} is null", field.name()) }),
+        None => Ok(()),
+    }
+}
+
+fn list<O: OffsetSizeTrait>(
+    raw: &GenericListArray<O>,
+    element: &FieldRef,
+    trust: Trust,
+) -> Result<ArrayRef, Misfit> {
+    // The elements of a list begin anywhere in the array of all.
+    let row = |error: Misfit| Misfit {
+        at: raw.offsets().partition_point(|offset| offset.as_usize() <= error.at).saturating_sub(1),
+        ..error
+    };
+    let values = finished(raw.values(), element.data_type(), trust).map_err(row)?;
+    if !element.is_nullable()
+        && let Some(at) = (0..values.len()).find(|at| values.is_null(*at))
+    {
+        return Err(row(Misfit { at, message: "an element is null".to_owned() }));
+    }
+    let (offsets, nulls) = (raw.offsets().clone(), raw.nulls().cloned());
+    Ok(Arc::new(GenericListArray::<O>::try_new(element.clone(), offsets, values, nulls).map_err(misfit)?))
+}
+
+fn map(raw: &MapArray, entries: &FieldRef, sorted: bool, trust: Trust) -> Result<ArrayRef, Misfit> {
+    let DataType::Struct(fields) = entries.data_type() else {
+        return Err(misfit(ArrowError::CastError("map without entries".to_owned())));
+    };
+    let row = |error: Misfit| Misfit {
+        at: raw.offsets().partition_point(|offset| *offset as usize <= error.at).saturating_sub(1),
+        ..error
+    };
+    let values = structure(raw.entries(), fields, trust).map_err(row)?;
+    let (offsets, nulls) = (raw.offsets().clone(), raw.nulls().cloned());
+    Ok(Arc::new(MapArray::try_new(entries.clone(), offsets, values, nulls, sorted).map_err(misfit)?))
+}
+
+fn inside(field: &Field, error: Misfit) -> Misfit {
+    Misfit { message: format!("{}: {}", field.name(), error.message), ..error }
+}
+
+fn misfit(error: ArrowError) -> Misfit {
+    Misfit { at: 0, message: error.to_string() }
+}
+
+/// Texts of JSON, one in each cell or null, as the values of a nested type.
+pub(super) fn from_json_cells(
+    cells: &arrow_array::StringArray,
+    data_type: &DataType,
+    trust: Trust,
+) -> Result<ArrayRef, Misfit> {
+    let field = Arc::new(Field::new("value", raw_type(data_type), true));
+    let decode = |range: std::ops::Range<usize>| -> Result<ArrayRef, ArrowError> {
+        let mut text = String::new();
+        for at in range.clone() {
+            text.push_str(if cells.is_null(at) { "null" } else { cells.value(at) });
+            text.push('\n');
+        }
+        let builder = arrow_json::ReaderBuilder::new_with_field(field.clone());
+        let builder = builder.with_batch_size(range.len() + 1).with_coerce_primitive(true);
+        let mut decoder = builder.with_strict_mode(true).build_decoder()?;
+        decoder.decode(text.as_bytes())?;
+        match decoder.flush()? {
+            Some(batch) if batch.num_rows() == range.len() => Ok(batch.column(0).clone()),
+            _ => Err(ArrowError::JsonError("not one JSON value".to_owned())),
+        }
+    };
+    if cells.is_empty() {
+        return Ok(arrow_array::new_empty_array(data_type));
+    }
+    let raw = decode(0..cells.len()).map_err(|all| {
+        let single = (0..cells.len()).find_map(|at| Some((at, decode(at..at + 1).err()?)));
+        let (at, error) = single.unwrap_or((0, all));
+        Misfit { at, message: error.to_string() }
+    })?;
+    finished(&raw, data_type, trust)
+}
+
+/// An array of lists, for tests and for those who know that it is one.
+#[cfg(test)]
+pub(super) fn as_lists(array: &ArrayRef) -> &ListArray {
+    array.as_list()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::StringArray;
+    use arrow_array::types::Int32Type;
+
+    #[test]
+    fn cells_of_json() {
+        let list = DataType::List(Arc::new(Field::new("item", DataType::Int32, false)));
+        let cells = StringArray::from(vec![Some("[1, 2]"), None, Some("[]"), Some("[3]")]);
+        let array = from_json_cells(&cells, &list, Trust::Given).unwrap();
+        let lists = as_lists(&array);
+        assert_eq!(lists.value(0).as_primitive::<Int32Type>().values(), &[1, 2]);
+        assert!(lists.is_null(1) && lists.value(2).is_empty());
+        for (wrong, at) in [("[1.5]", 1), ("[null]", 1), ("{}", 1), ("[", 1), ("[1] [2]", 1)] {
+            let cells = StringArray::from(vec![Some("[7, 8]"), Some(wrong)]);
+            let error = from_json_cells(&cells, &list, Trust::Given).unwrap_err();
+            assert_eq!(error.at, at, "{wrong}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn structs_and_maps() {
+        let fields = vec![Field::new("a", DataType::Date32, false), Field::new("b", DataType::Utf8, true)];
+        let cells = StringArray::from(vec![Some(r#"{"a": "2013-07-30"}"#), None]);
+        let data_type = DataType::Struct(fields.into());
+        let array = from_json_cells(&cells, &data_type, Trust::Given).unwrap();
+        assert_eq!(array.data_type(), &data_type);
+        let cells = StringArray::from(vec![None, Some(r#"{"b": "x"}"#)]);
+        assert_eq!(from_json_cells(&cells, &data_type, Trust::Given).unwrap_err().at, 1);
+        let entries = vec![Field::new("keys", DataType::Utf8, false), Field::new("values", DataType::Int64, true)];
+        let entries = Field::new("entries", DataType::Struct(entries.into()), false);
+        let map = DataType::Map(Arc::new(entries), false);
+        let cells = StringArray::from(vec![Some(r#"{"x": 1, "y": null}"#), Some("{}")]);
+        let array = from_json_cells(&cells, &map, Trust::Given).unwrap();
+        assert_eq!((array.data_type(), array.as_map().value(0).len()), (&map, 2));
+    }
+}

@@ -1,0 +1,86 @@
+//! Parquet files.
+
+use super::origin::Origin;
+use super::{Input, Wanted};
+use crate::convert::{is_int96, plain_columns};
+use crate::failure::Failure;
+use arrow_array::RecordBatchReader;
+use arrow_schema::{DataType, FieldRef, Schema};
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, ParquetRecordBatchReader,
+};
+use marquetry::file::LocalFile;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens a Parquet file; columns and rows that are not wanted are not read.
+pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Failure> {
+    let file = match origin.path() {
+        Some(path) if !is_pipe(path) => marquetry::open(path)?,
+        // The footer is at the end: there is no reading from front to back.
+        _ => OpenFile::new(Arc::new(LocalFile::new(origin.file()?)?), ArrowReaderOptions::new())?,
+    };
+    let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file)? };
+    let mut chosen = wanted.selection.of(file.clone()).batch_size(wanted.batch_rows);
+    if let Some(limit) = wanted.limit {
+        chosen = chosen.limit(limit);
+    }
+    let rows = file.metadata().num_rows().saturating_sub(wanted.selection.offset as u64);
+    let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
+    let reader = chosen.batches()?;
+    Ok(Input {
+        schema: reader.schema(),
+        batches: Box::new(Reader(reader)),
+        rows: Some(rows),
+        bytes: None,
+        bytes_read: origin.bytes_read(),
+        parquet: Some(file),
+    })
+}
+
+/// The same file, read in the layouts that it says were written: text as it was, dictionaries as dictionaries.
+fn stored_columns(file: OpenFile) -> Result<OpenFile, Failure> {
+    let source = file.clone().into_source()?;
+    let stored = ArrowReaderMetadata::load(source.clone(), ArrowReaderOptions::new())?.schema().clone();
+    let mut fields: Vec<FieldRef> = stored.fields().iter().cloned().collect();
+    if file.metadata().schema().columns().iter().any(is_int96) {
+        // Their unit is the one that holds their values, which only this reader knows.
+        let fitting = file.clone().batches()?.schema();
+        for (field, fitting) in fields.iter_mut().zip(fitting.fields()) {
+            if contains_timestamp(fitting.data_type()) {
+                field.clone_from(fitting);
+            }
+        }
+    }
+    let schema = Arc::new(Schema::new_with_metadata(fields, stored.metadata().clone()));
+    Ok(OpenFile::new(source, ArrowReaderOptions::new().with_schema(schema))?)
+}
+
+fn contains_timestamp(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Timestamp(..) => true,
+        DataType::Struct(fields) => fields.iter().any(|field| contains_timestamp(field.data_type())),
+        DataType::List(field) | DataType::LargeList(field) | DataType::Map(field, _) => {
+            contains_timestamp(field.data_type())
+        }
+        DataType::ListView(field) | DataType::LargeListView(field) | DataType::FixedSizeList(field, _) => {
+            contains_timestamp(field.data_type())
+        }
+        _ => false,
+    }
+}
+
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+struct Reader(ParquetRecordBatchReader);
+
+impl Iterator for Reader {
+    type Item = Result<arrow_array::RecordBatch, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.0.next_batch()?.map_err(Failure::from))
+    }
+}

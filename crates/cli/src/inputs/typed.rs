@@ -1,0 +1,285 @@
+//! Texts become values. A text that is not exactly a value of the type is an error.
+
+use super::guess::{is_bool, is_exact_double, is_plain_number};
+use super::{decimal, time};
+use arrow_array::builder::FixedSizeBinaryBuilder;
+use arrow_array::types::*;
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, NullArray, PrimitiveArray, StringArray,
+};
+use arrow_buffer::i256;
+use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
+use arrow_schema::{DataType, TimeUnit};
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A value that is none of its type: where in its array it is, and what is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Misfit {
+    /// Its place, from 0.
+    pub(super) at: usize,
+    pub(super) message: String,
+}
+
+/// How strictly texts are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// The type was guessed: a value that would lose its form, such as `007` as a number, is an error.
+    Guessed,
+    /// The type was asked for.
+    Given,
+}
+
+/// The values of `texts` as an array of `data_type`, which is not nested. Nulls stay nulls.
+pub(super) fn typed(texts: &StringArray, data_type: &DataType, trust: Trust) -> Result<ArrayRef, Misfit> {
+    use DataType::*;
+    let found: Result<ArrayRef, Misfit> = match data_type {
+        Utf8 => Ok(Arc::new(texts.clone())),
+        Null => nothing(texts),
+        Boolean => boolean(texts),
+        Int8 => integers::<Int8Type>(texts, trust),
+        Int16 => integers::<Int16Type>(texts, trust),
+        Int32 => integers::<Int32Type>(texts, trust),
+        Int64 => integers::<Int64Type>(texts, trust),
+        UInt8 => integers::<UInt8Type>(texts, trust),
+        UInt16 => integers::<UInt16Type>(texts, trust),
+        UInt32 => integers::<UInt32Type>(texts, trust),
+        UInt64 => integers::<UInt64Type>(texts, trust),
+        Float32 => primitive::<Float32Type>(texts, |text| float(text, trust)),
+        Float64 => primitive::<Float64Type>(texts, |text| float(text, trust)),
+        Date32 => primitive::<Date32Type>(texts, time::date),
+        Time32(TimeUnit::Second) => times::<Time32SecondType>(texts, TimeUnit::Second),
+        Time32(unit) => times::<Time32MillisecondType>(texts, *unit),
+        Time64(TimeUnit::Microsecond) => times::<Time64MicrosecondType>(texts, TimeUnit::Microsecond),
+        Time64(unit) => times::<Time64NanosecondType>(texts, *unit),
+        Timestamp(unit, zone) => timestamps(texts, *unit, zone.as_ref()),
+        Decimal32(p, s) => decimals::<Decimal32Type>(texts, *p, *s, |digits| i32::from_str(digits).ok()),
+        Decimal64(p, s) => decimals::<Decimal64Type>(texts, *p, *s, |digits| i64::from_str(digits).ok()),
+        Decimal128(p, s) => decimals::<Decimal128Type>(texts, *p, *s, |digits| i128::from_str(digits).ok()),
+        Decimal256(p, s) => decimals::<Decimal256Type>(texts, *p, *s, i256::from_string),
+        FixedSizeBinary(n) => fixed(texts, *n),
+        Dictionary(_, values) => cast(&typed(texts, values, trust)?, data_type),
+        RunEndEncoded(_, values) => cast(&typed(texts, values.data_type(), trust)?, data_type),
+        Date64 => cast(&typed(texts, &Date32, trust)?, data_type),
+        Float16 => cast(&typed(texts, &Float32, trust)?, data_type),
+        _ => cast(texts, data_type),
+    };
+    found.map_err(|error| named(error, data_type))
+}
+
+/// A misfit that only says the text, with the type.
+fn named(misfit: Misfit, data_type: &DataType) -> Misfit {
+    match misfit.message.strip_prefix(BARE) {
+        Some(text) => Misfit { message: format!("{} is no {data_type}", quoted(text)), ..misfit },
+        None => misfit,
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut short: String = text.chars().take(60).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("{short:?}")
+}
+
+fn misfit(texts: &StringArray, at: usize) -> Misfit {
+    Misfit { at, message: format!("{BARE}{}", texts.value(at)) }
+}
+
+/// Marks a message that is nothing but the text.
+const BARE: char = '\0';
+
+fn primitive<T: ArrowPrimitiveType>(
+    texts: &StringArray,
+    parse: impl Fn(&str) -> Option<T::Native>,
+) -> Result<ArrayRef, Misfit> {
+    let value = |(at, text): (usize, Option<&str>)| match text {
+        Some(text) => parse(text).map(Some).ok_or(at),
+        None => Ok(None),
+    };
+    match texts.iter().enumerate().map(value).collect::<Result<PrimitiveArray<T>, usize>>() {
+        Ok(values) => Ok(Arc::new(values)),
+        Err(at) => Err(misfit(texts, at)),
+    }
+}
+
+fn integers<T>(texts: &StringArray, trust: Trust) -> Result<ArrayRef, Misfit>
+where
+    T: ArrowPrimitiveType,
+    T::Native: FromStr,
+{
+    primitive::<T>(texts, |text| match trust {
+        Trust::Guessed if !is_plain_number(text) || text == "-0" => None,
+        _ => text.parse().ok(),
+    })
+}
+
+fn float<F: FromStr>(text: &str, trust: Trust) -> Option<F> {
+    if trust == Trust::Guessed {
+        let is_inexact = |integer: i64| !is_exact_double(integer);
+        let is_whole = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        if !is_plain_number(text) || (is_whole && text.parse().map_or(true, is_inexact)) {
+            return None;
+        }
+    }
+    text.parse().ok()
+}
+
+fn boolean(texts: &StringArray) -> Result<ArrayRef, Misfit> {
+    let value = |(at, text): (usize, Option<&str>)| match text {
+        Some(text) if is_bool(text) => Ok(Some(text.starts_with(['t', 'T']))),
+        Some(_) => Err(at),
+        None => Ok(None),
+    };
+    match texts.iter().enumerate().map(value).collect::<Result<BooleanArray, usize>>() {
+        Ok(values) => Ok(Arc::new(values)),
+        Err(at) => Err(misfit(texts, at)),
+    }
+}
+
+fn nothing(texts: &StringArray) -> Result<ArrayRef, Misfit> {
+    match texts.iter().position(|text| text.is_some()) {
+        Some(at) => Err(misfit(texts, at)),
+        None => Ok(Arc::new(NullArray::new(texts.len()))),
+    }
+}
+
+fn times<T: ArrowPrimitiveType>(texts: &StringArray, unit: TimeUnit) -> Result<ArrayRef, Misfit>
+where
+    T::Native: TryFrom<i64>,
+{
+    let nanos_per_tick = 1_000_000_000 / time::per_second(unit);
+    primitive::<T>(texts, |text| {
+        let (nanos, _) = time::time_of_day(text)?;
+        if nanos % nanos_per_tick == 0 { T::Native::try_from(nanos / nanos_per_tick).ok() } else { None }
+    })
+}
+
+fn timestamps(texts: &StringArray, unit: TimeUnit, zone: Option<&Arc<str>>) -> Result<ArrayRef, Misfit> {
+    let is_utc = zone.is_none_or(|zone| matches!(zone.as_ref(), "UTC" | "Z" | "+00:00" | "Etc/UTC"));
+    let parse = |text: &str| {
+        let moment = time::moment(text).or_else(|| time::date(text).map(time::Moment::midnight))?;
+        // A local time is no instant, unless the zone is that of UTC, nor is an instant a local time.
+        let fits = if moment.has_offset { zone.is_some() } else { is_utc };
+        if fits { moment.ticks(unit) } else { None }
+    };
+    let array = match unit {
+        TimeUnit::Second => primitive::<TimestampSecondType>(texts, parse),
+        TimeUnit::Millisecond => primitive::<TimestampMillisecondType>(texts, parse),
+        TimeUnit::Microsecond => primitive::<TimestampMicrosecondType>(texts, parse),
+        TimeUnit::Nanosecond => primitive::<TimestampNanosecondType>(texts, parse),
+    };
+    // Only the name of the zone is still missing.
+    cast(&array?, &DataType::Timestamp(unit, zone.cloned()))
+}
+
+fn decimals<T: DecimalType + ArrowPrimitiveType>(
+    texts: &StringArray,
+    precision: u8,
+    scale: i8,
+    parse: impl Fn(&str) -> Option<T::Native>,
+) -> Result<ArrayRef, Misfit> {
+    let array = primitive::<T>(texts, |text| parse(&decimal::unscaled(text, precision, scale)?))?;
+    let data_type = T::TYPE_CONSTRUCTOR(precision, scale);
+    let array = array.to_data().into_builder().data_type(data_type).build();
+    array.map(arrow_array::make_array).map_err(|error| Misfit { at: 0, message: error.to_string() })
+}
+
+/// Hexadecimal digits, or a UUID in its usual form.
+fn fixed(texts: &StringArray, width: i32) -> Result<ArrayRef, Misfit> {
+    let mut out = FixedSizeBinaryBuilder::with_capacity(texts.len(), width);
+    for (at, text) in texts.iter().enumerate() {
+        match text {
+            Some(text) => {
+                let bytes = hexadecimal(text).ok_or_else(|| misfit(texts, at))?;
+                out.append_value(bytes).map_err(|_| misfit(texts, at))?;
+            }
+            None => out.append_null(),
+        }
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+fn hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let is_uuid = text.len() == 36 && [8, 13, 18, 23].iter().all(|at| text.as_bytes()[*at] == b'-');
+    let digits: Vec<u32> =
+        text.chars().filter(|c| !(is_uuid && *c == '-')).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
+    let pairs = digits.chunks(2).map(|pair| u8::try_from(pair.first()? * 16 + pair.get(1)?).ok());
+    pairs.collect()
+}
+
+/// What the arrow crate makes of an array that has the same values in another layout, or of text that is written in few
+/// ways only.
+pub(super) fn cast(array: &dyn Array, to: &DataType) -> Result<ArrayRef, Misfit> {
+    if !can_cast_types(array.data_type(), to) {
+        return Err(Misfit { at: 0, message: format!("text cannot become {to}") });
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let all = cast_with_options(array, to, &options);
+    all.map_err(|error| {
+        // Which one it was, the error does not say.
+        let fails = |at: &usize| cast_with_options(&array.slice(*at, 1), to, &options).is_err();
+        Misfit { at: (0..array.len()).find(fails).unwrap_or(0), message: error.to_string() }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray;
+
+    fn of(text: &str, data_type: &DataType, trust: Trust) -> Result<ArrayRef, Misfit> {
+        typed(&StringArray::from(vec![None, Some(text)]), data_type, trust)
+    }
+
+    #[test]
+    fn exactly_this_value_or_an_error() {
+        let utc = DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()));
+        let local = DataType::Timestamp(TimeUnit::Second, None);
+        for (text, data_type, guessed, given) in [
+            ("007", DataType::Int32, false, true),
+            ("+7", DataType::Int32, false, true),
+            ("1.5", DataType::Int64, false, false),
+            ("300", DataType::UInt8, false, false),
+            ("007.5", DataType::Float64, false, true),
+            ("9007199254740993", DataType::Float64, false, true),
+            ("NaN", DataType::Float32, true, true),
+            ("yes", DataType::Boolean, false, false),
+            ("2013-07-30T12:30:00.123456Z", utc.clone(), false, false),
+            ("2013-07-30T12:30:00.123Z", utc.clone(), true, true),
+            ("2013-07-30 12:30:00", utc, true, true),
+            ("2013-07-30T12:30:00Z", local.clone(), false, false),
+            ("2013-07-30", local, true, true),
+            ("12.345", DataType::Decimal128(5, 2), false, false),
+            ("12.340", DataType::Decimal128(5, 2), true, true),
+            ("12:30", DataType::Time64(TimeUnit::Microsecond), true, true),
+            ("0aff", DataType::FixedSizeBinary(2), true, true),
+            ("0af", DataType::FixedSizeBinary(2), false, false),
+            ("x", DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)), true, true),
+            ("1 day", DataType::Interval(arrow_schema::IntervalUnit::MonthDayNano), true, true),
+            ("é", DataType::Binary, true, true),
+        ] {
+            for (trust, fits) in [(Trust::Guessed, guessed), (Trust::Given, given)] {
+                let array = of(text, &data_type, trust);
+                assert_eq!(array.is_ok(), fits, "{text} as {data_type}, {trust:?}: {array:?}");
+                match array {
+                    Ok(array) => {
+                        assert_eq!((array.data_type(), array.len(), array.is_null(0)), (&data_type, 2, true));
+                    }
+                    Err(misfit) => assert_eq!(misfit.at, 1),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_and_messages() {
+        let price = of("-12.5", &DataType::Decimal256(40, 3), Trust::Given).unwrap();
+        assert_eq!(price.as_primitive::<Decimal256Type>().value_as_string(1), "-12.500");
+        let error = of("abc", &DataType::Int64, Trust::Given).unwrap_err();
+        assert_eq!(error.message, "\"abc\" is no Int64");
+        let uuid = of("00000000-0000-0000-0000-0000000000ff", &DataType::FixedSizeBinary(16), Trust::Given);
+        assert_eq!(uuid.unwrap().as_fixed_size_binary().value(1)[15], 255);
+    }
+}

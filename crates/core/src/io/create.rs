@@ -1,0 +1,231 @@
+//! Creating files so that under the final name there is the old file or the new one, and never a part of one.
+
+use marquetry_base::{Error, Kind, Result};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A file that appears under its name when it is finished, and not before.
+///
+/// What is written goes into a hidden file in the same directory. [`finish`](Self::finish) brings it to the disk and
+/// renames it, which replaces a file of that name in one step. Dropped before that, or after an error, it leaves what
+/// was there. A process that is killed leaves the hidden file, `.NAME.PID-N.tmp`, and again what was there.
+///
+/// A file that is replaced passes on its permissions, not its owner. If the name is a symbolic link, the file that it
+/// leads to is replaced, and the link stays.
+///
+/// ```
+/// use marquetry_core::io::AtomicFile;
+/// use std::io::Write;
+///
+/// # let path = std::env::temp_dir().join(format!("marquetry-{}.txt", std::process::id()));
+/// let mut file = AtomicFile::create(&path)?;
+/// file.write_all(b"all of it")?;
+/// assert!(!path.exists());
+/// file.finish()?;
+/// assert_eq!(std::fs::read(&path)?, b"all of it");
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct AtomicFile {
+    // INVARIANT: closed before `temporary` removes it, which some systems insist on; fields are dropped in order.
+    file: BufWriter<File>,
+    temporary: Temporary,
+    /// The name that was asked for, for errors.
+    name: String,
+    /// What is replaced: the name, or what the link of that name leads to.
+    target: PathBuf,
+    failed: bool,
+}
+
+/// A file that is removed when this is dropped, unless it was renamed.
+#[derive(Debug)]
+struct Temporary {
+    path: PathBuf,
+    renamed: bool,
+}
+
+impl AtomicFile {
+    /// Begins a file that will be at `path`.
+    ///
+    /// Fails, naming the path, if the directory does not exist or may not be written to, or if `path` is there already
+    /// and is read-only or no regular file: a directory, a pipe, a device.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        AtomicFile::begin(path, &name).map_err(|error| error.in_file(name))
+    }
+
+    fn begin(path: &Path, name: &str) -> Result<Self> {
+        let cannot = |error| Error::caused_by(Kind::Io, "cannot create the file", error);
+        let target = behind_links(path).map_err(cannot)?;
+        let permissions = replaced_permissions(&target)?;
+        let (file, temporary) = create_temporary(&target).map_err(cannot)?;
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions).map_err(cannot)?;
+        }
+        let file = BufWriter::with_capacity(BUFFER, file);
+        Ok(AtomicFile { file, temporary, name: name.to_owned(), target, failed: false })
+    }
+
+    /// Puts the file under its name, once it is on the disk.
+    ///
+    /// Fails if anything that was written before could not be written, even if that error was passed over; what was
+    /// under the name stays there then.
+    pub fn finish(self) -> Result<()> {
+        let AtomicFile { file, mut temporary, name, target, failed } = self;
+        let placed = |error: Error| error.in_file(name.as_str());
+        if failed {
+            return Err(placed(Error::new(Kind::Io, "not finished, as an earlier write failed")));
+        }
+        let written =
+            file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+        written.map_err(|error| placed(Error::caused_by(Kind::Io, "cannot write the file", error)))?;
+        temporary
+            .rename(&target)
+            .map_err(|error| placed(Error::caused_by(Kind::Io, "cannot rename the finished file", error)))?;
+        sync_directory(directory(&target)).map_err(|error| {
+            placed(Error::caused_by(Kind::Io, "the file is written, its directory cannot be synced", error))
+        })
+    }
+
+    /// Keeps in mind that something is missing from the file, and names the file in the error.
+    fn watched<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        outcome.map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            kind => {
+                self.failed = true;
+                io::Error::new(kind, format!("{error}, in file {}", self.name))
+            }
+        })
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let outcome = self.file.write(bytes);
+        self.watched(outcome)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let outcome = self.file.write_all(bytes);
+        self.watched(outcome)
+    }
+
+    /// To the hidden file; the name has to wait for [`finish`](AtomicFile::finish).
+    fn flush(&mut self) -> io::Result<()> {
+        let outcome = self.file.flush();
+        self.watched(outcome)
+    }
+}
+
+impl Temporary {
+    fn rename(&mut self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)?;
+        self.renamed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // There is nobody left to tell, and the file does no harm.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Pages are longer and pass it by; it gathers the short pieces between them.
+const BUFFER: usize = 64 << 10;
+/// As many as Linux follows.
+const MAX_LINKS: usize = 40;
+/// Names that others left behind, killed, and that had our process id.
+const MAX_TRIES: usize = 10_000;
+/// A name has at most 255 bytes, and something is put around this part of it.
+const MAX_NAME_CHARS: usize = 40;
+
+/// Where the symbolic links that begin at `path` end, whether there is a file or not.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_symlink() => path = directory(&path).join(fs::read_link(&path)?),
+            _ => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// The permissions of the file that is to be replaced, if there is one. Fails if it must not be.
+fn replaced_permissions(target: &Path) -> Result<Option<Permissions>> {
+    let metadata = match fs::metadata(target) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::caused_by(Kind::Io, "cannot create the file", error)),
+    };
+    let refused = |why| Err(Error::new(Kind::Io, why));
+    if metadata.is_dir() {
+        return refused("is a directory, not a file");
+    }
+    if !metadata.is_file() {
+        return refused("is no regular file, and would be replaced by one");
+    }
+    // Renaming would not ask, unlike opening the file.
+    if metadata.permissions().readonly() {
+        return refused("is read-only, and would be replaced");
+    }
+    Ok(Some(metadata.permissions()))
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => path,
+    }
+}
+
+/// A new hidden file beside `target`. Its name does not end as data files do: those who list the directory pass it by.
+fn create_temporary(target: &Path) -> io::Result<(File, Temporary)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let Some(name) = target.file_name() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path ends in no file name"));
+    };
+    let name: String = name.to_string_lossy().chars().take(MAX_NAME_CHARS).collect();
+    for _ in 0..MAX_TRIES {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = directory(target).join(format!(".{name}.{}-{number}.tmp", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((file, Temporary { path, renamed: false })),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file beside it"))
+}
+
+/// Brings the rename to the disk.
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    match File::open(directory).and_then(|directory| directory.sync_all()) {
+        // Not all file systems can, and not all directories that may be written to may be read.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(())
+        }
+        outcome => outcome,
+    }
+}
+
+/// Other systems have no such thing.
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,315 @@
+//! Copying column chunks from file to file without decoding their values.
+//!
+//! ```text
+//! nothing changes    the chunk's bytes are a range of its file; the indexes prove where it ends, or page headers do
+//! something does     page by page: a new header where it must change, a new compression where it is asked for
+//! ```
+//!
+//! Encoded values are never touched. Statistics, indexes and bloom filters are carried over, as far as they hold
+//! in a file that has another name under `created_by`.
+
+mod beside;
+mod recompress;
+mod trust;
+mod walk;
+
+use super::chunk_bytes::ChunkBytes;
+use super::file::EncodedChunk;
+use crate::meta::{ColumnChunk, ParquetMetaData};
+use crate::page::Trust;
+use crate::source::Source;
+use beside::Indexes;
+use marquetry_base::{Error, Limits, Result};
+use marquetry_codec::Codec;
+use marquetry_format as format;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+use walk::{Task, Walked, walk};
+
+/// What a copy changes.
+#[derive(Debug, Clone)]
+pub struct CopySettings {
+    /// The codec and its level that pages are to have. Pages that have the codec stay as they are, unless there is a
+    /// level. `None` keeps the codec, but for LZO and the deprecated LZ4, which are only read.
+    pub codec: Option<(Codec, Option<i32>)>,
+    /// Whether pages without a checksum get one.
+    pub checksums: bool,
+    /// Whether a chunk without an offset index gets one, if its pages allow it.
+    pub offset_index: bool,
+    /// Whether a page whose checksum is wrong is an error. Only pages that are looked at are held against theirs: all of
+    /// a chunk for which this, or anything else, asks for more than a copy.
+    pub verify_checksums: bool,
+    /// What pages may cost.
+    pub limits: Arc<Limits>,
+}
+
+impl Default for CopySettings {
+    /// The bytes as they are.
+    fn default() -> Self {
+        CopySettings {
+            codec: None,
+            checksums: false,
+            offset_index: false,
+            verify_checksums: false,
+            limits: Arc::default(),
+        }
+    }
+}
+
+/// A chunk on its way into another file, and what was done to it.
+#[derive(Debug)]
+pub struct CopiedChunk {
+    /// The chunk.
+    pub chunk: EncodedChunk,
+    /// How many pages are copied as they are; `None` if they were not looked at: all are.
+    pub pages_kept: Option<u64>,
+    /// How many pages have a new header around the same bytes.
+    pub pages_sealed: u64,
+    /// How many pages are compressed anew.
+    pub pages_recompressed: u64,
+    /// What was left behind, and why.
+    pub notes: Vec<Cow<'static, str>>,
+}
+
+/// Copies the chunk of a column in a row group of `source`, whose footer is `metadata`.
+///
+/// Fails if the chunk is encrypted or in another file, if it is not where the footer says, if it has fewer rows than
+/// its row group, or if a page that must be looked at is damaged. The error has the column and the row group.
+///
+/// # Panics
+/// If there is no such row group or column.
+pub fn copy_chunk(
+    source: &Arc<dyn Source>,
+    metadata: &ParquetMetaData,
+    row_group: usize,
+    column: usize,
+    settings: &CopySettings,
+) -> Result<CopiedChunk> {
+    let group = metadata.row_group(row_group);
+    let chunk = group.column(column)?;
+    let origin = Origin { source, chunk, rows: group.num_rows(), created_by: metadata.created_by() };
+    let place = |error: Error| error.in_column(chunk.leaf().dotted().clone()).in_row_group(row_group);
+    origin.copy(settings).map_err(place)
+}
+
+/// Takes the bounds of a chunk and its pages away, where the file that it goes to orders values in another way.
+pub fn forget_bounds(chunk: &mut EncodedChunk) {
+    chunk.column_index = None;
+    if let Some(statistics) = &mut chunk.metadata.statistics {
+        (statistics.min_value, statistics.max_value) = (None, None);
+        (statistics.is_min_value_exact, statistics.is_max_value_exact) = (None, None);
+    }
+}
+
+/// Where a chunk comes from.
+struct Origin<'a> {
+    source: &'a Arc<dyn Source>,
+    chunk: ColumnChunk<'a>,
+    /// Of the row group.
+    rows: u64,
+    created_by: Option<&'a str>,
+}
+
+impl Origin<'_> {
+    fn copy(&self, settings: &CopySettings) -> Result<CopiedChunk> {
+        self.check()?;
+        let mut notes = Vec::new();
+        let mut indexes = Indexes::read(&**self.source, self.chunk, &settings.limits, &mut notes)?;
+        let target = self.target(settings)?;
+        let Some(codec) = Codec::from_code(self.chunk.compression().0) else {
+            notes.push("pages of an unknown codec are copied without a look at them".into());
+            let range = self.declared()?;
+            return self.whole(range, indexes, notes, settings);
+        };
+        let trust = Trust::of_writer(self.created_by);
+        let task = Task {
+            recompress: target.map(|(to, level)| (codec, to, level)),
+            checksums: settings.checksums,
+            verify: settings.verify_checksums,
+            // A writer's wrong checksums are excused by its name, which the new file does not have.
+            reseal: trust == Trust::Disbelieved,
+            rows: self.rows,
+            count_rows: settings.offset_index,
+            trust,
+            limits: settings.limits.clone(),
+        };
+        if !task.opens_pages()
+            && (indexes.offset.is_some() || !settings.offset_index)
+            && let Some(range) = self.proven(&indexes)
+        {
+            return self.whole(range, indexes, notes, settings);
+        }
+        let walked = match walk(self.source, self.chunk, &task, indexes.offset.as_ref())? {
+            Some(walked) => walked,
+            None => {
+                notes.push("an offset index that does not fit the pages".into());
+                (indexes.offset, indexes.column) = (None, None);
+                let again = walk(self.source, self.chunk, &task, None)?;
+                again.ok_or_else(|| Error::corrupt("the pages are in no order"))?
+            }
+        };
+        self.finish(walked, target.map(|(to, _)| to), indexes, notes, settings)
+    }
+
+    fn check(&self) -> Result<()> {
+        let chunk = self.chunk;
+        if chunk.is_encrypted() {
+            return Err(Error::key("the column is encrypted, and no key was given"));
+        }
+        if let Some(path) = chunk.file_path().filter(|path| !path.is_empty()) {
+            // QUIRK: some files name themselves, see `ChunkPages::new`.
+            let start = chunk.byte_range().map_or(u64::MAX, |range| range.start);
+            if chunk.data_end().is_none_or(|data_end| start >= data_end) {
+                return Err(Error::unsupported(format!("the pages are in another file, {path}")));
+            }
+        }
+        if !trust::prefixes_are_believed(self.created_by)
+            && chunk.encodings().contains(&format::Encoding::DELTA_BYTE_ARRAY)
+        {
+            return Err(Error::unsupported(
+                "DELTA_BYTE_ARRAY pages of parquet-mr before 1.8 may go on from page to page, which readers know by \
+                 that name only: they cannot be copied to a file of another writer",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The codec that the pages must get; `None` if they stay as they are.
+    fn target(&self, settings: &CopySettings) -> Result<Option<(Codec, Option<i32>)>> {
+        match (settings.codec, Codec::from_code(self.chunk.compression().0)) {
+            (Some((to, None)), Some(codec)) if to == codec => Ok(None),
+            (Some(_), None) => Err(self.chunk.codec().err().unwrap_or_else(|| Error::unsupported("a codec"))),
+            (Some(to), Some(_)) => Ok(Some(to)),
+            (None, Some(Codec::Lz4)) => Ok(Some((Codec::Lz4Raw, None))),
+            (None, Some(Codec::Lzo)) => Ok(Some((Codec::Snappy, None))),
+            (None, _) => Ok(None),
+        }
+    }
+
+    /// The chunk's bytes as the footer says, if they are between the opening magic and the footer.
+    fn declared(&self) -> Result<Range<u64>> {
+        let range = self.chunk.byte_range()?;
+        let end = self.chunk.data_end().unwrap_or(self.source.len()).min(self.source.len());
+        match range.end <= end {
+            true => Ok(range),
+            false => Err(Error::truncated(format!(
+                "pages from byte {} to {}, there is room for them up to {end}",
+                range.start, range.end
+            ))),
+        }
+    }
+
+    /// The chunk's bytes, if the offset index proves that the footer is right about their end.
+    fn proven(&self, indexes: &Indexes) -> Option<Range<u64>> {
+        let range = self.declared().ok()?;
+        let pages = &indexes.offset.as_ref()?.page_locations;
+        let (first, last) = (pages.first()?, pages.last()?);
+        let end = last.offset.checked_add(i64::from(last.compressed_page_size))?;
+        let is_right = u64::try_from(end).is_ok_and(|end| end == range.end)
+            && first.offset == self.chunk.data_page_offset()
+            && first.offset as u64 >= range.start;
+        is_right.then_some(range)
+    }
+
+    /// The chunk as one range of the file.
+    fn whole(
+        &self,
+        range: Range<u64>,
+        indexes: Indexes,
+        notes: Vec<Cow<'static, str>>,
+        settings: &CopySettings,
+    ) -> Result<CopiedChunk> {
+        let mut metadata = self.metadata()?;
+        let inside = |at: i64| {
+            u64::try_from(at).ok().filter(|at| range.contains(at)).map(|at| (at - range.start) as i64)
+        };
+        metadata.data_page_offset = inside(metadata.data_page_offset).unwrap_or(0);
+        metadata.dictionary_page_offset =
+            metadata.dictionary_page_offset.filter(|at| *at > 0).and_then(inside);
+        metadata.index_page_offset = metadata.index_page_offset.filter(|at| *at > 0).and_then(inside);
+        let mut bytes = ChunkBytes::new();
+        bytes.push_from(self.source.clone(), range.clone());
+        let offset_index = indexes.offset.map(|index| moved(index, range.start));
+        let chunk =
+            EncodedChunk { bytes, metadata, column_index: indexes.column, offset_index, bloom_filter: None };
+        let copied = CopiedChunk { chunk, pages_kept: None, pages_sealed: 0, pages_recompressed: 0, notes };
+        self.with_the_rest(copied, settings)
+    }
+
+    /// The chunk as it was made page by page.
+    fn finish(
+        &self,
+        walked: Walked,
+        codec: Option<Codec>,
+        indexes: Indexes,
+        mut notes: Vec<Cow<'static, str>>,
+        settings: &CopySettings,
+    ) -> Result<CopiedChunk> {
+        let mut metadata = self.metadata()?;
+        if let Some(codec) = codec {
+            metadata.codec = format::CompressionCodec(codec.code());
+        }
+        metadata.num_values = i64::try_from(walked.values).map_err(|_| Error::corrupt("too many values"))?;
+        metadata.total_compressed_size = walked.bytes.len() as i64;
+        metadata.total_uncompressed_size = walked.uncompressed;
+        metadata.data_page_offset = walked.first_data.unwrap_or(0) as i64;
+        metadata.dictionary_page_offset = walked.dictionary.map(|at| at as i64);
+        metadata.index_page_offset = None;
+        if walked.dropped > 0 {
+            notes.push("pages that are neither data nor dictionaries".into());
+        }
+        let had_index = indexes.offset.is_some();
+        let offset_index = walked.offset_index(indexes.offset, settings.offset_index);
+        if offset_index.is_none() && settings.offset_index && walked.data_pages() > 0 {
+            notes.push(
+                "no offset index: rows go on from page to page, or are not as many as in the row group"
+                    .into(),
+            );
+        }
+        let column_index = indexes.column.filter(|index| {
+            index.null_pages.len() == walked.data_pages() && (had_index || offset_index.is_some())
+        });
+        let chunk =
+            EncodedChunk { bytes: walked.bytes, metadata, column_index, offset_index, bloom_filter: None };
+        let copied = CopiedChunk {
+            chunk,
+            pages_kept: Some(walked.kept),
+            pages_sealed: walked.sealed,
+            pages_recompressed: walked.recompressed,
+            notes,
+        };
+        self.with_the_rest(copied, settings)
+    }
+
+    /// Adds the bloom filter, and takes away what must not be believed under another name.
+    fn with_the_rest(&self, mut copied: CopiedChunk, settings: &CopySettings) -> Result<CopiedChunk> {
+        let filter = beside::bloom_filter(&**self.source, self.chunk, &settings.limits, &mut copied.notes)?;
+        copied.chunk.bloom_filter = filter;
+        if !trust::bounds_are_believed(self.created_by, self.chunk.leaf())
+            && let Some(statistics) = &mut copied.chunk.metadata.statistics
+            && (statistics.min.is_some() || statistics.max.is_some() || statistics.min_value.is_some())
+        {
+            copied.notes.push("bounds that readers do not take from this writer".into());
+            (statistics.min, statistics.max) = (None, None);
+            forget_bounds(&mut copied.chunk);
+        }
+        Ok(copied)
+    }
+
+    /// The footer's words on the chunk, without the places of what is not in its bytes.
+    fn metadata(&self) -> Result<format::ColumnMetaData> {
+        let meta = self.chunk.thrift().meta_data.as_ref();
+        let mut meta = meta.ok_or_else(|| Error::corrupt("the column chunk has no metadata"))?.clone();
+        // QUIRK: paths may be absent.
+        meta.path_in_schema = self.chunk.leaf().path().to_vec();
+        (meta.bloom_filter_offset, meta.bloom_filter_length) = (None, None);
+        Ok(meta)
+    }
+}
+
+/// The index with offsets that count from the chunk's first byte.
+fn moved(mut index: format::OffsetIndex, start: u64) -> format::OffsetIndex {
+    index.page_locations.iter_mut().for_each(|page| page.offset = page.offset.wrapping_sub(start as i64));
+    index
+}

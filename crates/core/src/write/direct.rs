@@ -1,0 +1,120 @@
+//! A column whose encoding is settled: values go into the encoder at once, and a page is cut whenever it is full.
+
+use super::levels::{HeldLevels, Levels};
+use super::pages::{PageValues, Pages};
+use super::settings::{ColumnSettings, StatisticsLevel};
+use super::workspace::Workspace;
+use crate::schema::Leaf;
+use crate::stats::Bounds;
+use marquetry_base::{Error, Result};
+use marquetry_encoding::{Encode, Shape, Values, registry};
+use std::ops::Range;
+
+/// The page that is being filled.
+pub(super) struct Direct {
+    code: i32,
+    encoder: Box<dyn Encode>,
+    levels: HeldLevels,
+    bounds: Bounds,
+    byte_array_bytes: u64,
+}
+
+impl Direct {
+    pub(super) fn new(code: i32, leaf: &Leaf, pages: &Pages) -> Result<Self> {
+        let row = registry::row(code)
+            .filter(|row| (row.legal)(leaf.physical()))
+            .ok_or_else(|| Error::argument(format!("encoding {code} is not for {}", leaf.physical())))?;
+        Ok(Direct {
+            code,
+            encoder: (row.encoder)(leaf.physical())?,
+            levels: HeldLevels::default(),
+            bounds: Bounds::new(pages.order()),
+            byte_array_bytes: 0,
+        })
+    }
+
+    /// Bytes of the page so far.
+    pub(super) fn size(&self) -> usize {
+        self.encoder.size() + self.levels.size()
+    }
+
+    /// Takes the `entries`, which are whole rows, and their values.
+    pub(super) fn write(
+        &mut self,
+        levels: Levels<'_>,
+        entries: Range<usize>,
+        values: &Values,
+        column: &mut Column<'_>,
+    ) -> Result<()> {
+        let settings = column.settings;
+        let step = step(values, settings);
+        let (mut entry, mut value) = (entries.start, 0);
+        while entry < entries.end {
+            let room = settings.page_rows.saturating_sub(self.levels.rows).max(1);
+            let end = levels.row_from((entry + step.min(room)).min(entries.end), entries.end);
+            let n = levels.values(entry..end);
+            self.levels.push(levels, entry..end);
+            self.encoder.encode(values, value..value + n)?;
+            if settings.statistics > StatisticsLevel::None {
+                self.bounds.update(values, value..value + n);
+            }
+            if values.shape() == Shape::Bytes {
+                self.byte_array_bytes += values.data_bytes(value..value + n) as u64;
+            }
+            (entry, value) = (end, value + n);
+            if self.levels.rows >= settings.page_rows || self.size() >= settings.page_bytes {
+                self.end_page(column)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the page, unless it is empty.
+    pub(super) fn end_page(&mut self, column: &mut Column<'_>) -> Result<()> {
+        if self.levels.entries == 0 {
+            return Ok(());
+        }
+        let mut bytes = std::mem::take(&mut column.workspace.values);
+        bytes.clear();
+        self.encoder.finish(&mut bytes)?;
+        let values = PageValues {
+            code: self.code,
+            bytes: &bytes,
+            bounds: &self.bounds,
+            len: self.levels.values,
+            byte_array_bytes: self.byte_array_bytes,
+        };
+        let levels = self.levels.levels(column.leaf);
+        let entries = 0..self.levels.entries;
+        column.pages.write_data_page(levels, entries, &values, column.settings, column.workspace)?;
+        column.workspace.values = bytes;
+        self.levels.clear();
+        self.bounds = Bounds::new(column.pages.order());
+        self.byte_array_bytes = 0;
+        Ok(())
+    }
+}
+
+/// What the states of a column writer work on.
+pub(super) struct Column<'a> {
+    pub(super) leaf: &'a Leaf,
+    pub(super) settings: &'a ColumnSettings,
+    pub(super) pages: &'a mut Pages,
+    pub(super) workspace: &'a mut Workspace,
+}
+
+/// Entries between two looks at the size of the page: so few that they do not make it much larger than it should be.
+fn step(values: &Values, settings: &ColumnSettings) -> usize {
+    let average = match values.shape() {
+        Shape::Bit => 1,
+        Shape::W32 => 4,
+        Shape::W64 => 8,
+        Shape::Fixed(width) => width,
+        Shape::Bytes => values.data_bytes(0..values.len()) / values.len().max(1) + 4,
+    };
+    (settings.page_bytes / 16 / average.max(1)).clamp(1, STEP)
+}
+
+/// Most entries between two looks at the size of the page. PERF: a block of 64-bit values and its levels fit in the
+/// first-level cache.
+const STEP: usize = 1024;

@@ -1,0 +1,159 @@
+//! Levels on their way into pages.
+
+use crate::nesting::{Definition, Shredded};
+use crate::schema::Leaf;
+use crate::stats::LevelCounts;
+use marquetry_encoding::Bits;
+use marquetry_encoding::levels::LevelSlice;
+use std::ops::Range;
+
+/// The levels of some entries of one column, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Levels<'a> {
+    pub(super) def: Def<'a>,
+    /// Empty in a column that is in no list.
+    pub(super) rep: &'a [u8],
+    pub(super) max_def: u8,
+    pub(super) max_rep: u8,
+}
+
+/// Definition levels, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Def<'a> {
+    Max,
+    Bits(&'a Bits),
+    Levels(&'a [u8]),
+}
+
+impl<'a> Levels<'a> {
+    pub(super) fn of(shredded: &'a Shredded, leaf: &Leaf) -> Self {
+        let def = match &shredded.def {
+            Definition::Max => Def::Max,
+            Definition::Bits(bits) => Def::Bits(bits),
+            Definition::Levels(levels) => Def::Levels(levels),
+        };
+        Levels { def, rep: &shredded.rep, max_def: leaf.max_def(), max_rep: leaf.max_rep() }
+    }
+
+    /// How many of the entries are values.
+    pub(super) fn values(&self, entries: Range<usize>) -> usize {
+        match self.def {
+            Def::Max => entries.len(),
+            Def::Bits(bits) => bits.count_ones(entries),
+            Def::Levels(levels) => {
+                let max = self.max_def;
+                levels[entries].iter().map(|&level| usize::from(level == max)).sum()
+            }
+        }
+    }
+
+    /// How many of the entries begin a row.
+    pub(super) fn rows(&self, entries: Range<usize>) -> usize {
+        match self.max_rep {
+            0 => entries.len(),
+            _ => self.rep[entries].iter().map(|&level| usize::from(level == 0)).sum(),
+        }
+    }
+
+    /// The first entry from `at` on that begins a row, or `end`.
+    pub(super) fn row_from(&self, at: usize, end: usize) -> usize {
+        match self.max_rep {
+            0 => at.min(end),
+            _ => (at..end).find(|&entry| self.rep[entry] == 0).unwrap_or(end),
+        }
+    }
+
+    /// The definition levels of the entries, for the level encoder.
+    pub(super) fn def(&self, entries: Range<usize>) -> LevelSlice<'a> {
+        match self.def {
+            Def::Max => LevelSlice::Run { level: self.max_def, n: entries.len() },
+            Def::Bits(bits) => LevelSlice::Bits { bits, range: entries },
+            Def::Levels(levels) => LevelSlice::Levels(&levels[entries]),
+        }
+    }
+
+    /// How often each level occurs in the entries.
+    pub(super) fn counts(&self, entries: Range<usize>) -> LevelCounts {
+        let mut counts = LevelCounts::new(self.max_def, self.max_rep);
+        match self.def {
+            Def::Max => counts.add_def_max(entries.len()),
+            Def::Bits(bits) => counts.add_def_bits(bits, entries.clone()),
+            Def::Levels(levels) => counts.add_def_levels(&levels[entries.clone()]),
+        }
+        match self.max_rep {
+            0 => counts.add_rep_zero(entries.len()),
+            _ => counts.add_rep_levels(&self.rep[entries]),
+        }
+        counts
+    }
+
+    /// The repetition levels of the entries, for the level encoder.
+    pub(super) fn rep(&self, entries: Range<usize>) -> LevelSlice<'a> {
+        match self.max_rep {
+            0 => LevelSlice::Run { level: 0, n: entries.len() },
+            _ => LevelSlice::Levels(&self.rep[entries]),
+        }
+    }
+}
+
+/// The levels of entries whose page is not written yet.
+#[derive(Debug, Default)]
+pub(super) struct HeldLevels {
+    /// Definition levels if the largest is 1.
+    bits: Bits,
+    /// Definition levels if the largest is more than 1.
+    def: Vec<u8>,
+    rep: Vec<u8>,
+    pub(super) entries: usize,
+    pub(super) rows: usize,
+    /// How many of the entries are values.
+    pub(super) values: usize,
+}
+
+impl HeldLevels {
+    pub(super) fn push(&mut self, levels: Levels<'_>, entries: Range<usize>) {
+        match (levels.max_def, levels.def) {
+            (0, _) => {}
+            (1, Def::Max) => self.bits.push_run(true, entries.len()),
+            (1, Def::Bits(bits)) => self.bits.push_packed(bits.as_bytes(), entries.start, entries.len()),
+            (1, Def::Levels(levels)) => self.bits.push_at_least(&levels[entries.clone()], 1),
+            (max, Def::Max) => self.def.resize(self.def.len() + entries.len(), max),
+            (max, Def::Bits(bits)) => {
+                self.def.extend(entries.clone().map(|entry| max - u8::from(!bits.get(entry))));
+            }
+            (_, Def::Levels(levels)) => self.def.extend_from_slice(&levels[entries.clone()]),
+        }
+        if levels.max_rep > 0 {
+            self.rep.extend_from_slice(&levels.rep[entries.clone()]);
+        }
+        self.rows += levels.rows(entries.clone());
+        self.values += levels.values(entries.clone());
+        self.entries += entries.len();
+    }
+
+    pub(super) fn levels(&self, leaf: &Leaf) -> Levels<'_> {
+        let def = match leaf.max_def() {
+            0 => Def::Max,
+            1 => Def::Bits(&self.bits),
+            _ => Def::Levels(&self.def),
+        };
+        Levels { def, rep: &self.rep, max_def: leaf.max_def(), max_rep: leaf.max_rep() }
+    }
+
+    /// Bytes that the levels take in memory.
+    pub(super) fn memory(&self) -> usize {
+        self.bits.as_bytes().len() + self.def.capacity() + self.rep.capacity()
+    }
+
+    /// About as many bytes as the levels will take in a page.
+    pub(super) fn size(&self) -> usize {
+        self.bits.len() / 8 + (self.def.len() + self.rep.len()) / 4
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bits.clear();
+        self.def.clear();
+        self.rep.clear();
+        (self.entries, self.rows, self.values) = (0, 0, 0);
+    }
+}

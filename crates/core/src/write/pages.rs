@@ -1,0 +1,391 @@
+//! Pages: levels and values become bytes, compressed, with a header and a checksum; and what the footer and the indexes
+//! say of them is noted.
+//!
+//! ```text
+//! V1:  header | compressed( [len, rep levels] [len, def levels] values )
+//! V2:  header | rep levels | def levels | compressed( values ), or the values as they are if they do not shrink
+//! ```
+
+use super::chunk_bytes::{ChunkBytes, Spill};
+use super::levels::Levels;
+use super::settings::{ColumnSettings, PageVersion, StatisticsLevel};
+use super::workspace::Workspace;
+use crate::order::Order;
+use crate::schema::Leaf;
+use crate::stats::{Bounds, ColumnIndexBuilder, LevelCounts, PageCounts, statistics};
+use marquetry_base::{Error, Result};
+use marquetry_codec::Codec;
+use marquetry_encoding::{Shape, Values, levels, plain};
+use marquetry_format as format;
+use std::mem::take;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The pages of one chunk.
+pub(super) struct Pages {
+    order: Order,
+    is_text: bool,
+    shape: Shape,
+    /// The dictionary page: written last, when the dictionary is complete, but first in the file.
+    dictionary_page: Option<ChunkBytes>,
+    data_pages: ChunkBytes,
+    column_index: Option<ColumnIndexBuilder>,
+    offset_index: format::OffsetIndex,
+    byte_array_sizes: Vec<i64>,
+    encoding_stats: Vec<format::PageEncodingStats>,
+    chunk: Totals,
+}
+
+/// What is counted over the whole chunk.
+struct Totals {
+    rows: u64,
+    entries: u64,
+    nulls: u64,
+    bounds: Bounds,
+    counts: LevelCounts,
+    byte_array_bytes: u64,
+    uncompressed: u64,
+}
+
+/// The values of one data page.
+pub(super) struct PageValues<'a> {
+    /// The encoding.
+    pub(super) code: i32,
+    /// The encoded values.
+    pub(super) bytes: &'a [u8],
+    /// Bounds of the values.
+    pub(super) bounds: &'a Bounds,
+    /// How many.
+    pub(super) len: usize,
+    /// For BYTE_ARRAY: bytes of all values, without their lengths.
+    pub(super) byte_array_bytes: u64,
+}
+
+/// What a chunk has come to.
+pub(super) struct FinishedPages {
+    pub(super) bytes: ChunkBytes,
+    pub(super) metadata: format::ColumnMetaData,
+    pub(super) column_index: Option<format::ColumnIndex>,
+    pub(super) offset_index: Option<format::OffsetIndex>,
+}
+
+impl Pages {
+    pub(super) fn new(leaf: &Leaf, settings: &ColumnSettings) -> Self {
+        let (order, _) = Order::for_writing(leaf, settings.total_order);
+        let is_text = leaf.logical().is_some_and(crate::logical::Logical::is_text);
+        let indexed = settings.statistics == StatisticsLevel::Page;
+        let column_index = indexed.then(|| ColumnIndexBuilder::new(order, settings.index_truncate, is_text));
+        Pages {
+            order,
+            is_text,
+            shape: leaf.physical().shape(),
+            dictionary_page: None,
+            data_pages: ChunkBytes::new(),
+            column_index,
+            offset_index: format::OffsetIndex::default(),
+            byte_array_sizes: Vec::new(),
+            encoding_stats: Vec::new(),
+            chunk: Totals {
+                rows: 0,
+                entries: 0,
+                nulls: 0,
+                bounds: Bounds::new(order),
+                counts: LevelCounts::new(leaf.max_def(), leaf.max_rep()),
+                byte_array_bytes: 0,
+                uncompressed: 0,
+            },
+        }
+    }
+
+    /// How the values are ordered.
+    pub(super) fn order(&self) -> Order {
+        self.order
+    }
+
+    /// Bytes of pages that are in memory.
+    pub(super) fn held(&self) -> usize {
+        self.data_pages.held()
+    }
+
+    /// Bytes of the data pages.
+    pub(super) fn len(&self) -> u64 {
+        self.data_pages.len()
+    }
+
+    /// How many data pages.
+    pub(super) fn count(&self) -> usize {
+        self.offset_index.page_locations.len()
+    }
+
+    pub(super) fn spill_to(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        self.data_pages.spill_to(spill)
+    }
+
+    /// Writes a data page of the `entries`, which are whole rows.
+    pub(super) fn write_data_page(
+        &mut self,
+        levels: Levels<'_>,
+        entries: Range<usize>,
+        values: &PageValues<'_>,
+        settings: &ColumnSettings,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let number = self.count();
+        self.write_page(levels, entries, values, settings, workspace).map_err(|error| error.in_page(number))
+    }
+
+    fn write_page(
+        &mut self,
+        levels: Levels<'_>,
+        entries: Range<usize>,
+        values: &PageValues<'_>,
+        settings: &ColumnSettings,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let (rows, nulls) = (levels.rows(entries.clone()), entries.len() - values.len);
+        let counts = levels.counts(entries.clone());
+        let header_statistics = settings.page_header_statistics.then(|| {
+            statistics(values.bounds, nulls as u64, None, settings.statistics_truncate, self.is_text)
+        });
+        let mut header = format::PageHeader::default();
+        let (mut body, mut stored) = (take(&mut workspace.body), take(&mut workspace.stored));
+        body.clear();
+        stored.clear();
+        let encoding = format::Encoding(values.code);
+        match settings.page_version {
+            PageVersion::V1 => {
+                levels::encode_v1(levels.rep(entries.clone()), levels.max_rep, &mut body);
+                levels::encode_v1(levels.def(entries.clone()), levels.max_def, &mut body);
+                body.extend_from_slice(values.bytes);
+                workspace.compress(settings, &body, &mut stored)?;
+                header.type_ = format::PageType::DATA_PAGE;
+                header.uncompressed_page_size = page_size(body.len())?;
+                header.data_page_header = Some(format::DataPageHeader {
+                    num_values: page_size(entries.len())?,
+                    encoding,
+                    definition_level_encoding: format::Encoding::RLE,
+                    repetition_level_encoding: format::Encoding::RLE,
+                    statistics: header_statistics,
+                });
+            }
+            PageVersion::V2 => {
+                levels::encode(levels.rep(entries.clone()), levels.max_rep, &mut stored);
+                let rep_len = stored.len();
+                levels::encode(levels.def(entries.clone()), levels.max_def, &mut stored);
+                let levels_len = stored.len();
+                let is_compressed = compress_if_smaller(values.bytes, &mut stored, settings, workspace)?;
+                header.type_ = format::PageType::DATA_PAGE_V2;
+                header.uncompressed_page_size = page_size(levels_len + values.bytes.len())?;
+                header.data_page_header_v2 = Some(format::DataPageHeaderV2 {
+                    num_values: page_size(entries.len())?,
+                    num_nulls: page_size(nulls)?,
+                    num_rows: page_size(rows)?,
+                    encoding,
+                    definition_levels_byte_length: page_size(levels_len - rep_len)?,
+                    repetition_levels_byte_length: page_size(rep_len)?,
+                    is_compressed,
+                    statistics: header_statistics,
+                });
+            }
+        }
+        let first_row = self.chunk.rows;
+        let offset = self.data_pages.len();
+        let bytes = self.finish_page(header, &stored, settings)?;
+        (workspace.body, workspace.stored) = (body, stored);
+        self.offset_index.page_locations.push(format::PageLocation {
+            offset: offset as i64,
+            compressed_page_size: page_size(bytes.len())?,
+            first_row_index: first_row as i64,
+        });
+        self.data_pages.push(bytes);
+        self.note_page(values, rows, nulls, &counts, settings);
+        Ok(())
+    }
+
+    fn note_page(
+        &mut self,
+        values: &PageValues<'_>,
+        rows: usize,
+        nulls: usize,
+        counts: &LevelCounts,
+        settings: &ColumnSettings,
+    ) {
+        if let Some(index) = &mut self.column_index {
+            index.push_page(PageCounts {
+                bounds: values.bounds,
+                values: values.len as u64,
+                null_count: nulls as u64,
+                levels: Some(counts),
+            });
+        }
+        if self.shape == Shape::Bytes {
+            self.byte_array_sizes.push(values.byte_array_bytes as i64);
+        }
+        if settings.statistics > StatisticsLevel::None {
+            self.chunk.bounds.merge(values.bounds);
+        }
+        self.chunk.counts.merge(counts);
+        self.chunk.rows += rows as u64;
+        self.chunk.entries += (values.len + nulls) as u64;
+        self.chunk.nulls += nulls as u64;
+        self.chunk.byte_array_bytes += values.byte_array_bytes;
+        let page_type = match settings.page_version {
+            PageVersion::V1 => format::PageType::DATA_PAGE,
+            PageVersion::V2 => format::PageType::DATA_PAGE_V2,
+        };
+        self.count_encoding(page_type, format::Encoding(values.code));
+    }
+
+    fn count_encoding(&mut self, page_type: format::PageType, encoding: format::Encoding) {
+        let known =
+            self.encoding_stats.iter_mut().find(|s| (s.page_type, s.encoding) == (page_type, encoding));
+        match known {
+            Some(stats) => stats.count += 1,
+            None => self.encoding_stats.push(format::PageEncodingStats { page_type, encoding, count: 1 }),
+        }
+    }
+
+    /// Writes the dictionary page.
+    pub(super) fn write_dictionary(
+        &mut self,
+        dictionary: &Values,
+        settings: &ColumnSettings,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let body = plain::encode(dictionary)?;
+        let mut stored = Vec::new();
+        workspace.compress(settings, &body, &mut stored)?;
+        let header = format::PageHeader {
+            type_: format::PageType::DICTIONARY_PAGE,
+            uncompressed_page_size: page_size(body.len())?,
+            dictionary_page_header: Some(format::DictionaryPageHeader {
+                num_values: page_size(dictionary.len())?,
+                encoding: format::Encoding::PLAIN,
+                is_sorted: Some(false),
+            }),
+            ..format::PageHeader::default()
+        };
+        let mut page = ChunkBytes::new();
+        page.push(self.finish_page(header, &stored, settings)?);
+        self.dictionary_page = Some(page);
+        self.count_encoding(format::PageType::DICTIONARY_PAGE, format::Encoding::PLAIN);
+        Ok(())
+    }
+
+    /// Header and page together.
+    fn finish_page(
+        &mut self,
+        mut header: format::PageHeader,
+        stored: &[u8],
+        settings: &ColumnSettings,
+    ) -> Result<Vec<u8>> {
+        header.compressed_page_size = page_size(stored.len())?;
+        // SPEC: README.md, "Checksumming": over the page as stored, without its header.
+        header.crc = settings.checksums.then(|| crc32fast::hash(stored) as i32);
+        let mut writer = format::Writer::new();
+        header.write(&mut writer);
+        let mut page = writer.finish();
+        self.chunk.uncompressed += page.len() as u64 + header.uncompressed_page_size as u64;
+        page.extend_from_slice(stored);
+        Ok(page)
+    }
+
+    /// The whole chunk. `distinct` is the number of different values, if it is known.
+    pub(super) fn finish(
+        self,
+        leaf: &Leaf,
+        settings: &ColumnSettings,
+        distinct: Option<u64>,
+    ) -> FinishedPages {
+        let dictionary_len = self.dictionary_page.as_ref().map_or(0, ChunkBytes::len);
+        let has_dictionary = self.dictionary_page.is_some();
+        let mut bytes = self.dictionary_page.unwrap_or_default();
+        bytes.append(self.data_pages);
+        let mut offset_index = self.offset_index;
+        offset_index.page_locations.iter_mut().for_each(|page| page.offset += dictionary_len as i64);
+        if self.shape == Shape::Bytes {
+            offset_index.unencoded_byte_array_data_bytes = Some(self.byte_array_sizes);
+        }
+        let totals = self.chunk;
+        let wants_statistics = settings.statistics > StatisticsLevel::None;
+        let byte_array_bytes = (self.shape == Shape::Bytes).then_some(totals.byte_array_bytes);
+        let metadata = format::ColumnMetaData {
+            type_: physical_type(leaf),
+            encodings: encodings(&self.encoding_stats, leaf),
+            path_in_schema: leaf.path().to_vec(),
+            codec: format::CompressionCodec(settings.codec.code()),
+            num_values: totals.entries as i64,
+            total_uncompressed_size: totals.uncompressed as i64,
+            total_compressed_size: bytes.len() as i64,
+            key_value_metadata: None,
+            data_page_offset: dictionary_len as i64,
+            index_page_offset: None,
+            dictionary_page_offset: has_dictionary.then_some(0),
+            statistics: wants_statistics.then(|| {
+                statistics(&totals.bounds, totals.nulls, distinct, settings.statistics_truncate, self.is_text)
+            }),
+            encoding_stats: Some(self.encoding_stats),
+            bloom_filter_offset: None,
+            bloom_filter_length: None,
+            size_statistics: match wants_statistics {
+                true => totals.counts.size_statistics(byte_array_bytes),
+                false => None,
+            },
+            geospatial_statistics: None,
+        };
+        let column_index = self.column_index.and_then(ColumnIndexBuilder::finish);
+        FinishedPages { bytes, metadata, column_index, offset_index: Some(offset_index) }
+    }
+}
+
+/// Appends the compressed values, or the values themselves if compression gains nothing; whether they are compressed.
+fn compress_if_smaller(
+    values: &[u8],
+    stored: &mut Vec<u8>,
+    settings: &ColumnSettings,
+    workspace: &mut Workspace,
+) -> Result<bool> {
+    let start = stored.len();
+    if settings.codec != Codec::Uncompressed && !values.is_empty() {
+        workspace.compress(settings, values, stored)?;
+        if stored.len() - start < values.len() {
+            return Ok(true);
+        }
+        stored.truncate(start);
+    }
+    stored.extend_from_slice(values);
+    Ok(false)
+}
+
+/// All encodings in the chunk, those of levels too.
+fn encodings(stats: &[format::PageEncodingStats], leaf: &Leaf) -> Vec<format::Encoding> {
+    let mut encodings = Vec::new();
+    let levels = (leaf.max_def() > 0 || leaf.max_rep() > 0).then_some(format::Encoding::RLE);
+    for encoding in stats.iter().map(|stats| stats.encoding).chain(levels) {
+        if !encodings.contains(&encoding) {
+            encodings.push(encoding);
+        }
+    }
+    encodings
+}
+
+fn physical_type(leaf: &Leaf) -> format::Type {
+    use marquetry_encoding::Physical::*;
+    match leaf.physical() {
+        Boolean => format::Type::BOOLEAN,
+        Int32 => format::Type::INT32,
+        Int64 => format::Type::INT64,
+        Int96 => format::Type::INT96,
+        Float => format::Type::FLOAT,
+        Double => format::Type::DOUBLE,
+        ByteArray => format::Type::BYTE_ARRAY,
+        FixedLenByteArray(_) => format::Type::FIXED_LEN_BYTE_ARRAY,
+    }
+}
+
+/// Sizes and counts of pages are 32-bit numbers.
+fn page_size(n: usize) -> Result<i32> {
+    i32::try_from(n).map_err(|_| {
+        Error::argument(format!("a page of {n} bytes or values: the format has room for {}", i32::MAX))
+    })
+}

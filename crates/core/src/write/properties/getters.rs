@@ -1,0 +1,181 @@
+//! What was set: of the file as a whole, and of a column as far as its path tells.
+
+use super::rules::Asked;
+use super::selector::{ColumnPath, Selector, Subject};
+use super::{
+    BloomFilterPosition, BloomFilterProperties, Compat, Compression, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT,
+    DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE, EnabledStatistics, Encoding, WriterProperties,
+    WriterVersion,
+};
+use marquetry_format::{KeyValue, SortingColumn};
+
+/// # Of the file
+impl WriterProperties {
+    /// Which page headers are written.
+    pub fn writer_version(&self) -> WriterVersion {
+        self.writer_version
+    }
+
+    /// Rows that are taken apart at a time.
+    pub fn write_batch_size(&self) -> usize {
+        self.write_batch_size
+    }
+
+    /// Most rows in a row group.
+    pub fn max_row_group_row_count(&self) -> Option<usize> {
+        self.max_row_group_row_count
+    }
+
+    /// A row group ends once it has so many bytes, encoded and compressed.
+    pub fn max_row_group_bytes(&self) -> Option<usize> {
+        self.max_row_group_bytes
+    }
+
+    /// Where bloom filters stand.
+    pub fn bloom_filter_position(&self) -> BloomFilterPosition {
+        self.bloom_filter_position
+    }
+
+    /// Whether to leave out the offset index.
+    pub fn offset_index_disabled(&self) -> bool {
+        self.offset_index_disabled
+    }
+
+    /// Whether Arrow types that Parquet lacks are stored as the nearest that other systems know, rather than as they
+    /// are.
+    pub fn coerce_types(&self) -> bool {
+        self.coerce_types
+    }
+
+    /// Which readers must be able to read what [`Encoding::Auto`] chooses.
+    pub fn compat(&self) -> Compat {
+        self.compat
+    }
+
+    /// Whether pages have a CRC-32.
+    pub fn page_checksums(&self) -> bool {
+        self.page_checksums
+    }
+
+    /// Whether the Arrow schema is kept in the metadata, under `ARROW:schema`, so that reading returns the same
+    /// types.
+    pub fn arrow_schema(&self) -> bool {
+        self.arrow_schema
+    }
+
+    /// How many threads encode and compress columns.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Finished pages past so many bytes wait for the end of their row group in a temporary file.
+    pub fn memory_limit(&self) -> Option<usize> {
+        self.memory_limit
+    }
+
+    /// Whether floats are ordered by IEEE 754 totalOrder, not by the older TYPE_ORDER that more readers know.
+    pub fn total_order(&self) -> bool {
+        self.total_order
+    }
+
+    /// Who wrote the file.
+    pub fn created_by(&self) -> &str {
+        &self.created_by
+    }
+
+    /// Keys and values for the footer.
+    pub fn key_value_metadata(&self) -> Option<&Vec<KeyValue>> {
+        self.key_value_metadata.as_ref()
+    }
+
+    /// The columns that the rows of each row group are sorted by.
+    pub fn sorting_columns(&self) -> Option<&Vec<SortingColumn>> {
+        self.sorting_columns.as_ref()
+    }
+
+    /// Bounds in the column index are cut to so many bytes.
+    pub fn column_index_truncate_length(&self) -> Option<usize> {
+        self.column_index_truncate_length
+    }
+
+    /// Bounds of column chunks are cut to so many bytes.
+    pub fn statistics_truncate_length(&self) -> Option<usize> {
+        self.statistics_truncate_length
+    }
+}
+
+/// # Of a column
+///
+/// These know the column's path only, so what was set by type is not in them;
+/// [`column_settings`](Self::column_settings) has all.
+impl WriterProperties {
+    /// How pages are compressed.
+    pub fn compression(&self, col: &ColumnPath) -> Compression {
+        self.asked(col).compression.unwrap_or_default()
+    }
+
+    /// How values are encoded; `None` if nothing was set, which is as [`Encoding::Auto`].
+    pub fn encoding(&self, col: &ColumnPath) -> Option<Encoding> {
+        self.asked(col).encoding
+    }
+
+    /// Whether there may be a dictionary.
+    pub fn dictionary_enabled(&self, col: &ColumnPath) -> bool {
+        self.asked(col).dictionary.unwrap_or(true)
+    }
+
+    /// What is bounded and counted.
+    pub fn statistics_enabled(&self, col: &ColumnPath) -> EnabledStatistics {
+        self.asked(col).statistics.unwrap_or_default()
+    }
+
+    /// Whether data page headers have statistics as well.
+    pub fn write_page_header_statistics(&self, col: &ColumnPath) -> bool {
+        self.asked(col).page_header_statistics.unwrap_or(false)
+    }
+
+    /// The bloom filter, if one is written.
+    pub fn bloom_filter_properties(&self, col: &ColumnPath) -> Option<BloomFilterProperties> {
+        self.asked(col).bloom()
+    }
+
+    /// A dictionary is given up once its page would have more bytes.
+    pub fn column_dictionary_page_size_limit(&self, col: &ColumnPath) -> usize {
+        self.asked(col).dictionary_page_bytes.unwrap_or(DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT)
+    }
+
+    /// A data page ends once it has so many bytes.
+    pub fn column_data_page_size_limit(&self, col: &ColumnPath) -> usize {
+        self.asked(col).page_bytes.unwrap_or(DEFAULT_PAGE_SIZE)
+    }
+
+    /// A data page ends once it has so many rows.
+    pub fn column_data_page_row_count_limit(&self, col: &ColumnPath) -> usize {
+        self.asked(col).page_rows.unwrap_or(DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT)
+    }
+
+    /// A dictionary is given up once its page would have more bytes, where nothing else is set for its column.
+    pub fn dictionary_page_size_limit(&self) -> usize {
+        self.asked_for_all().dictionary_page_bytes.unwrap_or(DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT)
+    }
+
+    /// A data page ends once it has so many bytes, where nothing else is set for its column.
+    pub fn data_page_size_limit(&self) -> usize {
+        self.asked_for_all().page_bytes.unwrap_or(DEFAULT_PAGE_SIZE)
+    }
+
+    /// A data page ends once it has so many rows, where nothing else is set for its column.
+    pub fn data_page_row_count_limit(&self) -> usize {
+        self.asked_for_all().page_rows.unwrap_or(DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT)
+    }
+
+    fn asked(&self, col: &ColumnPath) -> Asked {
+        Asked::of(&self.rules, &Subject { parts: col.parts(), dotted: col.dotted(), leaf: None })
+    }
+
+    fn asked_for_all(&self) -> Asked {
+        let rules: Vec<_> =
+            self.rules.iter().filter(|rule| rule.selector == Selector::All).cloned().collect();
+        Asked::of(&rules, &Subject { parts: &[], dotted: "", leaf: None })
+    }
+}

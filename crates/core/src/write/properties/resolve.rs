@@ -1,0 +1,182 @@
+//! From properties to the settings of one column, and the errors of properties that do not fit a schema.
+
+use super::choices::check_fpp;
+use super::rules::Asked;
+use super::selector::{ColumnPath, Selector, Subject};
+use super::{
+    BloomFilterProperties, DEFAULT_COMPRESSION, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT,
+    DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE, Encoding, WriterProperties,
+};
+use crate::schema::{Leaf, Schema};
+use crate::write::{BloomSettings, ColumnSettings, EncodingChoice};
+use marquetry_base::{Error, Result};
+use marquetry_encoding::{Physical, registry};
+
+impl WriterProperties {
+    /// How a column is written.
+    ///
+    /// Fails with [`Kind::Argument`](marquetry_base::Kind::Argument) if what was asked for is not legal for the
+    /// column: an encoding that its type may not have, or that is deprecated; a page of no bytes or no rows; a false
+    /// positive probability that is not between 0 and 1.
+    pub fn column_settings(&self, leaf: &Leaf) -> Result<ColumnSettings> {
+        let subject = Subject { parts: leaf.path(), dotted: leaf.dotted(), leaf: Some(leaf) };
+        self.settings(Asked::of(&self.rules, &subject), leaf.physical())
+            .map_err(|error| error.in_column(leaf.dotted().clone()))
+    }
+
+    fn settings(&self, asked: Asked, physical: Physical) -> Result<ColumnSettings> {
+        let compression = asked.compression.unwrap_or(DEFAULT_COMPRESSION);
+        let dictionary_bytes = asked.dictionary_page_bytes.unwrap_or(DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT);
+        Ok(ColumnSettings {
+            codec: compression.codec(),
+            level: compression.level(),
+            encoding: encoding_choice(asked.encoding, asked.dictionary, physical)?,
+            compat: self.compat,
+            dictionary_page_bytes: page_bytes("dictionary page", dictionary_bytes)?,
+            page_bytes: page_bytes("data page", asked.page_bytes.unwrap_or(DEFAULT_PAGE_SIZE))?,
+            page_rows: not_zero(
+                "rows in a data page",
+                asked.page_rows.unwrap_or(DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT),
+            )?,
+            page_version: self.writer_version.into(),
+            checksums: self.page_checksums,
+            statistics: asked.statistics.unwrap_or_default().into(),
+            statistics_truncate: self.statistics_truncate_length,
+            index_truncate: self.column_index_truncate_length,
+            page_header_statistics: asked.page_header_statistics.unwrap_or(false),
+            bloom: asked.bloom().map(bloom).transpose()?.filter(|_| physical != Physical::Boolean),
+            total_order: self.total_order,
+        })
+    }
+
+    /// Whether the properties make sense for a schema.
+    ///
+    /// Fails with [`Kind::Argument`](marquetry_base::Kind::Argument) if a setting is for a column that does not exist,
+    /// naming similar ones; if a column cannot be written as asked, see [`column_settings`](Self::column_settings); if
+    /// a sorting column does not exist or occurs twice; if a limit or a length is zero.
+    pub fn check(&self, schema: &Schema) -> Result<()> {
+        for path in self.rules.iter().filter_map(|rule| match &rule.selector {
+            Selector::Column(path) => Some(path),
+            _ => None,
+        }) {
+            if !schema.columns().iter().any(|leaf| path.is_at_or_above(leaf.dotted())) {
+                return Err(unknown_column(schema, path));
+            }
+        }
+        schema.columns().iter().try_for_each(|leaf| self.column_settings(leaf).map(drop))?;
+        self.check_sorting_columns(schema)?;
+        not_zero("threads", self.threads)?;
+        not_zero("rows in a write batch", self.write_batch_size)?;
+        for (what, limit) in [
+            ("rows in a row group", self.max_row_group_row_count),
+            ("bytes in a row group", self.max_row_group_bytes),
+            ("bytes of a bound in statistics", self.statistics_truncate_length),
+            ("bytes of a bound in the column index", self.column_index_truncate_length),
+        ] {
+            limit.map(|limit| not_zero(what, limit)).transpose()?;
+        }
+        Ok(())
+    }
+
+    fn check_sorting_columns(&self, schema: &Schema) -> Result<()> {
+        let columns = self.sorting_columns.as_deref().unwrap_or_default();
+        for (i, sorting) in columns.iter().enumerate() {
+            let index = sorting.column_idx;
+            let leaf = usize::try_from(index).ok().and_then(|index| schema.columns().get(index));
+            let Some(leaf) = leaf else {
+                return Err(Error::argument(format!(
+                    "no column {index} to be sorted by, there are {}",
+                    schema.num_columns()
+                )));
+            };
+            if columns[..i].iter().any(|earlier| earlier.column_idx == index) {
+                return Err(Error::argument(format!("sorted by column {} twice", leaf.dotted())));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How values are encoded, and whether their type allows it.
+///
+/// A dictionary for all columns leaves out those that may not have one; a wrong encoding is an error, for it would not
+/// do what was asked for.
+fn encoding_choice(
+    encoding: Option<Encoding>,
+    dictionary: Option<bool>,
+    physical: Physical,
+) -> Result<EncodingChoice> {
+    let has_dictionary = physical != Physical::Boolean && dictionary != Some(false);
+    let code = match encoding.unwrap_or_default() {
+        Encoding::Auto => return Ok(EncodingChoice::Auto { dictionary: has_dictionary }),
+        deprecated @ (Encoding::PLAIN_DICTIONARY | Encoding::BIT_PACKED) => {
+            let instead = match deprecated {
+                Encoding::PLAIN_DICTIONARY => "; its name is now RLE_DICTIONARY",
+                _ => "",
+            };
+            return Err(Error::argument(format!("{deprecated} is deprecated and not written{instead}")));
+        }
+        encoding => encoding.code().and_then(registry::row),
+    };
+    let Some(row) = code else {
+        return Err(Error::argument(format!("{} is not written", encoding.unwrap_or_default())));
+    };
+    if !(row.legal)(physical) {
+        let legal: Vec<_> =
+            registry::TABLE.iter().filter(|row| row.code != 2 && (row.legal)(physical)).collect();
+        let legal: Vec<_> = legal.iter().map(|row| row.name).collect();
+        return Err(Error::argument(format!(
+            "{} is not legal for {physical}, which may have {}",
+            row.name,
+            legal.join(", ")
+        )));
+    }
+    match encoding {
+        Some(Encoding::RLE_DICTIONARY) => Ok(EncodingChoice::DictionaryOr(PLAIN)),
+        _ if has_dictionary && dictionary == Some(true) => Ok(EncodingChoice::DictionaryOr(row.code)),
+        _ => Ok(EncodingChoice::Fixed(row.code)),
+    }
+}
+
+/// Its code.
+const PLAIN: i32 = 0;
+
+fn bloom(properties: BloomFilterProperties) -> Result<BloomSettings> {
+    check_fpp(properties.fpp())?;
+    Ok(BloomSettings { ndv: properties.ndv(), fpp: properties.fpp() })
+}
+
+fn not_zero(what: &str, limit: usize) -> Result<usize> {
+    match limit {
+        0 => Err(Error::argument(format!("0 {what}"))),
+        limit => Ok(limit),
+    }
+}
+
+fn page_bytes(what: &str, limit: usize) -> Result<usize> {
+    match limit {
+        0 => Err(Error::argument(format!("a {what} of 0 bytes"))),
+        limit => Ok(limit.min(MAX_PAGE_BYTES)),
+    }
+}
+
+/// A page header's sizes are 31 bits, and a page may pass its limit by what was in flight.
+const MAX_PAGE_BYTES: usize = 1 << 30;
+
+#[cold]
+fn unknown_column(schema: &Schema, path: &ColumnPath) -> Error {
+    let mut known: Vec<&str> = schema.fields().iter().map(|field| field.name()).collect();
+    let nested = schema.columns().iter().filter(|leaf| leaf.path().len() > 1);
+    known.extend(nested.map(|leaf| &**leaf.dotted()));
+    let lower = path.dotted().to_lowercase();
+    let similar = known.iter().filter(|known| {
+        let known = known.to_lowercase();
+        known.contains(&lower) || lower.contains(&known)
+    });
+    let similar: Vec<_> = similar.copied().take(5).collect();
+    let hint = match similar.is_empty() {
+        false => format!("did you mean {}?", similar.join(", ")),
+        true => format!("there are {}", known.into_iter().take(10).collect::<Vec<_>>().join(", ")),
+    };
+    Error::argument(format!("no column {path}; {hint}"))
+}

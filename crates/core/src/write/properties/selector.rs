@@ -1,0 +1,295 @@
+//! Which columns a setting is for.
+
+use crate::logical::{Logical, TimeUnit};
+use crate::schema::Leaf;
+use marquetry_base::{Error, Result};
+use marquetry_encoding::Physical;
+use marquetry_format::Type;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::mem::{Discriminant, discriminant};
+use std::str::FromStr;
+
+/// The path of a column or of a group of columns: the names from the root's field downwards.
+///
+/// Two paths are the same if they are the same with dots between the names. So a column whose own name has dots is
+/// found by it.
+///
+/// ```
+/// use marquetry_core::write::ColumnPath;
+/// let path = ColumnPath::from("tags.list.element");
+/// assert_eq!(path.parts(), ["tags", "list", "element"]);
+/// assert_eq!(path, ColumnPath::new(vec!["tags".into(), "list".into(), "element".into()]));
+/// ```
+#[derive(Debug, Clone)]
+pub struct ColumnPath {
+    parts: Vec<String>,
+    dotted: String,
+}
+
+impl ColumnPath {
+    /// From the names, the root's field first.
+    pub fn new(parts: Vec<String>) -> Self {
+        ColumnPath { dotted: parts.join("."), parts }
+    }
+
+    /// The names with dots between them.
+    pub fn string(&self) -> String {
+        self.dotted.clone()
+    }
+
+    /// Adds names at the end.
+    pub fn append(&mut self, tail: Vec<String>) {
+        self.parts.extend(tail);
+        self.dotted = self.parts.join(".");
+    }
+
+    /// The names.
+    pub fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
+    /// The names with dots between them.
+    pub(super) fn dotted(&self) -> &str {
+        &self.dotted
+    }
+
+    /// Whether the column or group `dotted` is this one or in it.
+    pub(super) fn is_at_or_above(&self, dotted: &str) -> bool {
+        dotted.strip_prefix(&*self.dotted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+}
+
+impl PartialEq for ColumnPath {
+    fn eq(&self, other: &Self) -> bool {
+        self.dotted == other.dotted
+    }
+}
+
+impl Eq for ColumnPath {}
+
+impl Hash for ColumnPath {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.dotted.hash(state);
+    }
+}
+
+impl fmt::Display for ColumnPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.dotted)
+    }
+}
+
+impl From<Vec<String>> for ColumnPath {
+    fn from(parts: Vec<String>) -> Self {
+        ColumnPath::new(parts)
+    }
+}
+
+impl From<&str> for ColumnPath {
+    /// Splits at dots.
+    fn from(dotted: &str) -> Self {
+        ColumnPath::from(dotted.to_owned())
+    }
+}
+
+impl From<String> for ColumnPath {
+    /// Splits at dots.
+    fn from(dotted: String) -> Self {
+        ColumnPath { parts: dotted.split('.').map(str::to_owned).collect(), dotted }
+    }
+}
+
+impl AsRef<[String]> for ColumnPath {
+    fn as_ref(&self) -> &[String] {
+        &self.parts
+    }
+}
+
+/// The columns of a type: of a physical one, or of a logical one whatever its parameters.
+///
+/// ```
+/// use marquetry_core::logical::Logical;
+/// use marquetry_core::write::TypeSelector;
+/// use marquetry_format::Type;
+/// assert_eq!("double".parse::<TypeSelector>()?, Type::DOUBLE.into());
+/// assert_eq!("decimal".parse::<TypeSelector>()?, Logical::Decimal { precision: 9, scale: 2 }.into());
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TypeSelector(Selected);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Selected {
+    Physical(Type),
+    Logical(Discriminant<Logical>),
+}
+
+impl TypeSelector {
+    fn selects(self, leaf: &Leaf) -> bool {
+        match self.0 {
+            Selected::Physical(wanted) => type_of(leaf.physical()) == wanted,
+            Selected::Logical(wanted) => leaf.logical().map(discriminant) == Some(wanted),
+        }
+    }
+}
+
+impl From<Type> for TypeSelector {
+    fn from(physical: Type) -> Self {
+        TypeSelector(Selected::Physical(physical))
+    }
+}
+
+impl From<Logical> for TypeSelector {
+    /// The parameters do not matter: one timestamp stands for all.
+    fn from(logical: Logical) -> Self {
+        TypeSelector(Selected::Logical(discriminant(&logical)))
+    }
+}
+
+impl FromStr for TypeSelector {
+    type Err = Error;
+
+    /// A name of `Type` or `LogicalType` in `parquet.thrift`, in any case, such as `double` or `timestamp`.
+    fn from_str(text: &str) -> Result<Self> {
+        let physical = PHYSICAL.into_iter().find(|known| known.to_string().eq_ignore_ascii_case(text));
+        let logical = || logical(&text.to_ascii_uppercase()).map(TypeSelector::from);
+        physical.map(TypeSelector::from).or_else(logical).ok_or_else(|| {
+            Error::argument(format!(
+                "{text} is neither a physical type, as DOUBLE, nor a logical one, as STRING"
+            ))
+        })
+    }
+}
+
+const PHYSICAL: [Type; 8] = [
+    Type::BOOLEAN,
+    Type::INT32,
+    Type::INT64,
+    Type::INT96,
+    Type::FLOAT,
+    Type::DOUBLE,
+    Type::BYTE_ARRAY,
+    Type::FIXED_LEN_BYTE_ARRAY,
+];
+
+fn type_of(physical: Physical) -> Type {
+    match physical {
+        Physical::Boolean => Type::BOOLEAN,
+        Physical::Int32 => Type::INT32,
+        Physical::Int64 => Type::INT64,
+        Physical::Int96 => Type::INT96,
+        Physical::Float => Type::FLOAT,
+        Physical::Double => Type::DOUBLE,
+        Physical::ByteArray => Type::BYTE_ARRAY,
+        Physical::FixedLenByteArray(_) => Type::FIXED_LEN_BYTE_ARRAY,
+    }
+}
+
+/// A logical type of this name, with any parameters.
+fn logical(name: &str) -> Option<Logical> {
+    Some(match name {
+        "STRING" => Logical::String,
+        "ENUM" => Logical::Enum,
+        "JSON" => Logical::Json,
+        "BSON" => Logical::Bson,
+        "UUID" => Logical::Uuid,
+        "DECIMAL" => Logical::Decimal { precision: 1, scale: 0 },
+        "DATE" => Logical::Date,
+        "TIME" => Logical::Time { utc: true, unit: TimeUnit::Millis },
+        "TIMESTAMP" => Logical::Timestamp { utc: true, unit: TimeUnit::Millis },
+        "INTEGER" => Logical::Integer { bits: 8, signed: true },
+        "INTERVAL" => Logical::Interval,
+        "FLOAT16" => Logical::Float16,
+        "UNKNOWN" => Logical::Null,
+        "GEOMETRY" => Logical::Geometry { crs: None },
+        "GEOGRAPHY" => Logical::Geography { crs: None, algorithm: None },
+        _ => return None,
+    })
+}
+
+/// A pattern of paths, see [`WriterPropertiesBuilder`](super::WriterPropertiesBuilder).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Glob(Vec<Vec<char>>);
+
+impl Glob {
+    pub(super) fn new(pattern: &str) -> Self {
+        Glob(pattern.split('.').map(|part| part.chars().collect()).collect())
+    }
+
+    pub(super) fn matches(&self, path: &[String]) -> bool {
+        matches(
+            &self.0,
+            path,
+            |part| part.as_slice() == ['*', '*'],
+            |part, name| {
+                let name: Vec<char> = name.chars().collect();
+                matches(part, &name, |c| *c == '*', |c, of_name| *c == '?' || c == of_name)
+            },
+        )
+    }
+}
+
+/// Whether `pattern` fits all of `items`, where an element that `any` is true for fits any number of them.
+///
+/// Where a fit fails, the last such element takes one item more: no earlier one can do better, so this is no
+/// exponential search.
+fn matches<P, I>(pattern: &[P], items: &[I], any: impl Fn(&P) -> bool, one: impl Fn(&P, &I) -> bool) -> bool {
+    let (mut p, mut i) = (0, 0);
+    let mut last_any = None;
+    while let Some(item) = items.get(i) {
+        match pattern.get(p) {
+            Some(element) if any(element) => {
+                last_any = Some((p, i));
+                p += 1;
+            }
+            Some(element) if one(element, item) => (p, i) = (p + 1, i + 1),
+            _ => {
+                let Some((at, from)) = last_any else { return false };
+                last_any = Some((at, from + 1));
+                (p, i) = (at + 1, from + 1);
+            }
+        }
+    }
+    pattern[p..].iter().all(any)
+}
+
+/// Which columns a setting is for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Selector {
+    All,
+    Type(TypeSelector),
+    Glob(Glob),
+    Column(ColumnPath),
+}
+
+/// How closely a selector fits a column; a closer one has the last word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fit {
+    All,
+    Type,
+    Glob,
+    Group,
+    Column,
+}
+
+/// A column that settings are looked up for: all that is known of it.
+pub(super) struct Subject<'a> {
+    pub(super) parts: &'a [String],
+    pub(super) dotted: &'a str,
+    /// For its types; `None` if only the path is known.
+    pub(super) leaf: Option<&'a Leaf>,
+}
+
+impl Selector {
+    /// How closely it fits the column, if it does.
+    pub(super) fn fit(&self, subject: &Subject<'_>) -> Option<Fit> {
+        match self {
+            Selector::All => Some(Fit::All),
+            Selector::Type(types) => subject.leaf.filter(|leaf| types.selects(leaf)).map(|_| Fit::Type),
+            Selector::Glob(glob) => glob.matches(subject.parts).then_some(Fit::Glob),
+            Selector::Column(path) if path.dotted() == subject.dotted => Some(Fit::Column),
+            Selector::Column(path) => path.is_at_or_above(subject.dotted).then_some(Fit::Group),
+        }
+    }
+}

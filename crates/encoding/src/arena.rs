@@ -1,0 +1,112 @@
+//! Where copies of byte strings go: a few buffers, each filled up before the next.
+
+use crate::Views;
+use bytes::{Bytes, BytesMut};
+use marquetry_kernels::{view_bytes, view_is_inline, view_len};
+
+/// Strings as they are appended to [`Views`], whose last buffer is open meanwhile: it grows if nobody else holds it and
+/// it has room, so that small calls do not leave a buffer each.
+///
+/// INVARIANT: buffers never move their strings: they grow within their capacity only.
+#[derive(Debug)]
+pub(crate) struct Arena<'a> {
+    views: &'a mut Vec<u128>,
+    sealed: &'a mut Vec<Bytes>,
+    /// The last buffer, whose number is that of the sealed ones.
+    last: BytesMut,
+    is_last_there: bool,
+    /// Bytes of long strings that are known to come.
+    expected: usize,
+}
+
+impl<'a> Arena<'a> {
+    /// Opens the last buffer. It is back only after [`close`](Self::close).
+    pub(crate) fn open(views: &'a mut Views) -> Self {
+        let (views, sealed) = views.parts_mut();
+        match sealed.pop().map(Bytes::try_into_mut) {
+            Some(Ok(last)) => Arena { views, sealed, last, is_last_there: true, expected: 0 },
+            Some(Err(shared)) => {
+                sealed.push(shared);
+                Arena { views, sealed, last: BytesMut::new(), is_last_there: false, expected: 0 }
+            }
+            None => Arena { views, sealed, last: BytesMut::new(), is_last_there: false, expected: 0 },
+        }
+    }
+
+    /// Closes the last buffer.
+    pub(crate) fn close(self) {
+        if self.is_last_there {
+            self.sealed.push(self.last.freeze());
+        }
+    }
+
+    /// Long strings of `bytes` in all are to come: a buffer that is needed for them will be large enough.
+    pub(crate) fn expect(&mut self, bytes: usize) {
+        self.expected = bytes;
+    }
+
+    /// Appends a copy of `string`, whose view somewhere else is `view`.
+    #[inline]
+    pub(crate) fn push(&mut self, view: u128, string: &[u8]) {
+        if view_is_inline(view) {
+            self.views.push(view);
+            return;
+        }
+        if self.last.capacity() - self.last.len() < string.len() {
+            self.next_buffer(string.len());
+        }
+        self.expected = self.expected.saturating_sub(string.len());
+        let (buffer, offset) = (self.sealed.len() as u32, self.last.len() as u32);
+        self.last.extend_from_slice(string);
+        let place = u64::from(buffer) | u64::from(offset) << 32;
+        self.views.push(u128::from(view as u64) | u128::from(place) << 64);
+    }
+
+    /// Whether string `i` is `string`, whose view somewhere else is `view`.
+    #[inline]
+    pub(crate) fn is<'b>(&self, i: usize, view: u128, string: impl FnOnce() -> &'b [u8]) -> bool {
+        let ours = self.views[i];
+        match view_is_inline(view) {
+            true => ours == view,
+            false => ours as u64 == view as u64 && self.long(ours) == string(),
+        }
+    }
+
+    /// The bytes of a long string, by its view here.
+    fn long(&self, view: u128) -> &[u8] {
+        let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
+        let buffer = self.sealed.get(buffer).map_or(&self.last[..], |buffer| &buffer[..]);
+        &buffer[offset..offset + view_len(view) as usize]
+    }
+
+    /// Calls `take` with the view and the bytes of each string.
+    pub(crate) fn for_each(&self, mut take: impl FnMut(u128, &[u8])) {
+        for view in self.views.iter() {
+            match view_is_inline(*view) {
+                true => take(*view, &view_bytes(view)[4..4 + view_len(*view) as usize]),
+                false => take(*view, self.long(*view)),
+            }
+        }
+    }
+
+    #[cold]
+    fn next_buffer(&mut self, needed: usize) {
+        // Twice the last, so that many small calls make few buffers.
+        let usual = match self.expected {
+            0 => (2 * self.last.capacity()).clamp(MIN_CHUNK, MAX_CHUNK),
+            known => (2 * self.last.capacity()).min(MAX_CHUNK).max(known.min(MAX_BUFFER)),
+        };
+        let next = BytesMut::with_capacity(usual.max(needed));
+        let full = std::mem::replace(&mut self.last, next);
+        if self.is_last_there {
+            self.sealed.push(full.freeze());
+        }
+        self.is_last_there = true;
+    }
+}
+
+/// Buffers of strings that come one by one: small for few strings, and never so large that much of one stays empty.
+const MIN_CHUNK: usize = 4 << 10;
+const MAX_CHUNK: usize = 1 << 20;
+/// Most bytes of a buffer of several strings: offsets of views are 32 bits, and as little as 31 for some readers.
+const MAX_BUFFER: usize = 1 << 30;

@@ -1,0 +1,285 @@
+//! Building a dictionary: each value becomes its index, in order of first appearance.
+
+use super::table::{Found, Hashes, Words};
+use super::{Dictionary, look_up};
+use crate::arena::Arena;
+use crate::values::wrong_shape;
+use crate::{Fixed, Shape, Values, Views};
+use marquetry_base::{Error, Result};
+use marquetry_kernels::{self as kernels, view_is_inline};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The dictionary of one column chunk, as it grows.
+///
+/// Values are the same if their bits are: -0.0 is not 0.0, and each NaN pattern is a value of its own.
+///
+/// ```
+/// use marquetry_encoding::{dictionary::Builder, Shape, Values, Views};
+/// let mut builder = Builder::new(Shape::Bytes);
+/// let mut indices = Vec::new();
+/// builder.intern(&Values::Bytes(Views::from_iter(["red", "blue", "red"])), 0..3, &mut indices)?;
+/// assert_eq!(indices, [0, 1, 0]);
+/// assert_eq!(builder.values(), &Values::Bytes(Views::from_iter(["red", "blue"])));
+/// assert_eq!(builder.page_bytes(), 4 + 3 + 4 + 4);
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Builder {
+    dictionary: Dictionary,
+    table: Table,
+    /// Bytes of all byte strings.
+    string_bytes: usize,
+    /// The dictionary that input came with last.
+    remap: Option<Remap>,
+}
+
+#[derive(Debug)]
+enum Table {
+    W32(Words<u32>),
+    W64(Words<u64>),
+    Hashes(Hashes),
+}
+
+/// What has become of the values of a dictionary that input came with.
+#[derive(Debug)]
+struct Remap {
+    /// Held, so that no other dictionary can be at the same address.
+    dictionary: Arc<Values>,
+    /// The index of each of its values here, or [`UNKNOWN`].
+    indices: Vec<u32>,
+}
+
+impl Builder {
+    /// An empty dictionary of values of `shape`.
+    pub fn new(shape: Shape) -> Self {
+        Builder {
+            dictionary: Dictionary::new(shape.empty()),
+            table: match shape {
+                Shape::W32 => Table::W32(Words::default()),
+                Shape::W64 => Table::W64(Words::default()),
+                Shape::Bit | Shape::Fixed(_) | Shape::Bytes => Table::Hashes(Hashes::default()),
+            },
+            string_bytes: 0,
+            remap: None,
+        }
+    }
+
+    /// Appends the index of each value in `range` to `indices`, and those values to the dictionary that were not there.
+    ///
+    /// Fails for values of another shape and for BOOLEAN, which has no dictionaries.
+    ///
+    /// # Panics
+    /// If the range is not inside `values`.
+    pub fn intern(&mut self, values: &Values, range: Range<usize>, indices: &mut Vec<u32>) -> Result<()> {
+        // Two indices are not for values: UNKNOWN and SEEN.
+        if self.len() + range.len() > SEEN as usize {
+            return Err(Error::limit("a dictionary of over 2^32 values"));
+        }
+        let shape = self.dictionary.values.shape();
+        match (&mut self.table, &mut self.dictionary.values, values) {
+            (Table::W32(table), Values::W32(dictionary), Values::W32(words)) => {
+                table.intern(&words[range], dictionary, indices);
+            }
+            (Table::W64(table), Values::W64(dictionary), Values::W64(words)) => {
+                table.intern(&words[range], dictionary, indices);
+            }
+            (Table::Hashes(table), Values::Fixed(dictionary), Values::Fixed(fixed))
+                if dictionary.width() == fixed.width() =>
+            {
+                intern_fixed(table, dictionary, fixed, range, indices);
+            }
+            (Table::Hashes(table), Values::Bytes(dictionary), Values::Bytes(views)) => {
+                let before = dictionary.len();
+                intern_strings(table, dictionary, views, range, indices);
+                self.string_bytes += dictionary.data_bytes(before..dictionary.len());
+            }
+            _ => return Err(wrong_shape(shape, values)),
+        }
+        Ok(())
+    }
+
+    /// [`intern`](Self::intern) of values that are given by keys into a dictionary that the input has: each of its values
+    /// is looked at once, however many keys name it. What is known of a dictionary is kept until another comes.
+    ///
+    /// Fails for a dictionary of another shape, and for a key that is outside.
+    pub fn intern_keys(
+        &mut self,
+        keys: &[u32],
+        dictionary: &Arc<Values>,
+        indices: &mut Vec<u32>,
+    ) -> Result<()> {
+        if dictionary.shape() != self.dictionary.values.shape() {
+            return Err(wrong_shape(self.dictionary.values.shape(), dictionary));
+        }
+        let max = kernels::max_u32(keys);
+        if !keys.is_empty() && max as usize >= dictionary.len() {
+            let len = dictionary.len();
+            return Err(Error::argument(format!("key {max} into a dictionary of {len} values")));
+        }
+        // After an error nothing is known.
+        let mut remap = match self.remap.take() {
+            Some(remap) if Arc::ptr_eq(&remap.dictionary, dictionary) => remap,
+            _ => Remap { dictionary: dictionary.clone(), indices: vec![UNKNOWN; dictionary.len()] },
+        };
+        for keys in keys.chunks(KEYS) {
+            let start = indices.len();
+            let mut known = kernels::gather(&remap.indices, keys, indices).is_ok();
+            if kernels::max_u32(&indices[start..]) == UNKNOWN {
+                indices.truncate(start);
+                self.learn(&mut remap, keys)?;
+                known = kernels::gather(&remap.indices, keys, indices).is_ok();
+            }
+            debug_assert!(known, "keys were held against the dictionary");
+        }
+        self.remap = Some(remap);
+        Ok(())
+    }
+
+    /// Finds the indices of those keys that have none yet, in order of first appearance.
+    fn learn(&mut self, remap: &mut Remap, keys: &[u32]) -> Result<()> {
+        let mut new = Vec::new();
+        for &key in keys {
+            let index = &mut remap.indices[key as usize];
+            if *index == UNKNOWN {
+                *index = SEEN;
+                new.push(key);
+            }
+        }
+        let mut values = remap.dictionary.shape().empty();
+        look_up(&remap.dictionary, &new, &mut values)?;
+        let mut indices = Vec::with_capacity(new.len());
+        self.intern(&values, 0..new.len(), &mut indices)?;
+        new.iter().zip(indices).for_each(|(&key, index)| remap.indices[key as usize] = index);
+        Ok(())
+    }
+
+    /// How many values.
+    pub fn len(&self) -> usize {
+        self.dictionary.values.len()
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values so far, by index.
+    pub fn values(&self) -> &Values {
+        &self.dictionary.values
+    }
+
+    /// The dictionary so far.
+    pub fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
+    }
+
+    /// The dictionary.
+    pub fn finish(self) -> Dictionary {
+        self.dictionary
+    }
+
+    /// How many bytes the dictionary page has so far, not compressed and without its header.
+    pub fn page_bytes(&self) -> usize {
+        match &self.dictionary.values {
+            Values::Bytes(views) => 4 * views.len() + self.string_bytes,
+            values => values.data_bytes(0..values.len()),
+        }
+    }
+
+    /// About how many bytes of memory this takes.
+    pub fn memory(&self) -> usize {
+        let table = match &self.table {
+            Table::W32(table) => table.memory(),
+            Table::W64(table) => table.memory(),
+            Table::Hashes(table) => table.memory(),
+        };
+        let values = match &self.dictionary.values {
+            Values::Bytes(views) => 16 * views.len() + self.string_bytes,
+            values => values.data_bytes(0..values.len()),
+        };
+        table + values + self.remap.as_ref().map_or(0, |remap| 4 * remap.indices.len())
+    }
+}
+
+fn intern_fixed(
+    table: &mut Hashes,
+    dictionary: &mut Fixed,
+    values: &Fixed,
+    range: Range<usize>,
+    indices: &mut Vec<u32>,
+) {
+    indices.reserve(range.len());
+    for value in range.map(|i| values.get(i)) {
+        let index = loop {
+            let hash = table.of_bytes(value);
+            match table.find(hash, |i| dictionary.get(i as usize) == value) {
+                Found::Index(index) => break index,
+                Found::Slot(at) => {
+                    dictionary.push(value);
+                    break table.insert(at, hash);
+                }
+                Found::Crowd => table.rebuild_keyed(|table, put| {
+                    (0..dictionary.len()).for_each(|i| put(table.of_bytes(dictionary.get(i))));
+                }),
+            }
+        };
+        indices.push(index);
+    }
+}
+
+fn intern_strings(
+    table: &mut Hashes,
+    dictionary: &mut Views,
+    strings: &Views,
+    range: Range<usize>,
+    indices: &mut Vec<u32>,
+) {
+    indices.reserve(range.len());
+    let views = &strings.views()[range];
+    let mut arena = Arena::open(dictionary);
+    let mut hashes = [0; HASHED];
+    let mut done = 0;
+    while done < views.len() {
+        // PERF: hashed by the block, so that the searches, which wait for memory, overlap.
+        let block = &views[done..views.len().min(done + HASHED)];
+        for (hash, view) in hashes.iter_mut().zip(block) {
+            *hash = hash_view(table, *view, strings.resolve(view));
+        }
+        for (view, &hash) in block.iter().zip(&hashes) {
+            match table.find(hash, |index| arena.is(index as usize, *view, || strings.resolve(view))) {
+                Found::Index(index) => indices.push(index),
+                Found::Slot(at) => {
+                    arena.push(*view, strings.resolve(view));
+                    indices.push(table.insert(at, hash));
+                }
+                Found::Crowd => {
+                    table.rebuild_keyed(|table, put| {
+                        arena.for_each(|view, string| put(hash_view(table, view, string)));
+                    });
+                    // The rest of the block is hashed again.
+                    break;
+                }
+            }
+            done += 1;
+        }
+    }
+    arena.close();
+}
+
+#[inline(always)]
+fn hash_view(table: &Hashes, view: u128, string: &[u8]) -> u32 {
+    match view_is_inline(view) {
+        true => table.of_inline(view),
+        false => table.of_bytes(string),
+    }
+}
+
+/// No index: nothing is known of the value yet.
+const UNKNOWN: u32 = u32::MAX;
+/// No index: the value is about to be looked at.
+const SEEN: u32 = u32::MAX - 1;
+/// Keys that are looked up at a time: 4 KiB.
+const KEYS: usize = 1024;
+/// Strings that are hashed at a time.
+const HASHED: usize = 64;

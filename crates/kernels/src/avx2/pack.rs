@@ -1,0 +1,26 @@
+//! Packing by `pext`, which takes the bits of eight bytes at once. Wider values are packed by the scalar loops, which
+//! were not slower than vectors.
+
+use crate::pack::pack_u8_scalar;
+use crate::unpack::GROUP;
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+#[target_feature(enable = "bmi2")]
+pub(super) fn pack_u8(values: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
+    if width == 0 || width >= 8 {
+        return pack_u8_scalar(values, width, out);
+    }
+    let (groups, rest) = values.as_chunks::<GROUP>();
+    let bytes = width as usize;
+    assert!(rest.is_empty() && out.len() == groups.len() * bytes);
+    let lanes = 0x0101_0101_0101_0101 * (0xff >> (8 - width));
+    // Eight bytes are written for each group: what is too much is overwritten by the next ones.
+    let whole = out.len().saturating_sub(8 - bytes) / bytes;
+    let (now, last) = groups.split_at(whole.min(groups.len()));
+    for (i, group) in now.iter().enumerate() {
+        let packed = _pext_u64(u64::from_le_bytes(*group), lanes);
+        out[i * bytes..][..8].write_copy_of_slice(&packed.to_le_bytes());
+    }
+    pack_u8_scalar(last.as_flattened(), width, &mut out[now.len() * bytes..]);
+}
