@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_buffer as buffer59;
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow60_array::{ArrayRef, make_array};
@@ -43,6 +44,31 @@ pub(crate) fn data_type(from: &DataType60) -> Result<DataType> {
 /// The same array in Arrow 60, as type `to`. Buffers are copied and fully validated: offsets, UTF-8, keys, views.
 pub(crate) fn array(from: &ArrayData, to: &DataType60) -> Result<ArrayRef> {
     Ok(make_array(array_data(from, to)?))
+}
+
+/// The same array in Arrow 59, as type `to`. Buffers are copied and fully validated.
+pub(crate) fn array_59(from: &ArrayData60, to: &DataType) -> Result<ArrayData> {
+    let child = match to {
+        DataType::Dictionary(_, value) => Some(value.as_ref()),
+        DataType::List(item) => Some(item.data_type()),
+        _ => None,
+    };
+    let children: Result<Vec<ArrayData>> =
+        child.iter().zip(from.child_data()).map(|(to, from)| array_59(from, to)).collect();
+    let nulls = from.nulls().map(|nulls| {
+        let bits = buffer59::Buffer::from(nulls.validity());
+        buffer59::NullBuffer::new(buffer59::BooleanBuffer::new(bits, nulls.offset(), nulls.len()))
+    });
+    let buffers = from.buffers().iter().map(|buffer| buffer59::Buffer::from(buffer.as_slice()));
+    let data = ArrayData::builder(to.clone())
+        .len(from.len())
+        .offset(from.offset())
+        .nulls(nulls)
+        .buffers(buffers.collect())
+        .child_data(children?)
+        .build()?;
+    data.validate_full()?;
+    Ok(data)
 }
 
 fn array_data(from: &ArrayData, to: &DataType60) -> Result<ArrayData60> {

@@ -1,6 +1,7 @@
 //! Measures Marquetry against the `parquet` crate: the same bytes, the same process, runs taken in turn.
 //!
-//! `decode` reads one column a file, one file for each encoding and type; `scan` reads whole TPC-H lineitem files.
+//! `decode` reads one column a file, one file for each encoding and type; `scan` reads whole TPC-H lineitem files;
+//! `write` writes both.
 //! Absolute speeds drift with the machine from run to run, so the figure to quote is the ratio in one run.
 
 #![forbid(unsafe_code)]
@@ -12,9 +13,11 @@ mod decode;
 mod generate;
 mod ours;
 mod peer;
+mod peer_write;
 mod race;
 mod report;
 mod scan;
+mod write;
 
 use std::process::ExitCode;
 
@@ -38,9 +41,11 @@ enum Command {
     Decode(decode::Options),
     /// Read every column of TPC-H lineitem, uncompressed, Snappy and Zstandard, on one thread
     Scan(scan::Options),
+    /// Write single columns with one encoding each, and lineitem with defaults on one thread and on two
+    Write(write::Options),
 }
 
-/// What both commands take.
+/// What all commands take.
 #[derive(Args)]
 pub(crate) struct Common {
     /// Print JSON: a list of {name, ours, peer, ratio, memcpy_ratio}, times in seconds
@@ -61,6 +66,7 @@ fn run(cli: &Cli) -> Result<bool> {
     let (common, rows) = match &cli.command {
         Command::Decode(options) => (&options.common, decode::run(options)?),
         Command::Scan(options) => (&options.common, scan::run(options)?),
+        Command::Write(options) => (&options.common, write::run(options)?),
     };
     if rows.is_empty() {
         return Err(format!("no row's name contains {:?}", common.filter).into());

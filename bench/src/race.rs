@@ -8,10 +8,11 @@ use arrow60_array::{Array, ArrayRef, RecordBatch};
 use arrow60_schema::{DataType, SchemaRef};
 use bytes::Bytes;
 
+use crate::write::{Counting, Sink};
 use crate::{Result, bridge, compare, ours, peer};
 
 /// Rows in a batch, for both sides.
-const BATCH_SIZE: usize = 8_192;
+pub(crate) const BATCH_SIZE: usize = 8_192;
 
 /// What was measured of one file. Times are the best of all rounds, in seconds.
 pub(crate) struct Row {
@@ -23,8 +24,10 @@ pub(crate) struct Row {
     /// None when our side could not read the file.
     pub(crate) ours: Option<f64>,
     pub(crate) peer: f64,
-    /// One copy of as many bytes as the output has.
+    /// One copy of as many bytes as the output of reading, or the input of writing, has.
     pub(crate) memcpy: f64,
+    /// Bytes of the file that ours and the peer wrote, if they wrote one.
+    pub(crate) sizes: Option<(usize, usize)>,
 }
 
 impl Row {
@@ -84,6 +87,49 @@ pub(crate) fn race(name: &str, title: &str, file: &Bytes, schema: &SchemaRef, ro
         ours: we_can.then_some(best_ours),
         peer: best_peer,
         memcpy: best_memcpy,
+        sizes: None,
+    })
+}
+
+/// What writes a file into a sink.
+type Writing<'a> = &'a dyn Fn(&mut dyn Sink) -> Result<()>;
+
+/// Measures the writing of `batches`, which go nowhere but are counted.
+///
+/// # Errors
+/// When either side cannot write them.
+pub(crate) fn race_writing(
+    name: &str,
+    title: &str,
+    batches: &[RecordBatch],
+    ours: Writing<'_>,
+    peer: Writing<'_>,
+    rounds: u32,
+) -> Result<Row> {
+    let size = output_size(batches.iter().cloned().map(Ok))?;
+    let source = vec![1u8; size];
+    let mut target = vec![0u8; size];
+    let [mut best_ours, mut best_peer, mut best_memcpy] = [f64::INFINITY; 3];
+    let mut sizes = (0, 0);
+    for _ in 0..rounds {
+        let (mut our_file, mut peer_file) = (Counting::default(), Counting::default());
+        best_ours = best_ours.min(seconds(|| ours(&mut our_file))?);
+        best_peer = best_peer.min(seconds(|| peer(&mut peer_file))?);
+        sizes = (our_file.0, peer_file.0);
+        let copy = || {
+            black_box(&mut target[..]).copy_from_slice(black_box(&source));
+            Ok(())
+        };
+        best_memcpy = best_memcpy.min(seconds(copy)?);
+    }
+    Ok(Row {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        rows: batches.iter().map(RecordBatch::num_rows).sum(),
+        ours: Some(best_ours),
+        peer: best_peer,
+        memcpy: best_memcpy,
+        sizes: Some(sizes),
     })
 }
 

@@ -20,6 +20,12 @@ struct Entry<'a> {
     ratio: Option<f64>,
     /// memcpy of the output / ours
     memcpy_ratio: Option<f64>,
+    /// Bytes of our file, if one was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    our_bytes: Option<usize>,
+    /// Bytes of the peer's file, if one was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peer_bytes: Option<usize>,
 }
 
 pub(crate) fn json(rows: &[Row]) -> Result<String> {
@@ -31,6 +37,8 @@ pub(crate) fn json(rows: &[Row]) -> Result<String> {
             peer: row.peer,
             ratio: row.ratio(),
             memcpy_ratio: row.memcpy_ratio(),
+            our_bytes: row.sizes.map(|sizes| sizes.0),
+            peer_bytes: row.sizes.map(|sizes| sizes.1),
         })
         .collect();
     Ok(serde_json::to_string_pretty(&entries)?)
@@ -52,15 +60,23 @@ fn figures(row: &Row) -> [String; 4] {
     ]
 }
 
+/// The size of our file as a part of the peer's, if they were written.
+fn size(row: &Row) -> Option<String> {
+    row.sizes.map(|(ours, peer)| format!("{:.3}", ours as f64 / peer as f64))
+}
+
 /// An aligned table for a terminal.
 pub(crate) fn text(rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let with_size = rows.iter().any(|row| row.sizes.is_some());
     let mut out =
-        format!("{:width$}  {:>9} {:>9} {:>7} {:>7}\n", "M rows/s", "ours", "peer", "ratio", "memcpy");
+        format!("{:width$}  {:>9} {:>9} {:>7} {:>7}", "M rows/s", "ours", "peer", "ratio", "memcpy");
+    out.push_str(if with_size { "    size\n" } else { "\n" });
     for row in rows {
         let [ours, peer, ratio, memcpy] = figures(row);
+        let size = size(row).map_or(String::new(), |size| format!(" {size:>7}"));
         // Writing to a String cannot fail.
-        let _ = writeln!(out, "{:width$}  {ours:>9} {peer:>9} {ratio:>7} {memcpy:>7}", row.name);
+        let _ = writeln!(out, "{:width$}  {ours:>9} {peer:>9} {ratio:>7} {memcpy:>7}{size}", row.name);
     }
     out
 }
@@ -68,13 +84,17 @@ pub(crate) fn text(rows: &[Row]) -> String {
 /// The README's table, under a line that says where and when.
 pub(crate) fn markdown(rows: &[Row]) -> String {
     let mut out =
-        format!("Measured on {}, {}, one thread. The peer is {}.\n\n", date(), machine(), peer::NAME);
-    out.push_str(
-        "| column | ours, M rows/s | peer, M rows/s | ratio | part of memcpy |\n|---|--:|--:|--:|--:|\n",
+        format!("Measured on {}, {}, one thread unless said. The peer is {}.\n\n", date(), machine(), peer::NAME);
+    let with_size = rows.iter().any(|row| row.sizes.is_some());
+    let (title, rule) = if with_size { (" size of our file |", "--:|") } else { ("", "") };
+    let _ = writeln!(
+        out,
+        "| column | ours, M rows/s | peer, M rows/s | ratio | part of memcpy |{title}\n|---|--:|--:|--:|--:|{rule}"
     );
     for row in rows {
         let [ours, peer, ratio, memcpy] = figures(row);
-        let _ = writeln!(out, "| `{}`: {} | {ours} | {peer} | {ratio} | {memcpy} |", row.name, row.title);
+        let size = size(row).map_or(String::new(), |size| format!(" {size} |"));
+        let _ = writeln!(out, "| `{}`: {} | {ours} | {peer} | {ratio} | {memcpy} |{size}", row.name, row.title);
     }
     out
 }
@@ -129,6 +149,7 @@ mod tests {
             ours,
             peer: 0.004,
             memcpy: 0.001,
+            sizes: None,
         }
     }
 

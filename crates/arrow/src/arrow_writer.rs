@@ -9,7 +9,7 @@
 
 mod row_group;
 
-use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, encode_schema, from_arrow};
+use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, from_arrow, ipc};
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Error, Limits, Result};
@@ -17,8 +17,9 @@ use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::order::Order;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
-    Choice, ColumnSettings, FileSettings, FileWriter, KeyValue, WriterProperties, Workspace,
+    BloomFilterPosition, Choice, ColumnSettings, FileSettings, FileWriter, KeyValue, Workspace, WriterProperties,
 };
+use marquetry_format::RowGroup;
 use row_group::OpenRowGroup;
 use std::io::Write;
 use std::sync::Arc;
@@ -167,8 +168,13 @@ impl<W: Write + Send> ArrowWriter<W> {
     }
 
     /// As [`close`](Self::close), but gives the sink back.
-    pub fn into_inner(mut self) -> Result<W> {
-        self.end_file().map(|(sink, _)| sink)
+    pub fn into_inner(self) -> Result<W> {
+        self.into_parts().map(|(sink, _)| sink)
+    }
+
+    /// As [`close`](Self::close), but gives the sink back as well.
+    pub fn into_parts(mut self) -> Result<(W, ParquetMetaData)> {
+        self.end_file()
     }
 
     fn end_file(&mut self) -> Result<(W, ParquetMetaData)> {
@@ -209,7 +215,7 @@ impl<W: Write + Send> ArrowWriter<W> {
     }
 
     /// The row groups that are in the sink.
-    pub fn flushed_row_groups(&self) -> &[marquetry_core::write::RowGroup] {
+    pub fn flushed_row_groups(&self) -> &[RowGroup] {
         self.file.as_ref().map_or(&[], FileWriter::row_groups)
     }
 
@@ -270,7 +276,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             )));
         }
         for (wanted, given) in wanted.iter().zip(given) {
-            if !std::sync::Arc::ptr_eq(wanted, given)
+            if !Arc::ptr_eq(wanted, given)
                 && (wanted.name() != given.name() || !wanted.data_type().equals_datatype(given.data_type()))
             {
                 let message =
@@ -297,7 +303,7 @@ fn closed() -> Error {
 fn key_values(arrow_schema: &ArrowSchema, properties: &WriterProperties) -> Vec<KeyValue> {
     let mut pairs = properties.key_value_metadata().cloned().unwrap_or_default();
     if properties.arrow_schema() && pairs.iter().all(|pair| pair.key != ARROW_SCHEMA_KEY) {
-        pairs.push(KeyValue { key: ARROW_SCHEMA_KEY.to_owned(), value: Some(encode_schema(arrow_schema)) });
+        pairs.push(KeyValue { key: ARROW_SCHEMA_KEY.to_owned(), value: Some(ipc::encode(arrow_schema)) });
     }
     pairs
 }

@@ -8,7 +8,7 @@ use crate::refused;
 use crate::schema::element_of;
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait,
-    StructArray, UInt32Array,
+    StructArray, UInt32Array, new_null_array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef};
@@ -207,6 +207,10 @@ fn padded(elements: &ArrayRef, nulls: &NullBuffer, size: usize) -> Result<ArrayR
         return Err(Error::limit(format!(
             "{padding} elements to fill null lists of {size}; read smaller batches"
         )));
+    }
+    // Arrow takes no nulls out of runs where there are no runs.
+    if elements.is_empty() {
+        return Ok(new_null_array(elements.data_type(), padding));
     }
     let mut next = 0u32;
     let mut positions = Vec::with_capacity(elements.len() + padding);

@@ -1,4 +1,4 @@
-//! The values of one column as an Arrow array.
+//! The values of one column as an Arrow array, and the other way round.
 //!
 //! [`fits`] is the table of what a column can become; [`into_array`] makes it so. A pair of stored layout and Arrow type
 //! is looked at once a batch, and then one loop runs over all values, or none where the layouts are the same.
@@ -20,14 +20,19 @@
 //! | NULL | Null | |
 //! | any of these | | a dictionary or runs of what it can become |
 //!
+//! [`from_array`] is for the arrays of a column that `schema` made for them: the values, without nulls, as they are
+//! stored. Each file below has both directions.
+//!
 //! Annotated columns can also be read as what they are stored as, without the annotation.
 
 mod bytes;
 mod decimal;
 mod dictionary;
 mod fixed;
+mod from_array;
 mod int96;
 mod interval;
+mod picks;
 mod run;
 mod take;
 mod temporal;
@@ -36,6 +41,8 @@ mod words;
 pub(crate) use int96::fits as int96_fits;
 
 pub(crate) use dictionary::DictionaryCache;
+pub(crate) use from_array::{Unfit, from_array};
+pub(crate) use picks::{Picks, validity};
 
 use crate::refused;
 use crate::schema::plain;

@@ -17,6 +17,7 @@ mod project;
 mod wanted;
 
 pub(crate) use project::project;
+pub(crate) use from_arrow::value_type;
 pub use from_arrow::{FromArrowOptions, from_arrow};
 pub use wanted::to_arrow_as;
 
@@ -103,6 +104,17 @@ pub fn to_arrow(
     kept.extend(metadata.clone());
     kept.remove(ARROW_SCHEMA_KEY);
     ArrowSchema::new_with_metadata(fields, kept)
+}
+
+/// The Arrow schema that the value of [`ARROW_SCHEMA_KEY`] holds; `None` if it holds none. Types that this build does not
+/// know come as `Null`.
+pub fn parse_stored(text: &str) -> Option<ArrowSchema> {
+    ipc::decode(text)
+}
+
+/// The value of [`ARROW_SCHEMA_KEY`] for a schema.
+pub fn print_stored(schema: &ArrowSchema) -> String {
+    ipc::encode(schema)
 }
 
 /// The type of one leaf without any hint.

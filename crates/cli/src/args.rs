@@ -1,8 +1,15 @@
 //! What can be typed.
 
+mod amount;
+mod convert;
+
+pub(crate) use amount::bytes;
+pub(crate) use convert::{
+    CompatArg, ConvertArgs, InferRows, InputArgs, OfColumn, Report, Source, Target, WriteArgs,
+};
+
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Look inside Parquet files, and convert them.
@@ -54,12 +61,24 @@ pub(crate) enum Command {
     /// Print the bytes of each column, largest first
     #[command(after_help = SIZE_HELP)]
     Size(SizeArgs),
-    /// Write the rows to an Arrow, CSV or JSON Lines file
-    #[command(after_help = CONVERT_HELP)]
-    Convert(ConvertArgs),
+    /// Write Parquet from CSV, JSON Lines, Arrow or Parquet, or any of these from Parquet
+    #[command(after_help = convert::HELP)]
+    Convert(Box<ConvertArgs>),
     /// Print a script that completes commands and options in a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsArgs),
+    /// Write a Parquet file again, with another codec, encodings, columns, or what it lacks
+    #[command(after_help = crate::commands::rewrite::REWRITE_HELP)]
+    Rewrite(Box<crate::commands::rewrite::RewriteArgs>),
+    /// Put the row groups of several files into one
+    #[command(after_help = crate::commands::merge::MERGE_HELP)]
+    Merge(crate::commands::merge::MergeArgs),
+    /// Cut a file into files of so many rows
+    #[command(after_help = crate::commands::split::SPLIT_HELP)]
+    Split(crate::commands::split::SplitArgs),
+    /// Write _metadata and _common_metadata for the files of a directory
+    #[command(after_help = crate::commands::summary::SUMMARY_HELP)]
+    Summary(crate::commands::summary::SummaryArgs),
 }
 
 /// The files that a command looks at.
@@ -182,38 +201,6 @@ pub(crate) struct SizeArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-pub(crate) struct ConvertArgs {
-    /// The Parquet file
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    /// The file to write: .arrow, .csv or .jsonl; - is standard output
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
-    /// What to write, whatever OUT is called; JSON Lines on standard output if not given
-    #[arg(long, value_enum)]
-    pub(crate) to: Option<Target>,
-    #[command(flatten)]
-    pub(crate) selection: Selection,
-    /// Write at most so many rows
-    #[arg(long, value_name = "ROWS")]
-    pub(crate) limit: Option<usize>,
-    /// Rows in each record batch
-    #[arg(long, value_name = "ROWS", default_value = "8192")]
-    pub(crate) batch_size: NonZeroUsize,
-}
-
-/// What rows are written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Target {
-    /// Arrow IPC: the file format, on standard output the stream format
-    Arrow,
-    /// Comma-separated values with a header line
-    Csv,
-    /// One JSON object a line for each row
-    Jsonl,
-}
-
-#[derive(Debug, ClapArgs)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
@@ -229,7 +216,8 @@ Exit codes:
 Examples:
   marquetry head wines.parquet
   marquetry meta 'data/*.parquet' --format json
-  marquetry convert wines.parquet wines.csv";
+  marquetry convert wines.parquet wines.csv
+  marquetry convert data.csv data.parquet";
 
 const SCHEMA_HELP: &str = "\
 JSON: {file, name, fields: [{name, repetition, type, logical, field_id, column, fields}]}; `column` is the number of a
@@ -300,24 +288,6 @@ codecs, encodings}]}; `ratio` is uncompressed by compressed, `share` is the part
 
 Examples:
   marquetry size wines.parquet";
-
-const CONVERT_HELP: &str = "\
-OUT appears once it is complete: until then, and after a failure, what was there before stays.
-
-Values in JSON Lines, and in the cells of CSV:
-  numbers       their digits; decimals with all digits of their scale; \"NaN\", \"Infinity\" and \"-Infinity\" as text
-  dates, times  ISO 8601: 2013-07-30, 12:30:00.500, 2013-07-30T12:30:00Z (UTC), 2013-07-30T12:30:00 (local), P1M2DT3S
-  byte strings  their text; bytes that are not printable UTF-8 as \\xNN, a backslash as \\x5C
-  fixed-length  byte strings of fixed length, and geometries: hexadecimal digits; UUIDs in their usual form
-  nested        lists [..], structs {..}; maps {..} if the keys are text, else [{\"key\":..,\"value\":..}, ..]
-  null          null; in CSV an empty cell (an empty text is \"\")
-Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. A column without
-a name is called C and its number.
-
-Examples:
-  marquetry convert wines.parquet wines.arrow
-  marquetry convert wines.parquet - --columns name,grapes --limit 5
-  marquetry convert wines.parquet - --to csv | head";
 
 const COMPLETIONS_HELP: &str = "\
 Examples:

@@ -7,10 +7,14 @@ pub(crate) mod count;
 pub(crate) mod dictionary;
 pub(crate) mod head;
 pub(crate) mod index;
+pub(crate) mod merge;
 pub(crate) mod meta;
 pub(crate) mod pages;
+pub(crate) mod rewrite;
 pub(crate) mod schema;
 pub(crate) mod size;
+pub(crate) mod split;
+pub(crate) mod summary;
 
 use crate::failure::Failure;
 use crate::output::Output;

@@ -1,14 +1,31 @@
-//! Rows into Arrow, CSV and JSON Lines files. Memory holds one batch, and what its columns' pages take.
+//! Rows into Parquet, Arrow, CSV and JSON Lines files. Memory holds one batch, and what its columns' pages take; of
+//! Parquet, what the writer's memory limit allows.
+//!
+//! ```text
+//! sink         writers of batches, one for each format
+//! destination  where bytes go: a file that appears once it is complete, or standard output
+//! parquet      the writer of Parquet
+//! properties   what is typed becomes properties of the writer
+//! report       bytes of each column before and after
+//! plain names compact   columns as an output needs them
+//! progress     a bar on the terminal
+//! ```
 
 mod compact;
 mod destination;
 mod names;
+mod parquet;
 mod plain;
 mod progress;
+mod properties;
+mod report;
 mod sink;
 
+pub(crate) use compact::compact;
 pub(crate) use destination::Destination;
 pub(crate) use names::{renamed, with_names};
-pub(crate) use plain::plain_columns;
-pub(crate) use progress::Progress;
+pub(crate) use plain::{is_int96, plain_batch, plain_columns, plain_schema};
+pub(crate) use progress::{Progress, Total};
+pub(crate) use properties::properties;
+pub(crate) use report::{Before, SizeReport};
 pub(crate) use sink::Sink;

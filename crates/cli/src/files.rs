@@ -30,7 +30,7 @@ impl Files {
     }
 
     /// The files, in the given order; those of a pattern in alphabetical order. A pattern without files is reported.
-    fn expanded(&self, outcome: &mut Outcome) -> Vec<PathBuf> {
+    pub(crate) fn expanded(&self, outcome: &mut Outcome) -> Vec<PathBuf> {
         let mut out = Vec::new();
         for file in &self.files {
             if !is_pattern(file) {

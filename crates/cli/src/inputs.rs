@@ -95,15 +95,17 @@ fn bad(error: impl Display) -> Failure {
     Failure::Check(error.to_string())
 }
 
-/// A row, counted from 1, whose value is none of its column's type.
-fn bad_row(row: u64, column: &str, message: &str, sample: Sample) -> Failure {
+/// A value that is none of its column's type; `place` is `row 5` or `line 5`.
+fn bad_value(place: &str, column: &str, message: &str, sample: Sample) -> Failure {
     let hint = match sample {
         Sample::First(rows) => {
-            format!("; types are guessed from the first {rows} rows: say --infer-rows all, or give the column's type by --schema")
+            format!(
+                "; types are guessed from the first {rows} rows: say --infer-rows all, or give the column's type by --schema"
+            )
         }
         Sample::All | Sample::None => String::new(),
     };
-    bad(format!("row {row}, column {column}: {message}{hint}"))
+    bad(format!("{place}, column {column}: {message}{hint}"))
 }
 
 /// Which rows the types of a column were guessed from.

@@ -4,7 +4,11 @@
 //! args      what can be typed
 //! files     patterns become files, files are opened
 //! commands  one file for each command
-//! convert   rows into Arrow, CSV and JSON Lines files
+//! inputs    rows of Parquet, CSV, JSON Lines and Arrow files
+//! sort      rows in another order, more than fit in memory
+//! convert   rows into Parquet, Arrow, CSV and JSON Lines files
+//! rewrite   Parquet files out of Parquet files, copied where they can be
+//! leaves    the columns of Parquet that an Arrow type becomes
 //! rows      the values of Arrow arrays as text and as JSON
 //! value     the values in statistics and dictionaries as JSON
 //! output    standard output: text or JSON
@@ -23,8 +27,12 @@ mod commands;
 mod convert;
 mod failure;
 mod files;
+mod inputs;
+mod leaves;
 mod output;
+mod rewrite;
 mod rows;
+mod sort;
 mod table;
 mod value;
 
@@ -61,5 +69,9 @@ fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<
         Command::Size(args) => commands::size::run(args, output, outcome),
         Command::Convert(args) => commands::convert::run(args, output, outcome),
         Command::Completions(args) => commands::completions::run(args, output),
+        Command::Rewrite(args) => commands::rewrite::run(args, output, outcome),
+        Command::Merge(args) => commands::merge::run(args, output, outcome),
+        Command::Split(args) => commands::split::run(args, output, outcome),
+        Command::Summary(args) => commands::summary::run(args, output, outcome),
     }
 }

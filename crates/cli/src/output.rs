@@ -2,18 +2,18 @@
 
 use crate::args::Format;
 use serde_json::Value;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 
 /// Standard output, buffered. That nobody reads it any more shows as [`io::ErrorKind::BrokenPipe`], which becomes
 /// [`Failure::ClosedPipe`](crate::failure::Failure::ClosedPipe).
 pub(crate) struct Output {
     format: Format,
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<Stdout>,
 }
 
 impl Output {
     pub(crate) fn new(format: Format) -> Self {
-        Output { format, out: BufWriter::with_capacity(BUFFER, io::stdout().lock()) }
+        Output { format, out: BufWriter::with_capacity(BUFFER, io::stdout()) }
     }
 
     /// Whether facts are wanted as JSON.

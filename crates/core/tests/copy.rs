@@ -288,7 +288,7 @@ fn what_cannot_be_copied_says_why() {
         }
     };
     let encrypted = |file: &mut File| {
-        let column = marquetry_format::ColumnCryptoMetaData::EncryptionWithFooterKey;
+        let column = marquetry_format::ColumnCryptoMetaData::FooterKey;
         file.metadata.row_groups[0].columns[0].crypto_metadata = Some(column);
     };
     refused(&encrypted, Kind::Key, "encrypted");

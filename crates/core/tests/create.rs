@@ -161,7 +161,7 @@ mod unix {
         refused(Path::new("/dev/null"), "is no regular file");
     }
 
-    /// A write fails in a child whose files may have no more than 64 KiB; signals are ignored by the shell for it.
+    /// A write fails in a child whose files may have no more than 64 blocks, and that is told by an error, not a signal.
     #[test]
     fn an_error_while_writing_leaves_the_old_file() {
         let path = directory("full").join("f");
@@ -193,7 +193,6 @@ const KILLS: usize = 40;
 fn killed_at_any_time_it_leaves_the_old_file_or_the_new_one() {
     let path = directory("killed").join("f");
     fs::write(&path, content(0)).unwrap();
-    let mut seen = Vec::new();
     for i in 0..KILLS {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child_that_is_killed"])
@@ -203,14 +202,23 @@ fn killed_at_any_time_it_leaves_the_old_file_or_the_new_one() {
             .unwrap();
         // Any times will do, so long as they fall into all parts of the child's work.
         std::thread::sleep(Duration::from_micros(i as u64 * 7_919 % 60_000));
+        if i + 1 == KILLS {
+            // However slow the machine is, one child gets the time to finish a file.
+            let changed = || fs::read(&path).unwrap().first() != Some(&0);
+            assert!(
+                (0..3_000).any(|_| {
+                    std::thread::sleep(Duration::from_millis(10));
+                    changed()
+                }),
+                "no new file"
+            );
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         let found = fs::read(&path).unwrap();
         let first = found.first().copied().expect("not empty");
         assert!(found == content(first), "kill {i}: {} bytes, the first is {first}", found.len());
-        seen.push(first);
     }
-    assert!(seen.iter().any(|first| *first > 0), "no child ever finished a file: {seen:?}");
     assert!(names(path.parent().unwrap()).iter().all(|name| name == "f" || name.starts_with(".f.")));
 }
 

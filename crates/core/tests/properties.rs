@@ -262,6 +262,16 @@ fn bloom_filters() {
 }
 
 #[test]
+fn no_column_index_without_an_offset_index() {
+    let without = new().set_offset_index_disabled(true);
+    assert!(without.clone().build().offset_index_disabled());
+    assert_eq!(settings(without.clone(), "id").statistics, StatisticsLevel::Chunk);
+    let asked = without.set_column_statistics_enabled("id".into(), EnabledStatistics::Page);
+    assert!(!asked.clone().build().offset_index_disabled());
+    assert_eq!(settings(asked, "id").statistics, StatisticsLevel::Page);
+}
+
+#[test]
 fn zeros_are_refused() {
     refused(new().set_data_page_size_limit(0), "a data page of 0 bytes");
     refused(new().set_dictionary_page_size_limit(0), "a dictionary page of 0 bytes");

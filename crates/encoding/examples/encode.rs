@@ -9,10 +9,12 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// Values in a chunk.
-const CHUNK: usize = 1 << 20;
+const CHUNK: usize = 1 << 18;
 /// Values that come at a time, and how many of these make a page.
 const BLOCK: usize = 8192;
 const BLOCKS_IN_PAGE: usize = 3;
+/// Short and many, because a shared machine is seldom undisturbed for long.
+const ROUNDS: usize = 30;
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
@@ -24,7 +26,7 @@ fn main() {
                 continue;
             }
             let (mut best, mut bytes) = (Duration::MAX, 0);
-            for _ in 0..5 {
+            for _ in 0..ROUNDS {
                 let start = Instant::now();
                 bytes = encode(row.encoder, physical, &values);
                 best = best.min(start.elapsed());

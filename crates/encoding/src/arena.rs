@@ -62,13 +62,18 @@ impl<'a> Arena<'a> {
         self.views.push(u128::from(view as u64) | u128::from(place) << 64);
     }
 
-    /// Whether string `i` is `string`, whose view somewhere else is `view`.
+    /// The view of string `i`, if there is one.
     #[inline]
-    pub(crate) fn is<'b>(&self, i: usize, view: u128, string: impl FnOnce() -> &'b [u8]) -> bool {
-        let ours = self.views[i];
+    pub(crate) fn view(&self, i: u32) -> Option<u128> {
+        self.views.get(i as usize).copied()
+    }
+
+    /// Whether the string whose view is `ours` is `string`, whose view somewhere else is `view`.
+    #[inline]
+    pub(crate) fn is(&self, ours: u128, view: u128, string: &[u8]) -> bool {
         match view_is_inline(view) {
             true => ours == view,
-            false => ours as u64 == view as u64 && self.long(ours) == string(),
+            false => ours as u64 == view as u64 && same_long(self.long(ours), string),
         }
     }
 
@@ -102,6 +107,19 @@ impl<'a> Arena<'a> {
             self.sealed.push(full.freeze());
         }
         self.is_last_there = true;
+    }
+}
+
+/// Whether two strings of the same length, over 12 bytes, are the same.
+///
+/// PERF: most are short enough for two comparisons of a known length, which may overlap.
+#[inline]
+fn same_long(a: &[u8], b: &[u8]) -> bool {
+    match a.len() {
+        ..16 => a.first_chunk::<8>() == b.first_chunk() && a.last_chunk::<8>() == b.last_chunk(),
+        16..=32 => a.first_chunk::<16>() == b.first_chunk() && a.last_chunk::<16>() == b.last_chunk(),
+        33..=64 => a.first_chunk::<32>() == b.first_chunk() && a.last_chunk::<32>() == b.last_chunk(),
+        _ => a == b,
     }
 }
 

@@ -46,7 +46,6 @@ use crate::rle::write_uleb128;
 use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values};
 use lane::Lane;
 use marquetry_base::{Cursor, Error, PageBytes, Result};
-use marquetry_kernels as kernels;
 use std::ops::Range;
 
 /// Decodes `n` values of INT32 or INT64.
@@ -380,7 +379,6 @@ pub(crate) struct DeltasEncoder<T> {
     block: Vec<T>,
     /// The blocks that are full.
     bytes: Vec<u8>,
-    scratch: Vec<u64>,
 }
 
 impl<T: Lane> DeltasEncoder<T> {
@@ -396,7 +394,6 @@ impl<T: Lane> DeltasEncoder<T> {
             last: T::from_i64(0),
             block: Vec::with_capacity(block),
             bytes: Vec::new(),
-            scratch: Vec::new(),
         }
     }
 
@@ -410,11 +407,11 @@ impl<T: Lane> DeltasEncoder<T> {
             values = rest;
         }
         self.header.count += values.len();
-        while !values.is_empty() {
+        while let [next, ..] = values {
             let room = self.header.block - self.block.len();
             let (now, later) = values.split_at(values.len().min(room));
-            let before = std::iter::once(&self.last).chain(now);
-            self.block.extend(now.iter().zip(before).map(|(value, last)| value.minus(*last)));
+            self.block.push(next.minus(self.last));
+            self.block.extend(now[1..].iter().zip(now).map(|(value, last)| value.minus(*last)));
             self.last = now[now.len() - 1];
             values = later;
             if self.block.len() == self.header.block {
@@ -427,12 +424,12 @@ impl<T: Lane> DeltasEncoder<T> {
     pub(crate) fn size(&self) -> usize {
         let mut size = self.header.size() + self.bytes.len();
         if !self.block.is_empty() {
-            let least = self.least();
+            let least = T::least(&self.block);
             let miniblock = self.header.block / self.header.miniblocks;
             size += uleb128_size(zigzag(least.to_i64())) + self.header.miniblocks;
             for deltas in self.block.chunks(miniblock) {
-                let all = deltas.iter().fold(0, |all, delta| all | delta.minus(least).to_u64());
-                size += miniblock / 8 * width(all) as usize;
+                let all = deltas.iter().fold(T::from_i64(0), |all, delta| all.or(delta.minus(least)));
+                size += miniblock / 8 * width(all.to_u64()) as usize;
             }
         }
         size
@@ -449,27 +446,32 @@ impl<T: Lane> DeltasEncoder<T> {
         self.header.first = 0;
     }
 
-    fn least(&self) -> T {
-        let least = self.block.iter().map(|delta| delta.to_i64()).min();
-        T::from_i64(least.unwrap_or(0))
-    }
-
     fn write_block(&mut self) {
-        let least = self.least();
-        let miniblock = self.header.block / self.header.miniblocks;
-        self.scratch.clear();
-        self.scratch.extend(self.block.drain(..).map(|delta| delta.minus(least).to_u64()));
+        let least = T::least(&self.block);
+        self.block.iter_mut().for_each(|delta| *delta = delta.minus(least));
         // SPEC: the last miniblock is filled up, with zeros.
-        let filled = self.scratch.len().next_multiple_of(miniblock);
-        self.scratch.resize(filled, 0);
+        let miniblock = self.header.block / self.header.miniblocks;
+        self.block.resize(self.block.len().next_multiple_of(miniblock), T::from_i64(0));
         write_uleb128(zigzag(least.to_i64()), &mut self.bytes);
         let widths = self.bytes.len();
         self.bytes.resize(widths + self.header.miniblocks, 0);
-        for (i, deltas) in self.scratch.chunks(miniblock).enumerate() {
-            let width = width(deltas.iter().fold(0, |all, delta| all | delta));
-            self.bytes[widths + i] = width as u8;
-            kernels::pack_u64(deltas, width, &mut self.bytes);
+        for (i, deltas) in self.block.chunks(miniblock).enumerate() {
+            let all = deltas.iter().fold(T::from_i64(0), |all, delta| all.or(*delta));
+            self.bytes[widths + i] = width(all.to_u64()) as u8;
         }
+        // PERF: neighbours of the same width are packed together.
+        let mut done = 0;
+        while done < self.block.len() {
+            let first = widths + done / miniblock;
+            let width = self.bytes[first];
+            let same = self.bytes[first..widths + self.header.miniblocks]
+                .iter()
+                .take_while(|other| **other == width);
+            let end = (done + same.count() * miniblock).min(self.block.len());
+            T::pack(&self.block[done..end], u32::from(width), &mut self.bytes);
+            done = end;
+        }
+        self.block.clear();
     }
 }
 

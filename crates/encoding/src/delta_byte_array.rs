@@ -263,7 +263,10 @@ pub struct Encoder {
     prefixes: DeltasEncoder<u32>,
     suffixes: delta_length::Encoder,
     last: Vec<u8>,
+    /// Those of the values that are being taken, and the bytes of their suffixes.
     prefix_lengths: Vec<u32>,
+    suffix_lengths: Vec<u32>,
+    suffix_bytes: Vec<u8>,
 }
 
 impl Encoder {
@@ -279,34 +282,36 @@ impl Encoder {
             suffixes: delta_length::Encoder::new(),
             last: Vec::new(),
             prefix_lengths: Vec::new(),
+            suffix_lengths: Vec::new(),
+            suffix_bytes: Vec::new(),
         }
     }
 
     /// Takes values.
-    fn push<'a>(&mut self, range: Range<usize>, value: impl Fn(usize) -> &'a [u8]) -> Result<()> {
-        if range.is_empty() {
-            return Ok(());
-        }
-        let end = range.end;
+    fn push<'a>(&mut self, values: impl Iterator<Item = &'a [u8]>) -> Result<()> {
         self.prefix_lengths.clear();
-        let (lengths, last) = (&mut self.prefix_lengths, &self.last);
-        let mut before = last.as_slice();
+        self.suffix_lengths.clear();
+        self.suffix_bytes.clear();
+        let mut before = self.last.as_slice();
         let mut longest = 0;
-        self.suffixes.push(range.map(|i| {
-            let value = value(i);
+        for value in values {
             let prefix = common_prefix(before, value);
             before = value;
             longest = longest.max(value.len());
-            lengths.push(prefix as u32);
-            &value[prefix..]
-        }))?;
+            self.prefix_lengths.push(prefix as u32);
+            self.suffix_lengths.push((value.len() - prefix) as u32);
+            self.suffix_bytes.extend_from_slice(&value[prefix..]);
+        }
         // SPEC: lengths are INT32.
         if i32::try_from(longest).is_err() {
             return Err(Error::argument("a byte string of over 2 GiB"));
         }
         self.prefixes.push(&self.prefix_lengths);
-        self.last.clear();
-        self.last.extend_from_slice(value(end - 1));
+        self.suffixes.push(&self.suffix_lengths, |bytes| bytes.extend_from_slice(&self.suffix_bytes))?;
+        if !self.prefix_lengths.is_empty() {
+            let last = before.to_vec();
+            self.last = last;
+        }
         Ok(())
     }
 }
@@ -314,9 +319,11 @@ impl Encoder {
 impl Encode for Encoder {
     fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
         match values {
-            Values::Bytes(views) if self.shape == Shape::Bytes => self.push(range, |i| views.get(i)),
+            Values::Bytes(strings) if self.shape == Shape::Bytes => {
+                self.push(strings.views()[range].iter().map(|view| strings.resolve(view)))
+            }
             Values::Fixed(fixed) if self.shape == Shape::Fixed(fixed.width()) => {
-                self.push(range, |i| Fixed::get(fixed, i))
+                self.push(range.map(|i| Fixed::get(fixed, i)))
             }
             other => Err(crate::values::wrong_shape(self.shape, other)),
         }
@@ -348,11 +355,27 @@ fn overlay(last: &mut [u8; SHORT], from: &[u8; SHORT], prefix: usize) {
 }
 
 /// How many bytes both begin with.
+#[inline]
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    // PERF: by words as long as they are equal, so that at most 16 bytes are compared one by one.
-    let ((a_words, _), (b_words, _)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
-    let whole = 16 * a_words.iter().zip(b_words).take_while(|(a, b)| a == b).count();
-    whole + a[whole..].iter().zip(&b[whole..]).take_while(|(a, b)| a == b).count()
+    let shorter = a.len().min(b.len());
+    let (a, b) = (&a[..shorter], &b[..shorter]);
+    // PERF: by words; the last one may have been looked at in part.
+    let ((a_words, _), (b_words, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    for (i, (a, b)) in a_words.iter().zip(b_words).enumerate() {
+        if a != b {
+            return 8 * i + equal_bytes(*a, *b);
+        }
+    }
+    match (a.last_chunk(), b.last_chunk()) {
+        (Some(a), Some(b)) => shorter - 8 + equal_bytes(*a, *b),
+        _ => a.iter().zip(b).take_while(|(a, b)| a == b).count(),
+    }
+}
+
+/// How many bytes both words begin with.
+#[inline(always)]
+fn equal_bytes(a: [u8; 8], b: [u8; 8]) -> usize {
+    (u64::from_le_bytes(a) ^ u64::from_le_bytes(b)).trailing_zeros() as usize / 8
 }
 
 /// Bytes that are copied at once.
@@ -391,7 +414,8 @@ mod tests {
         deltas.push(prefixes);
         deltas.finish(&mut out);
         let mut strings = delta_length::Encoder::new();
-        strings.push(suffixes.iter().copied()).unwrap();
+        let lengths: Vec<u32> = suffixes.iter().map(|suffix| suffix.len() as u32).collect();
+        strings.push(&lengths, |bytes| bytes.extend(suffixes.concat())).unwrap();
         strings.finish(&mut out).unwrap();
         out
     }

@@ -27,7 +27,7 @@
 use crate::delta_binary_packed::{Deltas, DeltasEncoder};
 use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
 use marquetry_base::{Error, PageBytes, Result};
-use marquetry_kernels::view_at;
+use marquetry_kernels::{self as kernels, view_at, view_len};
 use std::ops::Range;
 
 /// Decodes `n` strings.
@@ -157,27 +157,31 @@ impl Encoder {
         Encoder { deltas: DeltasEncoder::new(), bytes: Vec::new(), lengths: Vec::new() }
     }
 
-    /// Takes strings.
-    pub(crate) fn push<'a>(&mut self, strings: impl Iterator<Item = &'a [u8]>) -> Result<()> {
-        self.lengths.clear();
-        for string in strings {
-            // SPEC: lengths are INT32.
-            let len =
-                i32::try_from(string.len()).map_err(|_| Error::argument("a byte string of over 2 GiB"))?;
-            self.lengths.push(len as u32);
-            self.bytes.extend_from_slice(string);
+    /// Takes strings: their lengths, and what appends their bytes.
+    ///
+    /// Fails if a length is over 2^31 - 1.
+    pub(crate) fn push(&mut self, lengths: &[u32], fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        // SPEC: lengths are INT32.
+        if i32::try_from(kernels::max_u32(lengths)).is_err() {
+            return Err(Error::argument("a byte string of over 2 GiB"));
         }
-        self.deltas.push(&self.lengths);
+        self.deltas.push(lengths);
+        fill(&mut self.bytes);
         Ok(())
     }
 }
 
 impl Encode for Encoder {
     fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
-        match values {
-            Values::Bytes(views) => self.push(range.map(|i| views.get(i))),
-            other => Err(crate::values::wrong_shape(Shape::Bytes, other)),
-        }
+        let Values::Bytes(strings) = values else {
+            return Err(crate::values::wrong_shape(Shape::Bytes, values));
+        };
+        let mut lengths = std::mem::take(&mut self.lengths);
+        lengths.clear();
+        lengths.extend(strings.views()[range.clone()].iter().map(|view| view_len(*view)));
+        let pushed = self.push(&lengths, |bytes| strings.concat(range, bytes));
+        self.lengths = lengths;
+        pushed
     }
 
     fn size(&self) -> usize {
@@ -186,7 +190,8 @@ impl Encode for Encoder {
 
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
         self.deltas.finish(page);
-        page.append(&mut self.bytes);
+        page.extend_from_slice(&self.bytes);
+        self.bytes.clear();
         Ok(())
     }
 }

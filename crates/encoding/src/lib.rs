@@ -35,7 +35,10 @@ mod shape;
 mod values;
 mod views;
 
-pub use marquetry_kernels::{Bits, compact_u32 as compact_w32, compact_u64 as compact_w64, compact_u128 as compact_views};
+pub use marquetry_kernels::{
+    Bits, compact_u32 as compact_w32, compact_u64 as compact_w64, compact_u128 as compact_views, min_max_f32,
+    min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64,
+};
 pub use shape::{Physical, Shape};
 pub use values::{Fixed, Values};
 pub use views::Views;

@@ -165,13 +165,7 @@ impl Encode for Encoder {
                 let width = values.width();
                 self.bytes.extend_from_slice(&values.as_bytes()[range.start * width..range.end * width]);
             }
-            Values::Bytes(views) => {
-                for string in range.map(|i| views.get(i)) {
-                    // The length of a view is a u32.
-                    self.bytes.extend_from_slice(&(string.len() as u32).to_le_bytes());
-                    self.bytes.extend_from_slice(string);
-                }
-            }
+            Values::Bytes(views) => views.write_plain(range, &mut self.bytes),
         }
         Ok(())
     }
@@ -181,7 +175,9 @@ impl Encode for Encoder {
     }
 
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
-        page.append(&mut self.bytes);
+        // The memory is kept: the next page is about as large.
+        page.extend_from_slice(&self.bytes);
+        self.bytes.clear();
         page.extend_from_slice(self.bits.as_bytes());
         self.bits.clear();
         Ok(())

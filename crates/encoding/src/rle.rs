@@ -376,8 +376,60 @@ fn equal<T: Copy + Eq>(values: &[T], value: T) -> usize {
 
 /// Appends hybrid bytes of the bits in `range`.
 pub(crate) fn write_bits(bits: &Bits, range: Range<usize>, out: &mut Vec<u8>) {
-    let levels: Vec<u8> = range.map(|i| u8::from(bits.get(i))).collect();
-    write_bytes(&levels, 1, out);
+    assert!(range.end <= bits.len(), "bits {range:?} of {}", bits.len());
+    let (mut literal, mut at) = (range.start, range.start);
+    while at < range.end {
+        let word = bits.word(at);
+        let same = if word & 1 == 0 { word.trailing_zeros() } else { word.trailing_ones() } as usize;
+        let n = if same < 64 { same } else { equal_bits(bits, at, range.end) }.min(range.end - at);
+        if n >= shortest_run(1, literal < at) || (n == range.end - at && literal == at) {
+            write_packed_bits(bits, literal..at, out);
+            write_run((word & 1) as u32, n, 1, out);
+            at += n;
+            literal = at;
+        } else if has_uniform_lane(word) {
+            at += GROUP.max(n / GROUP * GROUP);
+        } else {
+            // A run that is long enough has one of these lanes all to itself.
+            at += 64;
+        }
+    }
+    write_packed_bits(bits, literal..range.end, out);
+}
+
+/// Whether one of the four 16-bit lanes of `word` is all zeros or all ones.
+fn has_uniform_lane(word: u64) -> bool {
+    const LOW: u64 = 0x0001_0001_0001_0001;
+    let has_zero = |word: u64| word.wrapping_sub(LOW) & !word & LOW << 15;
+    has_zero(word) | has_zero(!word) != 0
+}
+
+/// How many bits from `first` on, but before `end`, are like bit `first`.
+fn equal_bits(bits: &Bits, first: usize, end: usize) -> usize {
+    let flip = if bits.get(first) { u64::MAX } else { 0 };
+    let mut at = first;
+    while at < end {
+        let same = (bits.word(at) ^ flip).trailing_zeros() as usize;
+        at += same;
+        if same < 64 {
+            break;
+        }
+    }
+    at.min(end) - first
+}
+
+fn write_packed_bits(bits: &Bits, range: Range<usize>, out: &mut Vec<u8>) {
+    for first in range.clone().step_by(MAX_PACKED) {
+        let n = (range.end - first).min(MAX_PACKED);
+        write_uleb128((n.div_ceil(GROUP) as u64) << 1 | 1, out);
+        let start = out.len();
+        out.reserve(n / 8 + 8);
+        (first..first + n).step_by(64).for_each(|at| out.extend_from_slice(&bits.word(at).to_le_bytes()));
+        out.truncate(start + n.div_ceil(8));
+        if let (Some(last), used @ 1..) = (out.last_mut(), n % 8) {
+            *last &= (1 << used) - 1;
+        }
+    }
 }
 
 /// From how many equal values on a run takes fewer bytes than they do packed. A run that interrupts packed groups also

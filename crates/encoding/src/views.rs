@@ -142,6 +142,26 @@ impl Views {
         });
     }
 
+    /// [`push_slice`](Views::push_slice) for each of `ranges`.
+    ///
+    /// # Panics
+    /// If the buffer or one of the ranges does not exist, or a range begins beyond 4 GiB.
+    pub fn push_slices(&mut self, buffer: u32, ranges: impl Iterator<Item = Range<usize>>) {
+        let bytes = &self.buffers[buffer as usize];
+        let padded = bytes.len().saturating_sub(16);
+        self.views.extend(ranges.map(|range| {
+            let (start, string) = (range.start, &bytes[range]);
+            if start < padded {
+                // PERF: with 16 bytes to be had, both kinds of view are made without a branch.
+                return kernels::view_at(bytes, start, string.len() as u32, buffer);
+            }
+            match string.len() <= 12 {
+                true => kernels::inline_view(string),
+                false => kernels::long_view(string, buffer, u32::try_from(start).expect("within 4 GiB")),
+            }
+        }));
+    }
+
     /// Appends the views that `fill` appends; it gets the number of the first buffer of `buffers`, which are added.
     pub fn push_views<R>(&mut self, buffers: &[Bytes], fill: impl FnOnce(&mut Vec<u128>, u32) -> R) -> R {
         let base = match buffers {
@@ -156,6 +176,16 @@ impl Views {
     /// number. Counting starts at the length of `bytes`.
     pub fn join<O>(&self, offset: impl Fn(usize) -> O, offsets: &mut Vec<O>, bytes: &mut Vec<u8>) {
         kernels::join_views(&self.views, self.buffers.iter().map(AsRef::as_ref), offset, offsets, bytes);
+    }
+
+    /// Appends the strings in `range`, end to end, to `bytes`.
+    pub(crate) fn concat(&self, range: Range<usize>, bytes: &mut Vec<u8>) {
+        kernels::concat_views(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
+    }
+
+    /// Appends the strings in `range`, each behind its length, to `bytes`: PLAIN.
+    pub(crate) fn write_plain(&self, range: Range<usize>, bytes: &mut Vec<u8>) {
+        kernels::plain_strings(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
     }
 
     pub(crate) fn swap_buffers(&mut self, other: &mut Views) {

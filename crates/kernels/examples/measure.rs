@@ -3,7 +3,9 @@
 //! Nanoseconds a value, the best of many rounds, on data that fits the second-level cache; and how many times faster
 //! than scalar. An argument keeps the lines that contain it.
 
-use marquetry_kernels::{Bits, Kernels, gather, gather_views, inline_view, join_views, long_view, pack_u32, pack_u64};
+use marquetry_kernels::{
+    Bits, Kernels, gather, gather_views, inline_view, join_views, long_view, pack_u32, pack_u64,
+};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -144,6 +146,25 @@ fn rest(line: &Line<'_>) {
         bits.clear();
         kernels.push_at_least(&mut bits, black_box(&levels), 3);
     });
+    let mut split = Vec::new();
+    line("split_u32", &mut |kernels| {
+        split.clear();
+        kernels.split_u32(black_box(&words), &mut split);
+    });
+    line("split_u64", &mut |kernels| {
+        split.clear();
+        kernels.split_u64(black_box(&longs), &mut split);
+    });
+    line("split 16 bytes", &mut |_| {
+        split.clear();
+        marquetry_kernels::split(black_box(&streams[..]), 16, &mut split);
+    });
+    line("min_max_i32", &mut |kernels| _ = black_box(kernels.min_max_i32(black_box(&words))));
+    line("min_max_u32", &mut |kernels| _ = black_box(kernels.min_max_u32(black_box(&words))));
+    line("min_max_i64", &mut |kernels| _ = black_box(kernels.min_max_i64(black_box(&longs))));
+    line("min_max_u64", &mut |kernels| _ = black_box(kernels.min_max_u64(black_box(&longs))));
+    line("min_max_f32", &mut |kernels| _ = black_box(kernels.min_max_f32(black_box(&words))));
+    line("min_max_f64", &mut |kernels| _ = black_box(kernels.min_max_f64(black_box(&longs))));
     line("join_u32", &mut |kernels| {
         words.clear();
         kernels.join_u32(black_box(&streams), N, 0, N, &mut words);

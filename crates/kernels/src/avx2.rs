@@ -6,12 +6,13 @@
 mod expand;
 mod join;
 mod pack;
+mod split;
 mod sum;
 mod unpack;
 
 use crate::table::Kernels;
 use crate::views::{Survey, survey_scalar};
-use crate::{bits, gather};
+use crate::{bits, gather, range};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -36,6 +37,14 @@ pub(crate) const AVX2: Kernels = Kernels {
     expand_word,
     prefix_sum_u32: sum::prefix_sum_u32,
     prefix_sum_u64: sum::prefix_sum_u64,
+    min_max_i32,
+    min_max_i64,
+    min_max_u32,
+    min_max_u64,
+    min_max_f32,
+    min_max_f64,
+    split_u32: split::split_u32,
+    split_u64: split::split_u64,
     max_u32,
     count_ones,
     at_least,
@@ -57,6 +66,36 @@ fn expand_u128(dense: &[u128], validity: &[u8], first: usize, out: &mut [MaybeUn
 #[target_feature(enable = "avx2")]
 fn max_u32(values: &[u32]) -> u32 {
     gather::max_u32_scalar(values)
+}
+
+#[target_feature(enable = "avx2")]
+fn min_max_i32(words: &[u32]) -> (i32, i32) {
+    range::min_max_i32_scalar(words)
+}
+
+#[target_feature(enable = "avx2")]
+fn min_max_i64(words: &[u64]) -> (i64, i64) {
+    range::min_max_i64_scalar(words)
+}
+
+#[target_feature(enable = "avx2")]
+fn min_max_u32(words: &[u32]) -> (u32, u32) {
+    range::min_max_u32_scalar(words)
+}
+
+#[target_feature(enable = "avx2")]
+fn min_max_u64(words: &[u64]) -> (u64, u64) {
+    range::min_max_u64_scalar(words)
+}
+
+#[target_feature(enable = "avx2")]
+fn min_max_f32(words: &[u32]) -> (i32, i32, usize) {
+    range::min_max_f32_scalar(words)
+}
+
+#[target_feature(enable = "avx2")]
+fn min_max_f64(words: &[u64]) -> (i64, i64, usize) {
+    range::min_max_f64_scalar(words)
 }
 
 #[target_feature(enable = "avx2,popcnt")]
@@ -117,6 +156,8 @@ fn survey(views: &[u128]) -> Survey {
 unsafe trait Whole {}
 // SAFETY: 32 bytes without padding; any bits are an integer.
 unsafe impl Whole for [u8; 32] {}
+// SAFETY: as above.
+unsafe impl Whole for [[u8; 16]; 2] {}
 // SAFETY: as above.
 unsafe impl Whole for [u32; 8] {}
 // SAFETY: as above.

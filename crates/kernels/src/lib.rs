@@ -18,6 +18,7 @@ mod compact;
 mod expand;
 mod gather;
 mod pack;
+mod range;
 mod split;
 mod sum;
 mod table;
@@ -29,11 +30,12 @@ pub use compact::{compact_u32, compact_u64, compact_u128};
 pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
 pub use gather::{gather, gather_fixed, gather_views, max_u32};
 pub use pack::{pack_msb, pack_u8, pack_u32, pack_u64};
+pub use range::{min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64};
 pub use split::{join, join_u32, join_u64, split, split_u32, split_u64};
 pub use sum::{prefix_sum_u32, prefix_sum_u64};
 pub use table::Kernels;
 pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u32, unpack_u64};
 pub use views::{
-    Survey, inline_view, join_views, long_view, plain_views, push_padded, rebase_views, survey, view_at,
-    view_bytes, view_is_inline, view_len,
+    Survey, concat_views, inline_view, join_views, long_view, plain_strings, plain_views, push_padded,
+    rebase_views, survey, view_at, view_bytes, view_is_inline, view_len,
 };

@@ -2,7 +2,7 @@
 //!
 //! PERF: one loop per width here too, so that a group of eight values is put together in registers, with constant shifts.
 
-use crate::table::{Kernels, Pack, append};
+use crate::table::{Kernels, append};
 use crate::unpack::GROUP;
 use std::mem::MaybeUninit;
 
@@ -22,7 +22,8 @@ pub fn pack_u8(values: &[u8], width: u32, out: &mut Vec<u8>) {
 /// If `width > 32`.
 pub fn pack_u32(values: &[u32], width: u32, out: &mut Vec<u8>) {
     assert!(width <= u32::BITS, "width {width}");
-    pack(GROUPS_U32[width as usize], values, width, out);
+    // SAFETY: these loops write all they are given.
+    unsafe { pack(GROUPS_U32[width as usize], values, width, out) };
 }
 
 /// Packs the lowest `width <= 64` bits of each value, least significant bit first, and appends the bytes; the unused
@@ -32,34 +33,41 @@ pub fn pack_u32(values: &[u32], width: u32, out: &mut Vec<u8>) {
 /// If `width > 64`.
 pub fn pack_u64(values: &[u64], width: u32, out: &mut Vec<u8>) {
     assert!(width <= u64::BITS, "width {width}");
-    pack(GROUPS_U64[width as usize], values, width, out);
+    // SAFETY: these loops write all they are given.
+    unsafe { pack(GROUPS_U64[width as usize], values, width, out) };
 }
 
 impl Kernels {
     /// [`pack_u8`] at this level.
     pub fn pack_u8(&self, values: &[u8], width: u32, out: &mut Vec<u8>) {
         assert!(width <= u8::BITS, "width {width}");
-        // SAFETY: this CPU has the level of this table.
-        pack(|values, out| unsafe { (self.pack_u8)(values, width, out) }, values, width, out);
+        // SAFETY: this CPU has the level of this table, whose loops write all they are given.
+        unsafe { pack(|values, out| (self.pack_u8)(values, width, out), values, width, out) };
     }
 }
 
-/// Has whole groups packed by `kernel`, and the rest as a group with zeros behind it.
-fn pack<T: Copy + Default>(kernel: Pack<T>, values: &[T], width: u32, out: &mut Vec<u8>) {
-    let width_bytes = width as usize;
-    let (groups, rest) = values.as_chunks::<GROUP>();
-    let rest_bytes = (rest.len() * width_bytes).div_ceil(8);
-    out.reserve(groups.len() * width_bytes + GROUP * size_of::<T>());
-    // SAFETY: this CPU has the level of `kernel`, which writes all it is given, see `Kernels`.
-    unsafe {
-        append(out, groups.len() * width_bytes, |spare| kernel(groups.as_flattened(), width, spare));
-    }
+/// Has whole groups packed by `groups`, and the rest as a group with zeros behind it.
+///
+/// # Safety
+/// `groups` must write all it is given.
+unsafe fn pack<T: Copy + Default>(
+    groups: impl Fn(&[T], &mut [MaybeUninit<u8>]),
+    values: &[T],
+    width: u32,
+    out: &mut Vec<u8>,
+) {
+    let width = width as usize;
+    let (whole, rest) = values.as_chunks::<GROUP>();
+    let last = usize::from(!rest.is_empty()) * width;
+    out.reserve(whole.len() * width + last);
+    // SAFETY: all is written, says the caller.
+    unsafe { append(out, whole.len() * width, |spare| groups(whole.as_flattened(), spare)) };
     if !rest.is_empty() {
         let mut group = [T::default(); GROUP];
         group[..rest.len()].copy_from_slice(rest);
-        let end = out.len() + rest_bytes;
+        let end = out.len() + (rest.len() * width).div_ceil(8);
         // SAFETY: as above.
-        unsafe { append(out, width_bytes, |spare| kernel(&group, width, spare)) };
+        unsafe { append(out, width, |spare| groups(&group, spare)) };
         out.truncate(end);
     }
 }

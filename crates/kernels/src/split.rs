@@ -23,13 +23,28 @@ pub fn join(streams: &[u8], width: usize, stride: usize, first: usize, n: usize,
 /// # Panics
 /// If `values` is not a whole number of values.
 pub fn split(values: &[u8], width: usize, out: &mut Vec<u8>) {
-    if width == 0 {
+    if width == 0 || values.is_empty() {
         return;
     }
     assert!(values.len().is_multiple_of(width), "{} bytes are no values of {width}", values.len());
-    out.reserve(values.len());
-    for byte in 0..width {
-        out.extend(values.iter().skip(byte).step_by(width));
+    let n = values.len() / width;
+    let start = out.len();
+    out.resize(start + values.len(), 0);
+    let out = &mut out[start..];
+    // Squares of eight bytes of eight values, then what is left to the right and below.
+    let (across, down) = (width / SIDE * SIDE, n / SIDE * SIDE);
+    for column in (0..across).step_by(SIDE) {
+        for row in (0..down).step_by(SIDE) {
+            let square = std::array::from_fn(|i| word(&values[(row + i) * width + column..]));
+            for (i, bytes) in transposed(square).into_iter().enumerate() {
+                out[(column + i) * n + row..][..SIDE].copy_from_slice(&bytes.to_le_bytes());
+            }
+        }
+    }
+    for (byte, stream) in out.chunks_exact_mut(n).enumerate() {
+        let done = if byte < across { down } else { 0 };
+        let bytes = values[done * width..].iter().skip(byte).step_by(width);
+        stream[done..].iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
     }
 }
 
@@ -81,16 +96,82 @@ pub(crate) fn join_u64_scalar(streams: [&[u8]; 8], out: &mut [MaybeUninit<u64>])
 
 /// Appends the streams of 4-byte words: the mirror of [`join_u32`].
 pub fn split_u32(values: &[u32], out: &mut Vec<u8>) {
-    for shift in (0..u32::BITS).step_by(8) {
-        out.extend(values.iter().map(|value| (value >> shift) as u8));
-    }
+    Kernels::current().split_u32(values, out);
 }
 
 /// Appends the streams of 8-byte words: the mirror of [`join_u64`].
 pub fn split_u64(values: &[u64], out: &mut Vec<u8>) {
-    for shift in (0..u64::BITS).step_by(8) {
-        out.extend(values.iter().map(|value| (value >> shift) as u8));
+    Kernels::current().split_u64(values, out);
+}
+
+impl Kernels {
+    /// [`split_u32`] at this level.
+    pub fn split_u32(&self, values: &[u32], out: &mut Vec<u8>) {
+        // SAFETY: this CPU has the level of this table, whose loops write all they are given.
+        unsafe { append(out, values.len() * 4, |spare| (self.split_u32)(values, parts_of(spare))) };
     }
+
+    /// [`split_u64`] at this level.
+    pub fn split_u64(&self, values: &[u64], out: &mut Vec<u8>) {
+        // SAFETY: this CPU has the level of this table, whose loops write all they are given.
+        unsafe { append(out, values.len() * 8, |spare| (self.split_u64)(values, parts_of(spare))) };
+    }
+}
+
+pub(crate) fn split_u32_scalar(values: &[u32], streams: [&mut [MaybeUninit<u8>]; 4]) {
+    for (byte, stream) in streams.into_iter().enumerate() {
+        assert_eq!(values.len(), stream.len());
+        for (value, to) in values.iter().zip(stream) {
+            to.write((value >> (8 * byte)) as u8);
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn split_u64_scalar(values: &[u64], streams: [&mut [MaybeUninit<u8>]; 8]) {
+    let (squares, rest) = values.as_chunks::<SIDE>();
+    let streams = streams.map(|stream| &mut stream[..values.len()]);
+    let mut parts = streams.map(|stream| stream.as_chunks_mut::<SIDE>());
+    for (row, square) in squares.iter().enumerate() {
+        for ((stream, _), bytes) in parts.iter_mut().zip(transposed(*square)) {
+            stream[row].write_copy_of_slice(&bytes.to_le_bytes());
+        }
+    }
+    for (byte, (_, stream)) in parts.into_iter().enumerate() {
+        for (value, to) in rest.iter().zip(stream) {
+            to.write((value >> (8 * byte)) as u8);
+        }
+    }
+}
+
+/// As many equal parts as a value has bytes.
+fn parts_of<const W: usize>(out: &mut [MaybeUninit<u8>]) -> [&mut [MaybeUninit<u8>]; W] {
+    let n = out.len() / W;
+    let mut left = out;
+    std::array::from_fn(|_| left.split_off_mut(..n).expect("a part of the whole"))
+}
+
+/// Bytes of a word, and values in a square.
+const SIDE: usize = 8;
+
+#[inline(always)]
+fn word(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(*bytes.first_chunk().expect("eight bytes"))
+}
+
+/// The first bytes of all words, the second bytes of all, and so on.
+#[inline(always)]
+fn transposed(mut words: [u64; SIDE]) -> [u64; SIDE] {
+    // Blocks of 1, 2 and 4 bytes change places across the diagonal.
+    for (distance, mask) in [(1, 0x00ff_00ff_00ff_00ff), (2, 0x0000_ffff_0000_ffff), (4, 0xffff_ffff)] {
+        for low in (0..SIDE).filter(|i| i & distance == 0) {
+            let high = low + distance;
+            let change = (words[low] >> (8 * distance) ^ words[high]) & mask;
+            words[high] ^= change;
+            words[low] ^= change << (8 * distance);
+        }
+    }
+    words
 }
 
 /// `n` bytes of each of `W` streams, from byte `first` of each.

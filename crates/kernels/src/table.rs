@@ -5,7 +5,7 @@
 //! table there is, because [`Kernels::current`] and [`Kernels::all_available`] hand out no others.
 
 use crate::views::Survey;
-use crate::{bits, expand, gather, pack, split, sum, unpack, views};
+use crate::{bits, expand, gather, pack, range, split, sum, unpack, views};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
@@ -18,6 +18,12 @@ pub(crate) type Pack<T> = unsafe fn(values: &[T], width: u32, out: &mut [MaybeUn
 pub(crate) type Expand<T> = unsafe fn(dense: &[T], validity: &[u8], first: usize, out: &mut [MaybeUninit<T>]);
 /// A loop that makes values of deltas; returns the last.
 pub(crate) type PrefixSum<T> = unsafe fn(values: &mut [T], before: T, least: T) -> T;
+/// A loop that finds the least and the greatest of words, read as `V`.
+pub(crate) type MinMax<T, V> = unsafe fn(words: &[T]) -> (V, V);
+/// A loop that finds the least and the greatest of floats, as integers of that order, and counts the NaNs.
+pub(crate) type MinMaxFloat<T, V> = unsafe fn(words: &[T]) -> (V, V, usize);
+/// A loop that splits values into as many byte streams as a value has bytes; these are as long as the values are many.
+pub(crate) type Split<T, const W: usize> = unsafe fn(values: &[T], streams: [&mut [MaybeUninit<u8>]; W]);
 /// A loop that joins as many byte streams as a value has bytes.
 pub(crate) type Join<T, const W: usize> = unsafe fn(streams: [&[u8]; W], out: &mut [MaybeUninit<T>]);
 
@@ -38,6 +44,14 @@ pub struct Kernels {
     pub(crate) expand_word: unsafe fn(dense: u64, validity: u64) -> u64,
     pub(crate) prefix_sum_u32: PrefixSum<u32>,
     pub(crate) prefix_sum_u64: PrefixSum<u64>,
+    pub(crate) min_max_i32: MinMax<u32, i32>,
+    pub(crate) min_max_i64: MinMax<u64, i64>,
+    pub(crate) min_max_u32: MinMax<u32, u32>,
+    pub(crate) min_max_u64: MinMax<u64, u64>,
+    pub(crate) min_max_f32: MinMaxFloat<u32, i32>,
+    pub(crate) min_max_f64: MinMaxFloat<u64, i64>,
+    pub(crate) split_u32: Split<u32, 4>,
+    pub(crate) split_u64: Split<u64, 8>,
     pub(crate) max_u32: unsafe fn(values: &[u32]) -> u32,
     /// Counts the ones of `n` bits from bit `first` on.
     pub(crate) count_ones: unsafe fn(bytes: &[u8], first: usize, n: usize) -> usize,
@@ -61,6 +75,14 @@ pub(crate) const SCALAR: Kernels = Kernels {
     expand_word: expand::expand_word_scalar,
     prefix_sum_u32: sum::prefix_sum_u32_scalar,
     prefix_sum_u64: sum::prefix_sum_u64_scalar,
+    min_max_i32: range::min_max_i32_scalar,
+    min_max_i64: range::min_max_i64_scalar,
+    min_max_u32: range::min_max_u32_scalar,
+    min_max_u64: range::min_max_u64_scalar,
+    min_max_f32: range::min_max_f32_scalar,
+    min_max_f64: range::min_max_f64_scalar,
+    split_u32: split::split_u32_scalar,
+    split_u64: split::split_u64_scalar,
     max_u32: gather::max_u32_scalar,
     count_ones: bits::count_ones_scalar,
     at_least: bits::at_least_scalar,

@@ -109,34 +109,70 @@ pub fn join_views<'a, O>(
     offsets: &mut Vec<O>,
     bytes: &mut Vec<u8>,
 ) {
+    let start = bytes.len();
+    let mut end = start;
+    let ends = views.iter().map(|&view| {
+        end += view_len(view) as usize;
+        offset(end)
+    });
+    offsets.extend(ends);
+    put_strings::<false>(views, buffers, bytes);
+}
+
+/// Appends the strings of `views`, end to end, to `bytes`. `buffers` are what the long views refer to.
+///
+/// # Panics
+/// If a view is of no range of its buffer.
+pub fn concat_views<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
+    put_strings::<false>(views, buffers, bytes);
+}
+
+/// [`concat_views`] with the length of each string before it, 4 bytes little-endian: PLAIN.
+///
+/// # Panics
+/// If a view is of no range of its buffer.
+pub fn plain_strings<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
+    put_strings::<true>(views, buffers, bytes);
+}
+
+/// Bytes that are copied at once: most strings.
+const CHUNK: usize = 32;
+
+/// Appends strings, with their lengths before them if `PLAIN`.
+#[inline(always)]
+fn put_strings<'a, const PLAIN: bool>(
+    views: &'a [u128],
+    buffers: impl Iterator<Item = &'a [u8]>,
+    bytes: &mut Vec<u8>,
+) {
     // PERF: short strings are taken from the views as if those were a buffer: which strings are short is hard to
     // predict, and so there is no branch.
     let sources: Vec<&[u8]> = once(bytes_of(views)).chain(buffers).collect();
-    let total: usize = views.iter().map(|&view| view_len(view) as usize).sum();
+    let lengths = if PLAIN { 4 * views.len() } else { 0 };
+    let total = lengths + views.iter().map(|&view| view_len(view) as usize).sum::<usize>();
     bytes.reserve(total + CHUNK);
-    let start = bytes.len();
     let to = bytes.spare_capacity_mut();
     let mut end = 0;
-    offsets.extend(views.iter().enumerate().map(|(i, &view)| {
+    for (i, &view) in views.iter().enumerate() {
         let len = view_len(view) as usize;
         let source = select_unpredictable(view_is_inline(view), 0, 1 + ((view >> 64) as u32 as usize));
         let from = select_unpredictable(view_is_inline(view), i * 16 + 4, (view >> 96) as usize);
         let source = &sources[source][from..];
+        if PLAIN {
+            to[end..][..4].write_copy_of_slice(&view_len(view).to_le_bytes());
+            end += 4;
+        }
         match (source.first_chunk::<CHUNK>(), to[end..].first_chunk_mut::<CHUNK>()) {
             // What is too much is overwritten by the next string.
             (Some(chunk), Some(to)) if len <= CHUNK => _ = to.write_copy_of_slice(chunk),
             _ => copy_exact(&source[..len], &mut to[end..][..len]),
         }
         end += len;
-        offset(start + end)
-    }));
+    }
     assert_eq!(end, total);
     // SAFETY: `total` bytes were written, string by string without a gap.
-    unsafe { bytes.set_len(start + total) };
+    unsafe { bytes.set_len(bytes.len() + total) };
 }
-
-/// Bytes that are copied at once: most strings.
-const CHUNK: usize = 32;
 
 /// Appends the first `len` bytes of `padded`.
 ///

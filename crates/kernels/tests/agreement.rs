@@ -185,6 +185,94 @@ fn joining() {
 }
 
 #[test]
+fn packing() {
+    let bytes: Vec<u8> = noise(340).iter().map(|&value| (value >> 30) as u8).collect();
+    for width in 0..=8 {
+        for n in LENGTHS {
+            for start in 0..3 {
+                for kernels in Kernels::all_available() {
+                    let (mut out, mut expected) = (vec![7], vec![7]);
+                    kernels.pack_u8(&bytes[start..start + n], width, &mut out);
+                    scalar().pack_u8(&bytes[start..start + n], width, &mut expected);
+                    assert_eq!(out, expected, "{kernels:?}, {n} of width {width}");
+                    let wide: Vec<u64> = bytes[start..start + n].iter().map(|&byte| byte.into()).collect();
+                    expected.truncate(1);
+                    pack_u64(&wide, width, &mut expected);
+                    assert_eq!(out, expected, "{kernels:?}, {n} of width {width}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn splitting() {
+    let values = noise(310);
+    let halves: Vec<u32> = values.iter().map(|&value| value as u32).collect();
+    for n in LENGTHS {
+        for kernels in Kernels::all_available() {
+            let (mut out, mut half_out) = (vec![7], vec![7]);
+            kernels.split_u64(&values[..n], &mut out);
+            kernels.split_u32(&halves[..n], &mut half_out);
+            let streams =
+                (0..8).flat_map(|byte| values[..n].iter().map(move |value| (value >> (8 * byte)) as u8));
+            assert!(out[1..].iter().copied().eq(streams), "{kernels:?}, {n}");
+            let streams =
+                (0..4).flat_map(|byte| halves[..n].iter().map(move |value| (value >> (8 * byte)) as u8));
+            assert!(half_out[1..].iter().copied().eq(streams), "{kernels:?}, {n}");
+        }
+    }
+}
+
+#[test]
+fn ranges() {
+    let mut values = noise(310);
+    // Infinities, zeros and NaNs of both signs, as either type.
+    for (i, sign) in [0, 1 << 63].into_iter().cycle().take(40).enumerate() {
+        let special = [0, 0x7ff0 << 48, 0x7ff8 << 48, (0x7f80 << 48) + 1, 0xff80_0000, 0x7fc0_0001, 1 << 31];
+        values[7 * i] = special[i % special.len()] | sign;
+    }
+    let words: Vec<u32> = values.iter().map(|&value| (value ^ value >> 32) as u32).collect();
+    for n in LENGTHS {
+        for start in 0..5 {
+            let (values, words) = (&values[start..start + n], &words[start..start + n]);
+            for kernels in Kernels::all_available() {
+                let signed = words.iter().map(|&word| word as i32);
+                assert_eq!(kernels.min_max_i32(words), signed.clone().min().zip(signed.max()), "{kernels:?}");
+                let signed = values.iter().map(|&word| word as i64);
+                assert_eq!(
+                    kernels.min_max_i64(values),
+                    signed.clone().min().zip(signed.max()),
+                    "{kernels:?}"
+                );
+                assert_eq!(
+                    kernels.min_max_u32(words),
+                    words.iter().copied().min().zip(words.iter().copied().max())
+                );
+                assert_eq!(
+                    kernels.min_max_u64(values),
+                    values.iter().copied().min().zip(values.iter().copied().max())
+                );
+
+                let floats = words.iter().map(|&word| f32::from_bits(word)).filter(|float| !float.is_nan());
+                let (range, nans) = kernels.min_max_f32(words);
+                assert_eq!(nans, n - floats.clone().count());
+                let least = floats.clone().min_by(f32::total_cmp).zip(floats.max_by(f32::total_cmp));
+                let bits = |(least, greatest): (f32, f32)| (least.to_bits(), greatest.to_bits());
+                assert_eq!(range.map(bits), least.map(bits), "{kernels:?}");
+
+                let floats = values.iter().map(|&word| f64::from_bits(word)).filter(|float| !float.is_nan());
+                let (range, nans) = kernels.min_max_f64(values);
+                assert_eq!(nans, n - floats.clone().count());
+                let least = floats.clone().min_by(f64::total_cmp).zip(floats.max_by(f64::total_cmp));
+                let bits = |(least, greatest): (f64, f64)| (least.to_bits(), greatest.to_bits());
+                assert_eq!(range.map(bits), least.map(bits), "{kernels:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn surveying() {
     let words = noise(620);
     let views: Vec<u128> = words

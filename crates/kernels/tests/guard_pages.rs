@@ -2,7 +2,8 @@
 #![cfg(unix)]
 
 use marquetry_kernels::{
-    Bits, Kernels, gather, join_views, long_view, pack_u64, plain_views, split_u32, split_u64,
+    Bits, Kernels, concat_views, gather, join_views, long_view, pack_u64, plain_strings, plain_views,
+    split_u32, split_u64,
 };
 use std::ptr;
 
@@ -85,7 +86,7 @@ fn unpacking() {
 }
 
 #[test]
-fn expanding_summing_and_looking_up() {
+fn all_that_takes_values() {
     let mut memory = Guarded::new(8192);
     let values = noise(200);
     for n in LENGTHS {
@@ -101,6 +102,15 @@ fn expanding_summing_and_looking_up() {
             kernels.max_u32(memory.copy(&words));
             let levels: Vec<u8> = words.iter().map(|&word| word as u8).collect();
             kernels.push_at_least(&mut Bits::new(), memory.copy(&levels), 100);
+            (1..8).for_each(|width| kernels.pack_u8(memory.copy(&levels), width, &mut Vec::new()));
+            kernels.split_u32(memory.copy(&words), &mut Vec::new());
+            kernels.split_u64(memory.copy(&values[..n]), &mut Vec::new());
+            kernels.min_max_i32(memory.copy(&words));
+            kernels.min_max_u32(memory.copy(&words));
+            kernels.min_max_f32(memory.copy(&words));
+            kernels.min_max_i64(memory.copy(&values[..n]));
+            kernels.min_max_u64(memory.copy(&values[..n]));
+            kernels.min_max_f64(memory.copy(&values[..n]));
         }
         let indices: Vec<u32> = (0..n as u32).rev().collect();
         gather(memory.copy(&values[..n]), &indices, &mut Vec::new()).unwrap();
@@ -135,10 +145,19 @@ fn strings() {
         join_views(&views, [&*page].into_iter(), |end| end, &mut ends, &mut bytes);
         assert_eq!(bytes, string.repeat(3));
         assert_eq!(ends, [1, 2, 3].map(|i| i * len as usize));
+        bytes.clear();
+        plain_strings(memory.copy(&views[..2]), [plain.as_slice()].into_iter(), &mut bytes);
+        assert_eq!(bytes, plain[..2 * (4 + len as usize)]);
         if len > 12 {
             let buffer = memory.copy(&string);
             bytes.clear();
             join_views(&[long_view(buffer, 0, 0)], [&*buffer].into_iter(), |end| end, &mut ends, &mut bytes);
+            assert_eq!(bytes, string);
+            bytes.clear();
+            plain_strings(&[long_view(buffer, 0, 0)], [&*buffer].into_iter(), &mut bytes);
+            assert_eq!(bytes[4..], string);
+            bytes.clear();
+            concat_views(&[long_view(buffer, 0, 0)], [&*buffer].into_iter(), &mut bytes);
             assert_eq!(bytes, string);
         }
     }

@@ -15,11 +15,13 @@
 #![forbid(unsafe_code)]
 
 pub mod arrow;
+mod create;
 pub mod errors;
 pub mod file;
 mod open;
 pub mod porting;
 
+pub use create::{NewFile, create, create_with};
 pub use open::{OpenFile, open, open_bytes};
 
 /// The footer and page headers as structs: `parquet.thrift` in Rust.

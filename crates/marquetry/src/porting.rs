@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `parquet::arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ParquetRecordBatchReader, ArrowReaderOptions, ArrowReaderMetadata}` | [`marquetry::arrow::arrow_reader`](crate::arrow::arrow_reader) |
 //! | `parquet::arrow::ProjectionMask` | [`marquetry::arrow::ProjectionMask`](crate::arrow::ProjectionMask) |
+//! | `parquet::arrow::ArrowWriter` | [`marquetry::arrow::ArrowWriter`](crate::arrow::ArrowWriter) |
 //! | `parquet::file::metadata::ParquetMetaData` | [`marquetry::file::metadata::ParquetMetaData`](crate::file::metadata::ParquetMetaData) |
 //! | `parquet::file::metadata::{KeyValue, SortingColumn}` | [`marquetry::file::metadata`](crate::file::metadata) |
 //! | `parquet::file::properties::{WriterProperties, WriterVersion, EnabledStatistics, BloomFilterProperties}` | [`marquetry::file::properties`](crate::file::properties) |
@@ -78,13 +79,20 @@
 //! # Ok::<(), marquetry::errors::Error>(())
 //! ```
 //!
-//! # How a file is written
+//! # Writing a file
 //!
 //! ```
+//! use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+//! use marquetry::arrow::ArrowWriter;
 //! use marquetry::basic::{Compression, Encoding, ZstdLevel};
 //! use marquetry::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 //! use marquetry::schema::types::ColumnPath;
+//! use std::sync::Arc;
 //!
+//! let batch = RecordBatch::try_from_iter([
+//!     ("name", Arc::new(StringArray::from(vec!["Barolo", "Rioja"])) as ArrayRef),
+//!     ("year", Arc::new(Int32Array::from(vec![2016, 2019])) as ArrayRef),
+//! ])?;
 //! let properties = WriterProperties::builder()
 //!     .set_writer_version(WriterVersion::PARQUET_2_0)
 //!     .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
@@ -93,9 +101,12 @@
 //!     .set_column_bloom_filter_enabled(ColumnPath::from("name"), true)
 //!     .set_column_statistics_enabled(ColumnPath::from("name"), EnabledStatistics::Chunk)
 //!     .build();
-//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
-//! properties.check(marquetry::open(path)?.metadata().schema())?;
-//! # Ok::<(), marquetry::errors::Error>(())
+//! let mut file = Vec::new();
+//! let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties))?;
+//! writer.write(&batch)?;
+//! writer.close()?;
+//! assert_eq!(marquetry::open_bytes(file)?.metadata().num_rows(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # What differs

@@ -1,8 +1,13 @@
 //! BYTE_ARRAY: text and binary, as views or with offsets.
 
+use super::from_array::{Unfit, no_array};
+use super::picks::Picks;
 use super::shared;
 use crate::trusted;
-use arrow_array::{ArrayRef, GenericBinaryArray, OffsetSizeTrait};
+use ::bytes::Bytes;
+use arrow_array::cast::AsArray;
+use arrow_array::types::ByteViewType;
+use arrow_array::{Array, ArrayRef, GenericBinaryArray, GenericByteViewArray, OffsetSizeTrait};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
@@ -56,4 +61,102 @@ fn joined<O: OffsetSizeTrait>(views: &Views) -> Result<(OffsetBuffer<O>, Buffer)
     })?;
     views.join(O::usize_as, &mut offsets, &mut bytes);
     Ok((OffsetBuffer::new(offsets.into()), Buffer::from_vec(bytes)))
+}
+
+/// Appends views of the picked strings. The bytes stay where they are, in the array's buffers.
+pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Views) -> Result<(), Unfit> {
+    out.reserve(picks.len());
+    match array.data_type() {
+        DataType::Utf8 => {
+            let array = array.as_string_opt::<i32>().ok_or_else(|| no_array(array))?;
+            from_offsets(array.value_offsets(), array.values(), picks, out)
+        }
+        DataType::LargeUtf8 => {
+            let array = array.as_string_opt::<i64>().ok_or_else(|| no_array(array))?;
+            from_offsets(array.value_offsets(), array.values(), picks, out)
+        }
+        DataType::Binary => {
+            let array = array.as_binary_opt::<i32>().ok_or_else(|| no_array(array))?;
+            from_offsets(array.value_offsets(), array.values(), picks, out)
+        }
+        DataType::LargeBinary => {
+            let array = array.as_binary_opt::<i64>().ok_or_else(|| no_array(array))?;
+            from_offsets(array.value_offsets(), array.values(), picks, out)
+        }
+        DataType::Utf8View => {
+            from_views(array.as_string_view_opt().ok_or_else(|| no_array(array))?, picks, out);
+            Ok(())
+        }
+        _ => {
+            from_views(array.as_binary_view_opt().ok_or_else(|| no_array(array))?, picks, out);
+            Ok(())
+        }
+    }
+}
+
+/// Views have offsets of 32 bits: a buffer that is longer than those reach is given in parts, of which each begins with
+/// a string and has all of it.
+fn from_offsets<O: OffsetSizeTrait>(
+    offsets: &[O],
+    buffer: &Buffer,
+    picks: &Picks<'_>,
+    out: &mut Views,
+) -> Result<(), Unfit> {
+    let bytes = shared_bytes(buffer);
+    if i32::try_from(bytes.len()).is_ok() {
+        let number = out.add_buffer(&bytes);
+        picks.runs(|run| {
+            let ends = offsets[run.start..=run.end].windows(2);
+            out.push_slices(number, ends.map(|pair| pair[0].as_usize()..pair[1].as_usize()));
+        });
+        return Ok(());
+    }
+    let (mut part, mut number, mut n, mut too_long) = (0..0, 0, 0, None);
+    picks.runs(|run| {
+        for pair in offsets[run.start..=run.end].windows(2) {
+            let string = pair[0].as_usize()..pair[1].as_usize();
+            if i32::try_from(string.len()).is_err() {
+                too_long = too_long.or(Some(n));
+                continue;
+            }
+            if string.start < part.start || string.end > part.end {
+                part = string.start..bytes.len().min(string.start.saturating_add(PART));
+                number = out.add_buffer(&bytes.slice(part.clone()));
+            }
+            out.push_slice(number, string.start - part.start..string.end - part.start);
+            n += 1;
+        }
+    });
+    match too_long {
+        Some(value) => Err(Unfit::value(value, "a string of 2 GiB or more")),
+        None => Ok(()),
+    }
+}
+
+/// Bytes of a buffer that views can reach.
+const PART: usize = u32::MAX as usize;
+
+/// Arrow's views are ours, but for the numbers of the buffers.
+fn from_views<T: ByteViewType>(array: &GenericByteViewArray<T>, picks: &Picks<'_>, out: &mut Views) {
+    let buffers: Vec<_> = array.data_buffers().iter().map(shared_bytes).collect();
+    out.push_views(&buffers, |out, first| {
+        let start = out.len();
+        picks.chunks(array.views(), |views| out.extend_from_slice(views));
+        if first > 0 {
+            // Short strings are in the view itself.
+            let long = out[start..].iter_mut().filter(|view| **view as u32 > 12);
+            long.for_each(|view| *view += u128::from(first) << 64);
+        }
+    });
+}
+
+/// The bytes of a buffer, which stays what it is.
+fn shared_bytes(buffer: &Buffer) -> Bytes {
+    struct Owner(Buffer);
+    impl AsRef<[u8]> for Owner {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    Bytes::from_owner(Owner(buffer.clone()))
 }

@@ -1,7 +1,10 @@
 //! FIXED_LEN_BYTE_ARRAY: bytes of one length, and FLOAT16.
 
+use super::from_array::{Unfit, no_array};
+use super::picks::Picks;
 use super::{primitive, shared};
-use arrow_array::{ArrayRef, FixedSizeBinaryArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray};
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
@@ -23,4 +26,23 @@ pub(super) fn half_floats(values: &Fixed, nulls: Option<NullBuffer>) -> Result<A
     };
     let bits: Vec<u16> = values.iter().map(|&value| u16::from_le_bytes(value)).collect();
     primitive(Buffer::from_vec(bits), values.len(), nulls, &DataType::Float16)
+}
+
+/// Appends the picked values of an array of the same width.
+pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) -> Result<(), Unfit> {
+    let array = array.as_fixed_size_binary_opt().ok_or_else(|| no_array(array))?;
+    let (bytes, width) = (array.value_data(), out.width());
+    out.push_with(picks.len(), |out| {
+        out.reserve(picks.len() * width);
+        picks.runs(|run| out.extend_from_slice(&bytes[run.start * width..run.end * width]));
+    });
+    Ok(())
+}
+
+/// Appends the picked values of an array of FLOAT16.
+pub(super) fn from_half_floats(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) {
+    let data = array.to_data();
+    out.push_with(picks.len(), |out| {
+        picks.chunks(data.buffer::<u16>(0), |bits| out.extend(bits.iter().flat_map(|bits| bits.to_le_bytes())));
+    });
 }

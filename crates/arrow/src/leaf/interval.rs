@@ -1,7 +1,11 @@
 //! INTERVAL: months, days and milliseconds, each an unsigned little-endian integer of 4 bytes.
 
+use super::from_array::{Unfit, no_array};
+use super::picks::Picks;
 use super::primitive;
-use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType};
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{Buffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer};
 use arrow_schema::{DataType, IntervalUnit};
 use marquetry_base::{Error, Result};
@@ -56,4 +60,41 @@ fn year_month(parts: Parts) -> Result<i32> {
 #[cold]
 fn inexact([months, days, millis]: Parts, what: &str) -> Error {
     Error::limit(format!("{months} months, {days} days, {millis} ms are no interval {what}"))
+}
+
+/// Appends the picked intervals of any unit. Fails on one of months, days and nanoseconds that has negative parts, or
+/// no whole number of milliseconds, or too many of them; the parts of the other units are stored as their bits.
+pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) -> Result<(), Unfit> {
+    if let Some(array) = array.as_primitive_opt::<IntervalYearMonthType>() {
+        push(picks, array.values(), out, |months| [months as u32, 0, 0]);
+    } else if let Some(array) = array.as_primitive_opt::<IntervalDayTimeType>() {
+        let parts = |value: IntervalDayTime| [0, value.days as u32, value.milliseconds as u32];
+        push(picks, array.values(), out, parts);
+    } else if let Some(array) = array.as_primitive_opt::<IntervalMonthDayNanoType>() {
+        if let Some(first) = picks.find(array.values(), |value| stored(value).is_none()) {
+            return Err(Unfit::value(
+                first,
+                "an interval that Parquet cannot hold: months, days and whole milliseconds, none of them negative",
+            ));
+        }
+        push(picks, array.values(), out, |value| stored(value).unwrap_or_default());
+    } else {
+        return Err(no_array(array));
+    }
+    Ok(())
+}
+
+fn push<T: Copy + Default>(picks: &Picks<'_>, from: &[T], out: &mut Fixed, parts: impl Fn(T) -> Parts) {
+    out.push_with(picks.len(), |out| {
+        out.reserve(picks.len() * 12);
+        picks.chunks(from, |values| {
+            out.extend(values.iter().flat_map(|&value| parts(value).into_iter().flat_map(u32::to_le_bytes)));
+        });
+    });
+}
+
+fn stored(value: IntervalMonthDayNano) -> Option<Parts> {
+    let whole = value.nanoseconds % 1_000_000 == 0;
+    let millis = u32::try_from(value.nanoseconds / 1_000_000).ok().filter(|_| whole)?;
+    Some([u32::try_from(value.months).ok()?, u32::try_from(value.days).ok()?, millis])
 }

@@ -1,8 +1,12 @@
 //! DATE, TIME and TIMESTAMP in other units than they are stored in.
 
+use super::from_array::{Unfit, no_array};
+use super::picks::Picks;
 use super::words;
 use crate::schema::plain;
-use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Date64Type;
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
@@ -86,4 +90,49 @@ fn out_of_range(value: i64, from: TimeUnit, to: TimeUnit) -> Error {
     Error::limit(format!(
         "{value} {from:?}s are too many to count in {to:?}s; read the column in a coarser unit, or without the stored Arrow schema"
     ))
+}
+
+/// Appends the picked dates, which must be whole days, as days.
+pub(super) fn days_from(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) -> Result<(), Unfit> {
+    let array = array.as_primitive_opt::<Date64Type>().ok_or_else(|| no_array(array))?;
+    let days = |millis: i64| i32::try_from(millis / DAY_MILLIS).ok().filter(|_| millis % DAY_MILLIS == 0);
+    if let Some(first) = picks.find(array.values(), |millis| days(millis).is_none()) {
+        return Err(Unfit::value(first, "a date that is no whole day, or beyond 32-bit days"));
+    }
+    picks.map(array.values(), out, |millis| days(millis).unwrap_or(0) as u32);
+    Ok(())
+}
+
+/// Makes values of `unit` those of the unit that the column counts in, which is milliseconds where `unit` is seconds.
+pub(super) fn to_stored(
+    values: &mut [u64],
+    unit: TimeUnit,
+    stored: Option<&Logical>,
+) -> Result<(), Unfit> {
+    if unit != TimeUnit::Second || stored.is_none() {
+        return Ok(());
+    }
+    const MOST: i64 = i64::MAX / 1000;
+    if let Some(first) = values.iter().position(|&seconds| !(-MOST..=MOST).contains(&(seconds as i64))) {
+        return Err(Unfit::value(first, "seconds that are too many to count in milliseconds, as they are stored"));
+    }
+    values.iter_mut().for_each(|value| *value = value.wrapping_mul(1000));
+    Ok(())
+}
+
+/// [`to_stored`] for 32 bits.
+pub(super) fn time_to_stored(
+    values: &mut [u32],
+    unit: TimeUnit,
+    stored: Option<&Logical>,
+) -> Result<(), Unfit> {
+    if unit != TimeUnit::Second || stored.is_none() {
+        return Ok(());
+    }
+    const MOST: i32 = i32::MAX / 1000;
+    if let Some(first) = values.iter().position(|&seconds| !(-MOST..=MOST).contains(&(seconds as i32))) {
+        return Err(Unfit::value(first, "seconds that are too many to count in milliseconds, as they are stored"));
+    }
+    values.iter_mut().for_each(|value| *value = value.wrapping_mul(1000));
+    Ok(())
 }

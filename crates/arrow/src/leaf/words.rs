@@ -1,10 +1,15 @@
-//! Values of 32 and 64 bits: integers, floats, and dates and times in the unit they are stored in.
+//! Values of 32 and 64 bits: integers, floats, and dates and times in the unit they are stored in; and booleans.
 
+use super::picks::Picks;
 use super::primitive;
-use arrow_array::ArrayRef;
+use super::{Unfit, from_array::no_array};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int8Type, Int16Type, UInt8Type, UInt16Type};
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_schema::DataType;
 use marquetry_base::Result;
+use marquetry_encoding::Bits;
 
 /// The values as they are; nothing is copied.
 pub(super) fn as_is<T: ArrowNativeType>(
@@ -24,4 +29,38 @@ pub(super) fn narrow_to_8(values: &[u32], nulls: Option<NullBuffer>, to: &DataTy
 /// The low 16 bits.
 pub(super) fn narrow_to_16(values: &[u32], nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     as_is(values.iter().map(|&value| value as u16).collect(), nulls, to)
+}
+
+/// Appends the picked values of an array of 4 bytes each.
+pub(super) fn copied_w32(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) {
+    picks.copy_w32(array.to_data().buffer::<u32>(0), out);
+}
+
+/// Appends the picked values of an array of 8 bytes each.
+pub(super) fn copied_w64(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u64>) {
+    picks.copy_w64(array.to_data().buffer::<u64>(0), out);
+}
+
+/// Appends the picked values of an array of integers of 8 or 16 bits.
+pub(super) fn widened(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) -> Result<(), Unfit> {
+    if let Some(array) = array.as_primitive_opt::<Int8Type>() {
+        picks.map(array.values(), out, |value| i32::from(value) as u32);
+    } else if let Some(array) = array.as_primitive_opt::<Int16Type>() {
+        picks.map(array.values(), out, |value| i32::from(value) as u32);
+    } else if let Some(array) = array.as_primitive_opt::<UInt8Type>() {
+        picks.map(array.values(), out, u32::from);
+    } else if let Some(array) = array.as_primitive_opt::<UInt16Type>() {
+        picks.map(array.values(), out, u32::from);
+    } else {
+        return Err(no_array(array));
+    }
+    Ok(())
+}
+
+/// Appends the picked bits.
+pub(super) fn bits_from(array: &dyn Array, picks: &Picks<'_>, out: &mut Bits) -> Result<(), Unfit> {
+    let values = array.as_boolean_opt().ok_or_else(|| no_array(array))?.values();
+    out.reserve(picks.len());
+    picks.copy_bits(values.values(), values.offset(), out);
+    Ok(())
 }

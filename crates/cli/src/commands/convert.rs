@@ -1,15 +1,17 @@
-//! `convert`: rows into a file of another kind.
+//! `convert`: rows into a file of another kind, or of another form.
 
-use crate::args::{ConvertArgs, Target};
-use crate::convert::{Destination, Progress, Sink, plain_columns, renamed, with_names};
+use crate::args::{ConvertArgs, Report, Target};
+use crate::convert::{Destination, Progress, Sink, SizeReport, Total, properties, renamed, with_names};
 use crate::failure::{Failure, Outcome};
+use crate::inputs::{self, Batches, Input, Wanted};
 use crate::output::Output;
-use arrow_array::RecordBatchReader;
+use crate::sort::{self, Budget, Keys, SortKey};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 pub(crate) fn run(args: &ConvertArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     match convert(args, output) {
-        Err(failure @ Failure::File(_)) => outcome.report(Some(&args.input), &failure),
+        Err(failure @ (Failure::File(_) | Failure::Check(_))) => outcome.report(Some(&args.input), &failure),
         Err(failure @ (Failure::Write(_) | Failure::Usage(_))) => {
             outcome.report(Some(&args.output), &failure);
         }
@@ -25,37 +27,121 @@ fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
         (None, true) => Target::Jsonl,
         (None, false) => by_extension(&args.output)?,
     };
-    let file = plain_columns(marquetry::open(&args.input)?)?;
-    let mut file = args.selection.of(file).batch_size(args.batch_size.get());
-    if let Some(limit) = args.limit {
-        file = file.limit(limit);
-    }
-    let rows = file.metadata().num_rows().saturating_sub(args.selection.offset as u64);
-    let mut reader = file.batches()?;
-    let mut progress = Progress::new(rows.min(args.limit.map_or(u64::MAX, |limit| limit as u64)), to_stdout);
+    let input = inputs::open(&args.input, &wanted(args, target))?;
+    let schema = match target {
+        // A Parquet file keeps its names, the empty ones too.
+        Target::Parquet => input.schema.clone(),
+        _ => with_names(input.schema.clone()),
+    };
+    let keys = args.sort_by.iter().map(|key| SortKey::parse(key, &schema)).collect::<Result<Vec<_>, _>>()?;
+    let report = report_format(args, to_stdout, output)?;
     let mut destination = match to_stdout {
-        true => Destination::Stdout(output),
+        true => Destination::stdout(output),
         false => Destination::create(&args.output, &args.input)?,
     };
-    let schema = with_names(reader.schema());
-    let mut sink = Sink::new(target, to_stdout, &mut destination, &schema)?;
-    while let Some(batch) = reader.next_batch() {
-        let batch = renamed(batch?, &schema)?;
+    let written = destination.written();
+    let mut progress = Progress::new(total(&input), to_stdout, written.clone());
+    let mut sink = match target {
+        Target::Parquet => parquet_sink(args, &input, &keys, &mut destination)?,
+        _ => Sink::new(target, to_stdout, &mut destination, &schema)?,
+    };
+    let batches = {
+        let schema = schema.clone();
+        input.batches.map(move |batch| Ok(renamed(batch?, &schema)?))
+    };
+    let batches: Batches = match keys.is_empty() {
+        true => Box::new(batches),
+        false => {
+            progress.begin("sorting ", None);
+            let budget = Budget::new(args.memory_limit, args.batch_size.get());
+            let advance = |rows| progress.advance(rows);
+            let sorted = sort::sorted(Box::new(batches), &schema, Keys::new(keys)?, budget, advance)?;
+            progress.begin("writing ", Some(Total::Rows(progress.rows())));
+            sorted
+        }
+    };
+    for batch in batches {
+        let batch = batch?;
         sink.write(&batch)?;
         progress.advance(batch.num_rows());
     }
-    sink.finish()?;
-    destination.complete()
+    let sizes = sink.finish()?;
+    destination.complete()?;
+    drop(progress);
+    match sizes {
+        Some(sizes) => print(&sizes, report, &args.output, written.load(Ordering::Relaxed), output),
+        None => Ok(()),
+    }
+}
+
+fn wanted(args: &ConvertArgs, target: Target) -> Wanted<'_> {
+    Wanted {
+        args: &args.reading,
+        selection: &args.selection,
+        limit: args.limit,
+        batch_rows: args.batch_size.get(),
+        plain: target != Target::Parquet,
+    }
+}
+
+fn parquet_sink<'a, 'b>(
+    args: &ConvertArgs,
+    input: &Input,
+    keys: &[SortKey],
+    destination: &'a mut Destination<'b>,
+) -> Result<Sink<'a, 'b>, Failure> {
+    let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
+    let properties = properties(&args.writing, args.memory_limit, keys, pairs);
+    // Bytes of some rows cannot be told from those of all.
+    let has_all_rows = args.selection.offset == 0 && args.limit.is_none();
+    let source = input.parquet.clone().filter(|_| has_all_rows);
+    Sink::parquet(destination, &input.schema, properties, source)
+}
+
+fn total(input: &Input) -> Total {
+    match (input.rows, input.bytes) {
+        (Some(rows), _) => Total::Rows(rows),
+        (None, Some(bytes)) => Total::Bytes(bytes, input.bytes_read.clone()),
+        (None, None) => Total::Unknown,
+    }
+}
+
+/// How the report is printed: not where the rows go.
+fn report_format(args: &ConvertArgs, to_stdout: bool, output: &Output) -> Result<Report, Failure> {
+    match (args.writing.report, to_stdout) {
+        (Some(Report::Text | Report::Json), true) => {
+            Err(Failure::Usage("standard output has the rows: there is no place for a report".to_owned()))
+        }
+        (Some(report), false) => Ok(report),
+        (_, true) => Ok(Report::None),
+        (None, false) if output.is_json() => Ok(Report::Json),
+        (None, false) => Ok(Report::Text),
+    }
+}
+
+fn print(
+    sizes: &SizeReport,
+    report: Report,
+    path: &Path,
+    size: u64,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    match report {
+        Report::Text => Ok(sizes.print(path, size, output)?),
+        Report::Json => Ok(output.json(&sizes.json(path, size))?),
+        Report::None => Ok(()),
+    }
 }
 
 fn by_extension(output: &Path) -> Result<Target, Failure> {
     let extension = output.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     match extension.as_deref() {
+        Some("parquet" | "parq" | "pq") => Ok(Target::Parquet),
         Some("arrow" | "arrows" | "feather" | "ipc") => Ok(Target::Arrow),
         Some("csv") => Ok(Target::Csv),
         Some("jsonl" | "ndjson") => Ok(Target::Jsonl),
         _ => Err(Failure::Usage(
-            "which format? End the name in .arrow, .csv or .jsonl, or say --to".to_owned(),
+            "which format? End the name in .parquet, .arrow, .csv or .jsonl, or say --to".to_owned(),
         )),
     }
 }

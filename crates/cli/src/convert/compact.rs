@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, DataType};
 use std::sync::Arc;
 
 /// The batch with views that point to little more than their strings.
-pub(super) fn compact(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn compact(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().map(array).collect::<Result<_, _>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(batch.schema(), columns, &options)

@@ -6,9 +6,16 @@ use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where converted rows go.
-pub(crate) enum Destination<'a> {
+/// Where converted rows go, and how many bytes went there.
+pub(crate) struct Destination<'a> {
+    to: To<'a>,
+    written: Arc<AtomicU64>,
+}
+
+enum To<'a> {
     /// Standard output.
     Stdout(&'a mut Output),
     /// Something that is there and cannot be replaced, such as a named pipe.
@@ -18,14 +25,24 @@ pub(crate) enum Destination<'a> {
 }
 
 /// A file under a temporary name beside its own; it is deleted when dropped before it was renamed.
-pub(crate) struct NewFile {
+struct NewFile {
     out: BufWriter<File>,
     temporary: PathBuf,
     path: PathBuf,
     is_complete: bool,
 }
 
-impl Destination<'_> {
+impl<'a> Destination<'a> {
+    /// Standard output.
+    pub(crate) fn stdout(output: &'a mut Output) -> Self {
+        Destination { to: To::Stdout(output), written: Arc::default() }
+    }
+
+    /// How many bytes were written; goes on counting.
+    pub(crate) fn written(&self) -> Arc<AtomicU64> {
+        self.written.clone()
+    }
+
     /// A destination at `path`. Fails if that is the file `input` itself, or nothing can be written there.
     pub(crate) fn create(path: &Path, input: &Path) -> Result<Self, Failure> {
         // A link stays one: what it points to is replaced.
@@ -39,7 +56,8 @@ impl Destination<'_> {
         }
         if old.as_ref().is_some_and(|old| !old.is_file()) {
             let file = OpenOptions::new().write(true).open(&path)?;
-            return Ok(Destination::Special(BufWriter::with_capacity(BUFFER, file)));
+            let to = To::Special(BufWriter::with_capacity(BUFFER, file));
+            return Ok(Destination { to, written: Arc::default() });
         }
         let temporary = temporary_name(&path);
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
@@ -48,13 +66,13 @@ impl Destination<'_> {
         if let Some(old) = old {
             fs::set_permissions(&new.temporary, old.permissions())?;
         }
-        Ok(Destination::File(new))
+        Ok(Destination { to: To::File(new), written: Arc::default() })
     }
 
     /// Everything is written: files get their name.
     pub(crate) fn complete(mut self) -> Result<(), Failure> {
         self.flush()?;
-        if let Destination::File(new) = &mut self {
+        if let To::File(new) = &mut self.to {
             fs::rename(&new.temporary, &new.path)?;
             new.is_complete = true;
         }
@@ -64,18 +82,20 @@ impl Destination<'_> {
 
 impl Write for Destination<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Destination::Stdout(output) => output.write(bytes),
-            Destination::Special(out) => out.write(bytes),
-            Destination::File(new) => new.out.write(bytes),
-        }
+        let written = match &mut self.to {
+            To::Stdout(output) => output.write(bytes),
+            To::Special(out) => out.write(bytes),
+            To::File(new) => new.out.write(bytes),
+        }?;
+        self.written.fetch_add(written as u64, Ordering::Relaxed);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Destination::Stdout(output) => output.flush(),
-            Destination::Special(out) => out.flush(),
-            Destination::File(new) => new.out.flush(),
+        match &mut self.to {
+            To::Stdout(output) => output.flush(),
+            To::Special(out) => out.flush(),
+            To::File(new) => new.out.flush(),
         }
     }
 }

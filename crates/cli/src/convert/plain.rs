@@ -3,15 +3,16 @@
 //! The stored Arrow schema may make columns dictionaries or runs. An Arrow file cannot hold a dictionary that changes
 //! from batch to batch, as those of row groups do, and text formats know neither: the values are read instead.
 
-use arrow_array::RecordBatchReader;
-use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ChunkReader};
-use marquetry::errors::Result;
+use marquetry::errors;
 use std::sync::Arc;
 
 /// The same file, its dictionary and run-end encoded columns read as their values.
-pub(crate) fn plain_columns(file: OpenFile) -> Result<OpenFile> {
+pub(crate) fn plain_columns(file: OpenFile) -> errors::Result<OpenFile> {
     if !file.schema()?.fields().iter().any(|field| is_encoded(field.data_type())) {
         return Ok(file);
     }
@@ -20,16 +21,26 @@ pub(crate) fn plain_columns(file: OpenFile) -> Result<OpenFile> {
         true => file.clone().batches()?.schema(),
         false => file.schema()?,
     };
-    let options = ArrowReaderOptions::new().with_schema(flattened(&schema));
+    let options = ArrowReaderOptions::new().with_schema(plain_schema(&schema));
     OpenFile::new(file.into_source()?, options)
 }
 
-fn is_int96(leaf: &marquetry::schema::Leaf) -> bool {
+/// Whether the column has timestamps whose unit is not in the file.
+pub(crate) fn is_int96(leaf: &marquetry::schema::Leaf) -> bool {
     leaf.physical() == marquetry::encoding::Physical::Int96
 }
 
-fn flattened(schema: &SchemaRef) -> SchemaRef {
+/// The schema without dictionaries and runs.
+pub(crate) fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields(schema.fields()), schema.metadata().clone()))
+}
+
+/// The rows of a batch under its [`plain_schema`].
+pub(crate) fn plain_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().zip(schema.fields());
+    let columns = columns.map(|(column, field)| cast(column, field.data_type())).collect::<Result<_, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options)
 }
 
 fn fields(fields: &Fields) -> Fields {

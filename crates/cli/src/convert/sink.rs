@@ -2,16 +2,21 @@
 
 use super::compact::compact;
 use super::destination::Destination;
+use super::parquet::ParquetSink;
+use super::report::SizeReport;
 use crate::args::Target;
 use crate::failure::Failure;
 use crate::rows;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::Schema;
+use arrow_schema::SchemaRef;
+use marquetry::OpenFile;
+use marquetry_core::write::WriterProperties;
 use std::io::Write;
 
 /// Writes batches to a [`Destination`] in one of the formats.
 pub(crate) enum Sink<'a, 'b> {
+    Parquet(Box<ParquetSink<'a, 'b>>),
     ArrowFile(FileWriter<&'a mut Destination<'b>>),
     ArrowStream(StreamWriter<&'a mut Destination<'b>>),
     Csv(Lines<'a, 'b>),
@@ -25,14 +30,25 @@ pub(crate) struct Lines<'a, 'b> {
 }
 
 impl<'a, 'b> Sink<'a, 'b> {
-    /// A writer of `target`; begins with what comes before the rows.
+    /// A writer of Parquet. `source` is the Parquet file whose rows these are, if all of them are.
+    pub(crate) fn parquet(
+        destination: &'a mut Destination<'b>,
+        schema: &SchemaRef,
+        properties: WriterProperties,
+        source: Option<OpenFile>,
+    ) -> Result<Self, Failure> {
+        Ok(Sink::Parquet(Box::new(ParquetSink::new(destination, schema, properties, source)?)))
+    }
+
+    /// A writer of `target`, which is not Parquet; begins with what comes before the rows.
     pub(crate) fn new(
         target: Target,
         to_stdout: bool,
         destination: &'a mut Destination<'b>,
-        schema: &Schema,
+        schema: &SchemaRef,
     ) -> Result<Self, Failure> {
         Ok(match (target, to_stdout) {
+            (Target::Parquet, _) => return Sink::parquet(destination, schema, WriterProperties::new(), None),
             (Target::Arrow, false) => Sink::ArrowFile(FileWriter::try_new(destination, schema)?),
             (Target::Arrow, true) => Sink::ArrowStream(StreamWriter::try_new(destination, schema)?),
             (Target::Jsonl, _) => Sink::Jsonl(Lines { destination, text: String::new() }),
@@ -47,6 +63,7 @@ impl<'a, 'b> Sink<'a, 'b> {
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
         match self {
+            Sink::Parquet(sink) => sink.write(batch),
             Sink::ArrowFile(writer) => Ok(writer.write(&compact(batch)?)?),
             Sink::ArrowStream(writer) => Ok(writer.write(&compact(batch)?)?),
             Sink::Csv(lines) => lines.write(batch, rows::csv::write_row),
@@ -54,13 +71,15 @@ impl<'a, 'b> Sink<'a, 'b> {
         }
     }
 
-    /// Writes what comes after the rows.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    /// Writes what comes after the rows. Of Parquet there is a report.
+    pub(crate) fn finish(self) -> Result<Option<SizeReport>, Failure> {
         match self {
-            Sink::ArrowFile(mut writer) => Ok(writer.finish()?),
-            Sink::ArrowStream(mut writer) => Ok(writer.finish()?),
-            Sink::Csv(_) | Sink::Jsonl(_) => Ok(()),
+            Sink::Parquet(sink) => return sink.finish().map(Some),
+            Sink::ArrowFile(mut writer) => writer.finish()?,
+            Sink::ArrowStream(mut writer) => writer.finish()?,
+            Sink::Csv(_) | Sink::Jsonl(_) => {}
         }
+        Ok(None)
     }
 }
 

@@ -20,7 +20,9 @@ pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
             // It is read here and there: how far is not known by bytes.
             (reader.schema(), Box::new(reader.map(|batch| batch.map_err(bad))), None)
         }
-        [b'F', b'E', b'A', b'1', ..] => return Err(bad("is of the first Feather version, which is not read")),
+        [b'F', b'E', b'A', b'1', ..] => {
+            return Err(bad("is of the first Feather version, which is not read"));
+        }
         _ => {
             let from = BufReader::new(Cursor::new(start).chain(from));
             let reader = StreamReader::try_new(from, None).map_err(bad)?;

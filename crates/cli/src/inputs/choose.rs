@@ -24,7 +24,8 @@ pub(super) fn choose(input: Input, wanted: &Wanted<'_>) -> Result<Input, Failure
         let to = schema.clone();
         batches = Box::new(batches.map(move |batch| Ok(plain_batch(&batch?, &to)?)));
     }
-    let rows = input.rows.map(|rows| rows.saturating_sub(offset as u64).min(limit.map_or(u64::MAX, |n| n as u64)));
+    let rows =
+        input.rows.map(|rows| rows.saturating_sub(offset as u64).min(limit.map_or(u64::MAX, |n| n as u64)));
     Ok(Input { schema, batches, rows, ..input })
 }
 
@@ -77,6 +78,7 @@ pub(super) fn with_unique_names(schema: &Schema) -> SchemaRef {
         };
         names.push(name);
     }
-    let fields = schema.fields().iter().zip(names).map(|(field, name)| field.as_ref().clone().with_name(name));
+    let fields =
+        schema.fields().iter().zip(names).map(|(field, name)| field.as_ref().clone().with_name(name));
     std::sync::Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }

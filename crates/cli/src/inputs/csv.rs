@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::nested::from_json_cells;
 use super::origin::Origin;
 use super::typed::{Trust, typed};
-use super::{Input, Sample, Wanted, bad, bad_row, schema_text};
+use super::{Input, Sample, Wanted, bad, bad_value, schema_text};
 use crate::args::{InferRows, InputArgs};
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
@@ -29,8 +29,14 @@ pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &Wanted<'_>) -> Resul
     from.by_ref().take(SAMPLE_BYTES).read_to_end(&mut start).map_err(bad)?;
     let is_whole = (start.len() as u64) < SAMPLE_BYTES;
     let raw = cells.raw_schema(&start)?;
-    let given_type = |name: &str| given.as_ref().and_then(|given| given.column_with_name(name)).map(|(_, field)| field.clone());
-    if let Some(unknown) = given.iter().flat_map(|given| given.fields()).find(|field| raw.column_with_name(field.name()).is_none()) {
+    let given_type = |name: &str| {
+        given.as_ref().and_then(|given| given.column_with_name(name)).map(|(_, field)| field.clone())
+    };
+    if let Some(unknown) = given
+        .iter()
+        .flat_map(|given| given.fields())
+        .find(|field| raw.column_with_name(field.name()).is_none())
+    {
         let names: Vec<_> = raw.fields().iter().map(|field| field.name().as_str()).collect();
         return Err(Failure::File(marquetry::errors::Error::argument(format!(
             "--schema has a column {} that is not there; there are {}",
@@ -126,7 +132,8 @@ impl Cells {
         from: Box<dyn BufRead>,
         batch_rows: usize,
     ) -> Result<CsvReader<Box<dyn BufRead>>, Failure> {
-        let mut builder = ReaderBuilder::new(raw.clone()).with_header(self.has_header).with_batch_size(batch_rows);
+        let mut builder =
+            ReaderBuilder::new(raw.clone()).with_header(self.has_header).with_batch_size(batch_rows);
         builder = builder.with_delimiter(self.delimiter);
         if let Some(quote) = self.quote {
             builder = builder.with_quote(quote);
@@ -186,7 +193,9 @@ impl Cells {
                 true => from_json_cells(&cells, field.data_type(), trust),
                 false => typed(&cells, field.data_type(), trust),
             };
-            let fail = |at: usize, message: &str| bad_row(before + at as u64 + 1, field.name(), message, column.sample);
+            let fail = |at: usize, message: &str| {
+                bad_value(&format!("row {}", before + at as u64 + 1), field.name(), message, column.sample)
+            };
             let array = array.map_err(|misfit| fail(misfit.at, &misfit.message))?;
             match (0..array.len()).find(|at| !field.is_nullable() && array.is_null(*at)) {
                 Some(at) => Err(fail(at, "is null, and the schema says that it is not")),
@@ -203,7 +212,12 @@ impl Cells {
     fn with_nulls(&self, cells: &StringArray, data_type: &DataType) -> StringArray {
         let is_text = matches!(
             data_type,
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Binary | DataType::LargeBinary | DataType::BinaryView
+            DataType::Utf8
+                | DataType::LargeUtf8
+                | DataType::Utf8View
+                | DataType::Binary
+                | DataType::LargeBinary
+                | DataType::BinaryView
         );
         let is_plain = self.nulls.len() == 1 && self.nulls[0].is_empty();
         if is_plain || (self.nulls.is_empty() && !is_text) {

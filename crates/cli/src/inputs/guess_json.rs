@@ -57,7 +57,9 @@ impl Shape {
     fn add(&mut self, value: &Value) {
         match (&mut *self, value) {
             (_, Value::Null) | (Shape::Bool, Value::Bool(_)) | (Shape::Text, _) => {}
-            (Shape::List(element), Value::Array(values)) => values.iter().for_each(|value| element.add(value)),
+            (Shape::List(element), Value::Array(values)) => {
+                values.iter().for_each(|value| element.add(value))
+            }
             (Shape::Object(members), Value::Object(object)) => members.add(object),
             (Shape::Nothing, value) => *self = Shape::of(value),
             (_, Value::Number(_)) => *self = self.with(&Shape::of(value)),
@@ -73,7 +75,9 @@ impl Shape {
             Value::Number(number) => match (number.as_i64(), number.as_f64()) {
                 (Some(integer), _) => Shape::Integer { is_exact_double: is_exact_double(integer) },
                 // An integer with more than 64 bits keeps its digits only as text.
-                (None, _) if !number.to_string().contains(['.', 'e', 'E']) && number.to_string() != "-0" => Shape::Text,
+                (None, _) if !number.to_string().contains(['.', 'e', 'E']) && number.to_string() != "-0" => {
+                    Shape::Text
+                }
                 (None, Some(float)) if float.is_finite() => Shape::Float,
                 _ => Shape::Text,
             },
@@ -136,8 +140,16 @@ mod tests {
         let found: Vec<String> =
             members.fields().iter().map(|field| format!("{} {}", field.name(), field.data_type())).collect();
         let expected = [
-            "z Int64", "a Float64", "t Utf8", "l List(Float64)", "o Struct(\"x\": Boolean, \"y\": List(Struct()))",
-            "big Utf8", "n Utf8", "m Utf8", "huge Utf8", "late Utf8",
+            "z Int64",
+            "a Float64",
+            "t Utf8",
+            "l List(Float64)",
+            "o Struct(\"x\": Boolean, \"y\": List(Struct()))",
+            "big Utf8",
+            "n Utf8",
+            "m Utf8",
+            "huge Utf8",
+            "late Utf8",
         ];
         assert_eq!(found, expected);
     }

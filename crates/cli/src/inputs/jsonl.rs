@@ -4,7 +4,7 @@ use super::guess_json::Members;
 use super::nested::{finished, raw_fields};
 use super::origin::Origin;
 use super::typed::Trust;
-use super::{Input, Sample, Wanted, bad, bad_row, schema_text};
+use super::{Input, Sample, Wanted, bad, bad_value, schema_text};
 use crate::args::InferRows;
 use crate::failure::Failure;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions};
@@ -65,7 +65,8 @@ struct Column {
 /// The members that were seen, of the given type if there is one, then those that were only given.
 fn columns(members: &Members, given: Option<&Schema>, sample: Sample) -> Vec<Column> {
     let seen = members.fields();
-    let given_type = |name: &str| given.and_then(|given| given.column_with_name(name)).map(|(_, field)| field.clone());
+    let given_type =
+        |name: &str| given.and_then(|given| given.column_with_name(name)).map(|(_, field)| field.clone());
     let of_seen = seen.iter().map(|field| match given_type(field.name()) {
         Some(field) => Column { field, sample: Sample::None },
         None => Column { field: field.as_ref().clone(), sample },
@@ -194,7 +195,7 @@ impl Lines {
             let field = &column.field;
             let fail = |at: usize, message: &str| {
                 let line = self.rows.get(at).map_or(0, |(line, _)| *line);
-                bad_row(line, field.name(), message, column.sample)
+                bad_value(&format!("line {line}"), field.name(), message, column.sample)
             };
             let trust = if column.sample == Sample::None { Trust::Given } else { Trust::Guessed };
             let array = finished(array, field.data_type(), trust)

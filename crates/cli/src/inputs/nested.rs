@@ -2,7 +2,7 @@
 
 use super::typed::{Misfit, Trust, cast, typed};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, GenericListArray, ListArray, MapArray, OffsetSizeTrait, StructArray};
+use arrow_array::{Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use std::sync::Arc;
 
@@ -45,9 +45,7 @@ pub(super) fn finished(raw: &ArrayRef, data_type: &DataType, trust: Trust) -> Re
             Ok(Arc::new(structure(raw.as_struct(), fields, trust)?))
         }
         (DataType::List(_), DataType::List(element)) => list::<i32>(raw.as_list(), element, trust),
-        (DataType::LargeList(_), DataType::LargeList(element)) => {
-            list::<i64>(raw.as_list(), element, trust)
-        }
+        (DataType::LargeList(_), DataType::LargeList(element)) => list::<i64>(raw.as_list(), element, trust),
         (DataType::List(_), DataType::FixedSizeList(element, _))
         | (DataType::List(_), DataType::ListView(element) | DataType::LargeListView(element)) => {
             let list: ArrayRef = list::<i32>(raw.as_list(), element, trust)?;
@@ -153,12 +151,6 @@ pub(super) fn from_json_cells(
     finished(&raw, data_type, trust)
 }
 
-/// An array of lists, for tests and for those who know that it is one.
-#[cfg(test)]
-pub(super) fn as_lists(array: &ArrayRef) -> &ListArray {
-    array.as_list()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,7 +162,7 @@ mod tests {
         let list = DataType::List(Arc::new(Field::new("item", DataType::Int32, false)));
         let cells = StringArray::from(vec![Some("[1, 2]"), None, Some("[]"), Some("[3]")]);
         let array = from_json_cells(&cells, &list, Trust::Given).unwrap();
-        let lists = as_lists(&array);
+        let lists = array.as_list::<i32>();
         assert_eq!(lists.value(0).as_primitive::<Int32Type>().values(), &[1, 2]);
         assert!(lists.is_null(1) && lists.value(2).is_empty());
         for (wrong, at) in [("[1.5]", 1), ("[null]", 1), ("{}", 1), ("[", 1), ("[1] [2]", 1)] {
@@ -189,7 +181,8 @@ mod tests {
         assert_eq!(array.data_type(), &data_type);
         let cells = StringArray::from(vec![None, Some(r#"{"b": "x"}"#)]);
         assert_eq!(from_json_cells(&cells, &data_type, Trust::Given).unwrap_err().at, 1);
-        let entries = vec![Field::new("keys", DataType::Utf8, false), Field::new("values", DataType::Int64, true)];
+        let entries =
+            vec![Field::new("keys", DataType::Utf8, false), Field::new("values", DataType::Int64, true)];
         let entries = Field::new("entries", DataType::Struct(entries.into()), false);
         let map = DataType::Map(Arc::new(entries), false);
         let cells = StringArray::from(vec![Some(r#"{"x": 1, "y": null}"#), Some("{}")]);

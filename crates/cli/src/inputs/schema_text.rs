@@ -20,7 +20,9 @@ use std::sync::Arc;
 pub(super) fn read(text: &str) -> Result<Schema, Failure> {
     let path = Path::new(text);
     let text = match path.is_file() {
-        true => std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?,
+        true => {
+            std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?
+        }
         false => text.to_owned(),
     };
     parse(&text).map_err(wrong)
@@ -66,8 +68,6 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
                 out.push(Token::Name(name));
             }
             ',' | '<' | '>' | '(' | ')' | '!' => out.push(Token::Sign(c)),
-            // As some write it: `name: type`, `name type;`.
-            ':' | ';' | '=' => return Err(format!("{c:?} stands in the way: write `name type, ..`")),
             c if c.is_whitespace() => {}
             c => {
                 let mut word = String::from(c);
@@ -100,7 +100,11 @@ impl Parser {
 
     fn sign(&mut self, sign: char) -> Result<(), String> {
         self.skip_lines();
-        if self.take(&Token::Sign(sign)) { Ok(()) } else { Err(format!("{sign:?} is missing{}", self.here())) }
+        if self.take(&Token::Sign(sign)) {
+            Ok(())
+        } else {
+            Err(format!("{sign:?} is missing{}", self.here()))
+        }
     }
 
     fn skip_lines(&mut self) {
@@ -147,6 +151,10 @@ impl Parser {
 
     fn field(&mut self) -> Result<Field, String> {
         let name = match self.peek().cloned() {
+            // As some write it: `name: type`, `name=type`.
+            Some(Token::Word(name)) if name.contains([':', '=', ';']) => {
+                return Err(format!("{name:?}: write `name type, ..`, and such a name in double quotes"));
+            }
             Some(Token::Word(name) | Token::Name(name)) => name,
             _ => return Err(format!("a name is missing{}", self.here())),
         };
@@ -160,9 +168,7 @@ impl Parser {
         if self.take(&Token::Sign('!')) {
             return Ok(true);
         }
-        let is_word = |token: Option<&Token>, word: &str| {
-            matches!(token, Some(Token::Word(found)) if found.eq_ignore_ascii_case(word))
-        };
+        let is_word = |token: Option<&Token>, word: &str| matches!(token, Some(Token::Word(found)) if found.eq_ignore_ascii_case(word));
         if is_word(self.peek(), "not") && is_word(self.tokens.get(self.at + 1), "null") {
             self.at += 2;
             return Ok(true);
@@ -310,8 +316,12 @@ fn with_arguments(word: &str, arguments: &[&str]) -> Result<DataType, String> {
 
 fn decimal(precision: &str, scale: &str) -> Result<DataType, String> {
     match (precision.parse::<u8>(), scale.parse::<i8>()) {
-        (Ok(p), Ok(s)) if (1..=38).contains(&p) && (0..=p as i8).contains(&s) => Ok(DataType::Decimal128(p, s)),
-        (Ok(p), Ok(s)) if (39..=76).contains(&p) && (0..=p as i8).contains(&s) => Ok(DataType::Decimal256(p, s)),
+        (Ok(p), Ok(s)) if (1..=38).contains(&p) && (0..=p as i8).contains(&s) => {
+            Ok(DataType::Decimal128(p, s))
+        }
+        (Ok(p), Ok(s)) if (39..=76).contains(&p) && (0..=p as i8).contains(&s) => {
+            Ok(DataType::Decimal256(p, s))
+        }
         _ => Err("decimal(precision, scale): precision from 1 to 76, scale from 0 to precision".to_owned()),
     }
 }
@@ -362,7 +372,7 @@ mod tests {
             ("a decimal(99, 2)", "precision"),
             ("a timestamp(h)", "units"),
             ("a int8, a int8", "twice"),
-            ("a: int64", "':'"),
+            ("a: int64", "double quotes"),
             ("\"a int64", "quote"),
             ("a fixed(0)", "bytes"),
             ("a fixed_list<int8, x>", "length"),

@@ -146,19 +146,24 @@ mod tests {
         assert_eq!(date("1969-12-31"), Some(-1));
         assert_eq!(date("2000-02-29"), Some(11_016));
         assert_eq!(date("0001-01-01"), Some(-719_162));
-        for wrong in ["1900-02-29", "2013-13-01", "2013-00-01", "2013-04-31", "2013-7-30", "2013-07-3é", "20130730"] {
+        for wrong in
+            ["1900-02-29", "2013-13-01", "2013-00-01", "2013-04-31", "2013-7-30", "2013-07-3é", "20130730"]
+        {
             assert_eq!(date(wrong), None, "{wrong}");
         }
     }
 
     #[test]
     fn moments_with_offsets_and_fractions() {
-        let seconds = |text: &str| moment(text).map(|moment| (moment.seconds, moment.nanos, moment.has_offset));
+        let seconds =
+            |text: &str| moment(text).map(|moment| (moment.seconds, moment.nanos, moment.has_offset));
         assert_eq!(seconds("1970-01-02 00:00:01"), Some((86_401, 0, false)));
         assert_eq!(seconds("1970-01-01T02:00:00.5+02:00"), Some((0, 500_000_000, true)));
         assert_eq!(seconds("1969-12-31T23:59:59.999999999Z"), Some((-1, 999_999_999, true)));
         assert_eq!(seconds("1970-01-01T00:00-0030"), Some((1800, 0, true)));
-        for wrong in ["1970-01-01T24:00:00", "1970-01-01T00:00:00.", "1970-01-01T00:00:60", "1970-01-01X00:00:00"] {
+        for wrong in
+            ["1970-01-01T24:00:00", "1970-01-01T00:00:00.", "1970-01-01T00:00:60", "1970-01-01X00:00:00"]
+        {
             assert_eq!(moment(wrong), None, "{wrong}");
         }
         let early = moment("1969-12-31T23:59:59.5").unwrap();

@@ -170,8 +170,7 @@ fn timestamps(texts: &StringArray, unit: TimeUnit, zone: Option<&Arc<str>>) -> R
         TimeUnit::Microsecond => primitive::<TimestampMicrosecondType>(texts, parse),
         TimeUnit::Nanosecond => primitive::<TimestampNanosecondType>(texts, parse),
     };
-    // Only the name of the zone is still missing.
-    cast(&array?, &DataType::Timestamp(unit, zone.cloned()))
+    relabelled(&array?, DataType::Timestamp(unit, zone.cloned()))
 }
 
 fn decimals<T: DecimalType + ArrowPrimitiveType>(
@@ -181,7 +180,11 @@ fn decimals<T: DecimalType + ArrowPrimitiveType>(
     parse: impl Fn(&str) -> Option<T::Native>,
 ) -> Result<ArrayRef, Misfit> {
     let array = primitive::<T>(texts, |text| parse(&decimal::unscaled(text, precision, scale)?))?;
-    let data_type = T::TYPE_CONSTRUCTOR(precision, scale);
+    relabelled(&array, T::TYPE_CONSTRUCTOR(precision, scale))
+}
+
+/// The same values as those of a type that differs only in its parameters.
+fn relabelled(array: &ArrayRef, data_type: DataType) -> Result<ArrayRef, Misfit> {
     let array = array.to_data().into_builder().data_type(data_type).build();
     array.map(arrow_array::make_array).map_err(|error| Misfit { at: 0, message: error.to_string() })
 }

@@ -161,7 +161,7 @@ impl BloomFilter {
     #[inline]
     fn block_of(&self, hash: u64) -> usize {
         // At most the number of blocks, less one.
-        ((hash >> 32) * self.blocks.len() as u64 >> 32) as usize
+        (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
     }
 }
 

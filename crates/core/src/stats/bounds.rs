@@ -71,9 +71,21 @@ impl Bounds {
                 let ones = bits.count_ones(range.clone());
                 self.add_bools(ones < range.len(), ones > 0);
             }
-            Values::W32(words) => self.add_w32(words[range].iter().copied(), true),
-            Values::W64(words) => self.add_w64(words[range].iter().copied(), true),
-            Values::Fixed(fixed) => self.add_fixed(fixed, range, true),
+            Values::W32(words) if self.order.is_float() => {
+                let found = extremes::of_float_slice(&words[range], key32, is_nan32, ENDS32);
+                self.add_floats(&found, true, plain32);
+            }
+            Values::W64(words) if self.order.is_float() => {
+                let found = extremes::of_float_slice(&words[range], key64, is_nan64, ENDS64);
+                self.add_floats(&found, true, plain64);
+            }
+            Values::Fixed(fixed) if self.order.is_float() => {
+                let found = extremes::of_float_slice(&halves(fixed)[range], key_of_half, is_nan16, ENDS16);
+                self.add_floats(&found, true, plain16);
+            }
+            Values::W32(words) => self.add_w32(words[range].iter().copied()),
+            Values::W64(words) => self.add_w64(words[range].iter().copied()),
+            Values::Fixed(fixed) => self.add_fixed(fixed, range),
             Values::Bytes(views) => self.add_bytes(views, range),
         }
     }
@@ -89,9 +101,22 @@ impl Bounds {
         }
         match dictionary {
             Values::Bit(bits) => indices.for_each(|i| self.add_bools(!bits.get(i), bits.get(i))),
-            Values::W32(words) => self.add_w32(indices.map(|i| words[i]), false),
-            Values::W64(words) => self.add_w64(indices.map(|i| words[i]), false),
-            Values::Fixed(fixed) => self.add_fixed(fixed, indices, false),
+            Values::W32(words) if self.order.is_float() => {
+                let found = extremes::of_floats(indices.map(|i| key32(words[i])), is_nan32, ENDS32);
+                self.add_floats(&found, false, plain32);
+            }
+            Values::W64(words) if self.order.is_float() => {
+                let found = extremes::of_floats(indices.map(|i| key64(words[i])), is_nan64, ENDS64);
+                self.add_floats(&found, false, plain64);
+            }
+            Values::Fixed(fixed) if self.order.is_float() => {
+                let halves = halves(fixed);
+                let found = extremes::of_floats(indices.map(|i| key_of_half(halves[i])), is_nan16, ENDS16);
+                self.add_floats(&found, false, plain16);
+            }
+            Values::W32(words) => self.add_w32(indices.map(|i| words[i])),
+            Values::W64(words) => self.add_w64(indices.map(|i| words[i])),
+            Values::Fixed(fixed) => self.add_fixed(fixed, indices),
             Values::Bytes(views) => self.add_bytes(views, indices),
         }
     }
@@ -168,7 +193,7 @@ impl Bounds {
         self.widen(&[u8::from(!any_false)], &[u8::from(any_true)]);
     }
 
-    fn add_w32(&mut self, words: impl Iterator<Item = u32>, count: bool) {
+    fn add_w32(&mut self, words: impl Iterator<Item = u32>) {
         match self.order {
             Order::Signed32 => {
                 let found = extremes::of_integers(words.map(|word| word as i32), (i32::MAX, i32::MIN));
@@ -178,15 +203,11 @@ impl Bounds {
                 let found = extremes::of_integers(words, (u32::MAX, u32::MIN));
                 self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
             }
-            Order::Float | Order::TotalFloat => {
-                let found = extremes::of_floats(words.map(key32), is_nan32, (i32::MAX, i32::MIN));
-                self.add_floats(&found, count, |key| (key32(key as u32) as u32).to_le_bytes());
-            }
             other => unreachable!("32-bit values in order {other:?}"),
         }
     }
 
-    fn add_w64(&mut self, words: impl Iterator<Item = u64>, count: bool) {
+    fn add_w64(&mut self, words: impl Iterator<Item = u64>) {
         match self.order {
             Order::Signed64 => {
                 let found = extremes::of_integers(words.map(|word| word as i64), (i64::MAX, i64::MIN));
@@ -196,22 +217,12 @@ impl Bounds {
                 let found = extremes::of_integers(words, (u64::MAX, u64::MIN));
                 self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
             }
-            Order::Double | Order::TotalDouble => {
-                let found = extremes::of_floats(words.map(key64), is_nan64, (i64::MAX, i64::MIN));
-                self.add_floats(&found, count, |key| (key64(key as u64) as u64).to_le_bytes());
-            }
             other => unreachable!("64-bit values in order {other:?}"),
         }
     }
 
-    fn add_fixed(&mut self, fixed: &Fixed, at: impl Iterator<Item = usize>, count: bool) {
+    fn add_fixed(&mut self, fixed: &Fixed, at: impl Iterator<Item = usize>) {
         match (self.order, fixed.width()) {
-            (Order::Float16 | Order::TotalFloat16, 2) => {
-                let (words, _) = fixed.as_bytes().as_chunks::<2>();
-                let keys = at.map(|i| key16(u16::from_le_bytes(words[i])));
-                let found = extremes::of_floats(keys, is_nan16, (i16::MAX, i16::MIN));
-                self.add_floats(&found, count, |key| (key16(key as u16) as u16).to_le_bytes());
-            }
             (Order::Int96, 12) => {
                 let (words, _) = fixed.as_bytes().as_chunks::<12>();
                 let keys = at.map(|i| (int96_key(words[i]), i));
@@ -257,7 +268,7 @@ impl Bounds {
         if found.values > found.nans {
             self.widen(&plain(found.min), &plain(found.max));
         } else if found.values > 0 {
-            let (min, max) = (plain(found.least), plain(found.greatest));
+            let (min, max) = (plain(found.nan_min), plain(found.nan_max));
             self.nans.widen(self.order.total(), &min, &max);
         }
     }
@@ -276,6 +287,33 @@ impl Extent {
         self.any = true;
     }
 }
+
+/// The values of a FLOAT16 column.
+fn halves(fixed: &Fixed) -> &[[u8; 2]] {
+    assert_eq!(fixed.width(), 2, "bytes of a FLOAT16");
+    fixed.as_bytes().as_chunks::<2>().0
+}
+
+fn key_of_half(half: [u8; 2]) -> i16 {
+    key16(u16::from_le_bytes(half))
+}
+
+fn plain16(key: i16) -> [u8; 2] {
+    key16(key as u16).to_le_bytes()
+}
+
+fn plain32(key: i32) -> [u8; 4] {
+    key32(key as u32).to_le_bytes()
+}
+
+fn plain64(key: i64) -> [u8; 8] {
+    key64(key as u64).to_le_bytes()
+}
+
+/// The greatest and the least key of a type.
+const ENDS16: (i16, i16) = (i16::MAX, i16::MIN);
+const ENDS32: (i32, i32) = (i32::MAX, i32::MIN);
+const ENDS64: (i64, i64) = (i64::MAX, i64::MIN);
 
 /// The last bytes of a zero; that of a shorter type is at the end.
 fn zero(double: &'static [u8; 8], width: usize) -> &'static [u8] {

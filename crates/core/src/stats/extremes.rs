@@ -15,10 +15,10 @@ pub(super) struct FloatExtremes<K> {
     pub(super) min: K,
     /// The greatest that is not NaN.
     pub(super) max: K,
-    /// The least of all.
-    pub(super) least: K,
-    /// The greatest of all.
-    pub(super) greatest: K,
+    /// The least NaN.
+    pub(super) nan_min: K,
+    /// The greatest NaN.
+    pub(super) nan_max: K,
 }
 
 /// The least and the greatest of some integers; `ends` are the greatest and the least that there can be.
@@ -33,24 +33,56 @@ pub(super) fn of_integers<T: Copy + Ord>(values: impl Iterator<Item = T>, ends: 
     any.then_some((min, max))
 }
 
+/// The same for floats one after the other.
+pub(super) fn of_float_slice<W: Copy, K: Copy + Ord>(
+    words: &[W],
+    key: impl Fn(W) -> K,
+    is_nan: impl Fn(K) -> bool,
+    ends: (K, K),
+) -> FloatExtremes<K> {
+    let mut found = FloatExtremes::none(ends);
+    for block in words.chunks(BLOCK) {
+        let keys = || block.iter().map(|word| key(*word));
+        // PERF: NaNs are at the ends of total order, so that this one look tells whether there are any.
+        match of_integers(keys(), ends) {
+            Some((least, greatest)) if !is_nan(least) && !is_nan(greatest) => {
+                found.values += block.len();
+                found.min = found.min.min(least);
+                found.max = found.max.max(greatest);
+            }
+            _ => found.add(keys(), &is_nan, ends),
+        }
+    }
+    found
+}
+
 /// The same for keys of floats.
 pub(super) fn of_floats<K: Copy + Ord>(
     keys: impl Iterator<Item = K>,
     is_nan: impl Fn(K) -> bool,
     ends: (K, K),
 ) -> FloatExtremes<K> {
-    let (top, bottom) = ends;
-    let mut found = FloatExtremes { values: 0, nans: 0, min: top, max: bottom, least: top, greatest: bottom };
-    for key in keys {
-        let nan = is_nan(key);
-        found.values += 1;
-        found.nans += usize::from(nan);
-        found.min = found.min.min(if nan { top } else { key });
-        found.max = found.max.max(if nan { bottom } else { key });
-        found.least = found.least.min(key);
-        found.greatest = found.greatest.max(key);
-    }
+    let mut found = FloatExtremes::none(ends);
+    found.add(keys, &is_nan, ends);
     found
+}
+
+impl<K: Copy + Ord> FloatExtremes<K> {
+    fn none((top, bottom): (K, K)) -> Self {
+        FloatExtremes { values: 0, nans: 0, min: top, max: bottom, nan_min: top, nan_max: bottom }
+    }
+
+    fn add(&mut self, keys: impl Iterator<Item = K>, is_nan: &impl Fn(K) -> bool, (top, bottom): (K, K)) {
+        for key in keys {
+            let nan = is_nan(key);
+            self.values += 1;
+            self.nans += usize::from(nan);
+            self.min = self.min.min(if nan { top } else { key });
+            self.max = self.max.max(if nan { bottom } else { key });
+            self.nan_min = self.nan_min.min(if nan { key } else { top });
+            self.nan_max = self.nan_max.max(if nan { key } else { bottom });
+        }
+    }
 }
 
 /// Which of some values are the least and the greatest as `compare` has it.
@@ -98,15 +130,74 @@ pub(super) fn of_fixed(
 }
 
 /// Which byte strings are the least and the greatest.
-pub(super) fn of_views(views: &Views, at: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
-    // The view has the first four bytes of each string, and zeros where there are fewer.
+pub(super) fn of_views(views: &Views, mut at: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
     let words = views.views();
+    // The view has the first four bytes of each string, and zeros where there are fewer.
     let prefix = |i: usize| ((words[i] >> 32) as u32).swap_bytes();
-    by_key(at, prefix, |a, b| {
-        let (a, b) = (views.get(a), views.get(b));
-        // PERF: comparing slices calls a function.
-        head(a, 0, a.len().min(8)).cmp(&head(b, 0, b.len().min(8))).then_with(|| a.cmp(b))
-    })
+    let first = at.next()?;
+    let (mut min, mut max) = (first, first);
+    let mut seam = Seam::between(views.get(min), views.get(max));
+    for i in at {
+        // PERF: most strings are between the bounds by what is in the view, and their bytes are not even loaded.
+        if prefix(i) > prefix(min) && prefix(i) < prefix(max) {
+            continue;
+        }
+        let value = views.get(i);
+        match seam.key_of(value, views.get(min)) {
+            Some(key) if key > seam.min && key < seam.max => {}
+            Some(key) if key < seam.min => (min, seam.min) = (i, key),
+            Some(key) if key > seam.max => (max, seam.max) = (i, key),
+            _ => {
+                if value < views.get(min) {
+                    min = i;
+                } else if value > views.get(max) {
+                    max = i;
+                } else {
+                    continue;
+                }
+                seam = Seam::between(views.get(min), views.get(max));
+            }
+        }
+    }
+    Some((min, max))
+}
+
+/// Where two bounds begin to differ. PERF: strings between them begin as both do, so that eight bytes decide on most.
+///
+/// INVARIANT: a new bound whose key is past the old one's differs from the other bound at the same place.
+struct Seam {
+    /// So many bytes are the same.
+    shared: usize,
+    /// The next eight bytes of the lower bound.
+    min: u64,
+    /// The next eight bytes of the upper bound.
+    max: u64,
+}
+
+impl Seam {
+    fn between(min: &[u8], max: &[u8]) -> Self {
+        let shared = min.iter().zip(max).take_while(|(a, b)| a == b).count();
+        Seam { shared, min: key_at(min, shared), max: key_at(max, shared) }
+    }
+
+    /// The bytes of `value` to compare with those of the bounds; `None` if it does not begin as they do. Keys that are
+    /// equal do not tell: there may be more bytes.
+    #[inline]
+    fn key_of(&self, value: &[u8], min: &[u8]) -> Option<u64> {
+        let start = value.get(..self.shared)?;
+        (start == &min[..self.shared]).then(|| key_at(value, self.shared))
+    }
+}
+
+/// Up to eight bytes from `from` on as a big-endian word, zeros behind the end.
+#[inline]
+fn key_at(bytes: &[u8], from: usize) -> u64 {
+    let rest = bytes.len() - from;
+    match bytes.last_chunk::<8>() {
+        // PERF: shifting is faster than copying a few bytes.
+        Some(last) if rest < 8 => u64::from_be_bytes(*last).checked_shl(64 - 8 * rest as u32).unwrap_or(0),
+        _ => head(bytes, from, rest.min(8)),
+    }
 }
 
 /// As [`by`], for values with a key that decides, unless it is equal: then `tie` does.
@@ -119,10 +210,13 @@ fn by_key<K: Copy + Ord>(
     let (mut min, mut max) = ((key(first), first), (key(first), first));
     for i in at {
         let key = key(i);
+        // PERF: new bounds are rare; conditional moves would make a chain of all values.
         if key < min.0 || key == min.0 && tie(i, min.1).is_lt() {
+            std::hint::cold_path();
             min = (key, i);
         }
         if key > max.0 || key == max.0 && tie(i, max.1).is_gt() {
+            std::hint::cold_path();
             max = (key, i);
         }
     }
@@ -143,6 +237,8 @@ fn head(bytes: &[u8], from: usize, len: usize) -> u64 {
     }
 }
 
+/// Floats are looked at for NaNs so many at a time.
+const BLOCK: usize = 1024;
 /// Masks of the first so many bytes of a big-endian word.
 const KEEP: [u64; 9] = [
     0,

@@ -72,7 +72,7 @@ impl GeoBounds {
         }
         let [x, y, z, m] = self.ranges.map(|(min, max)| (min <= max).then_some((min, max)));
         let bbox = match (x, y) {
-            (Some(x), Some(y)) if self.is_bounded => Some(BoundingBox {
+            (Some(x), Some(y)) if self.is_bounded && self.is_canonical(x, y) => Some(BoundingBox {
                 xmin: x.0,
                 xmax: x.1,
                 ymin: y.0,
@@ -85,6 +85,11 @@ impl GeoBounds {
             _ => None,
         };
         Some(GeospatialStatistics { bbox, geospatial_types: Some(self.types.iter().copied().collect()) })
+    }
+
+    /// SPEC: "for `GEOGRAPHY` types, X and Y values are restricted to the canonical ranges".
+    fn is_canonical(&self, x: (f64, f64), y: (f64, f64)) -> bool {
+        !self.is_geography || x.0 >= -180.0 && x.1 <= 180.0 && y.0 >= -90.0 && y.1 <= 90.0
     }
 
     fn add(&mut self, views: &Views, i: usize) {

@@ -34,6 +34,7 @@ impl Candidate {
 
 /// The codes of encodings.
 pub(super) const PLAIN: i32 = 0;
+pub(super) const PLAIN_DICTIONARY: i32 = 2;
 pub(super) const RLE: i32 = 3;
 pub(super) const DELTA_BINARY_PACKED: i32 = 5;
 pub(super) const DELTA_LENGTH_BYTE_ARRAY: i32 = 6;
@@ -98,34 +99,22 @@ pub(super) struct WithDictionary<'a> {
 }
 
 impl WithDictionary<'_> {
-    /// What the dictionary makes of the chunk once it has `n` values, estimated from those that are there.
-    pub(super) fn estimate(
-        &self,
-        n: usize,
-        settings: &ColumnSettings,
-        workspace: &mut Workspace,
-    ) -> Result<Candidate> {
+    /// Encodes and compresses a sample of the indices, and one of the dictionary. There must be values.
+    pub(super) fn measure(&self, settings: &ColumnSettings, workspace: &mut Workspace) -> Result<Measured> {
         let (seen, distinct) = (self.indices.len(), self.dictionary.len());
-        let width = dictionary::index_width(distinct);
         let sample: Vec<u32> =
             stretches(seen, SAMPLE).flat_map(|range| &self.indices[range]).copied().collect();
         let mut page = Vec::new();
-        dictionary::encode_indices(&sample, width, &mut page);
+        dictionary::encode_indices(&sample, dictionary::index_width(distinct).max(1), &mut page);
         let index_bytes = compressed(&page, settings, workspace)? as f64 / sample.len() as f64;
         let mut entries = self.dictionary.shape().empty();
-        stretches(distinct, SAMPLE).for_each(|range| entries.push_range(self.dictionary, range));
+        let wanted = sample_len(self.page_bytes / distinct.max(1));
+        stretches(distinct, wanted).for_each(|range| entries.push_range(self.dictionary, range));
         let entry_bytes =
             compressed(&plain::encode(&entries)?, settings, workspace)? as f64 / entries.len() as f64;
-        let expected = if n > seen { expected_distinct(self.indices, distinct, n) } else { distinct as f64 };
-        let later_width = dictionary::index_width(expected as usize);
-        let growth = f64::from(later_width.max(1)) / f64::from(width.max(1));
-        let page_bytes = self.page_bytes as f64 / distinct as f64 * expected;
-        let overflows = page_bytes > settings.dictionary_page_bytes as f64;
-        let bytes_per_value = match overflows {
-            true => f64::INFINITY,
-            false => index_bytes * growth + entry_bytes * expected / n.max(seen) as f64,
-        };
-        Ok(Candidate { code: RLE_DICTIONARY, bytes_per_value })
+        let plain_bytes = self.page_bytes as f64 / distinct as f64;
+        let (once, twice) = seen_once_and_twice(self.indices, distinct);
+        Ok(Measured { seen, distinct, once, twice, index_bytes, entry_bytes, plain_bytes })
     }
 
     /// A sample of the values themselves.
@@ -137,6 +126,54 @@ impl WithDictionary<'_> {
         let mut sample = self.dictionary.shape().empty();
         dictionary::look_up(self.dictionary, &indices, &mut sample)?;
         Ok(sample)
+    }
+}
+
+/// What a dictionary makes of the values so far, from which it is estimated what it would make of more.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measured {
+    seen: usize,
+    distinct: usize,
+    /// How many of the different values were seen once, and how many twice.
+    once: usize,
+    twice: usize,
+    /// Bytes of an index, compressed.
+    index_bytes: f64,
+    /// Bytes of a value in the dictionary page, compressed.
+    entry_bytes: f64,
+    /// The same before compression.
+    plain_bytes: f64,
+}
+
+impl Measured {
+    /// What the dictionary makes of the values so far.
+    pub(super) fn now(&self) -> Candidate {
+        let page = self.entry_bytes * self.distinct as f64 + PAGE_OVERHEAD;
+        Candidate { code: RLE_DICTIONARY, bytes_per_value: self.index_bytes + page / self.seen as f64 }
+    }
+
+    /// What it would make of `n` values, if they go on as they began; `None` if it would be larger than it may.
+    fn later(&self, n: usize, settings: &ColumnSettings) -> Option<Candidate> {
+        let distinct = expected_distinct(self.seen, self.distinct, self.once, self.twice, n);
+        if self.plain_bytes * distinct > settings.dictionary_page_bytes as f64 {
+            return None;
+        }
+        let width = |distinct: usize| f64::from(dictionary::index_width(distinct).max(1));
+        let index_bytes = self.index_bytes * width(distinct as usize) / width(self.distinct);
+        let page = self.entry_bytes * distinct + PAGE_OVERHEAD;
+        Some(Candidate { code: RLE_DICTIONARY, bytes_per_value: index_bytes + page / n as f64 })
+    }
+
+    /// Whether it is better than `best` now, or has a chance to be once there are more values.
+    pub(super) fn may_beat(&self, best: &Candidate, settings: &ColumnSettings) -> bool {
+        let horizons = [LATER * self.seen, (LATER * self.seen).max(ROW_GROUP)];
+        is_better(&self.now(), best)
+            || horizons.iter().any(|&n| self.later(n, settings).is_some_and(|then| is_better(&then, best)))
+    }
+
+    /// About how many bytes `n` values and a dictionary of `page_bytes`, not compressed, will have.
+    pub(super) fn size(&self, n: usize, page_bytes: usize) -> f64 {
+        self.index_bytes * n as f64 + page_bytes as f64 * self.entry_bytes / self.plain_bytes.max(1.0)
     }
 }
 
@@ -156,25 +193,29 @@ pub(super) fn is_better(a: &Candidate, b: &Candidate) -> bool {
     a.cost() < b.cost()
 }
 
-/// How many different values `n > indices.len()` values are likely to have, from how many were seen once and twice.
-///
-/// Chao's estimate of the number of values not seen yet, and how many of them the further values would show.
-fn expected_distinct(indices: &[u32], distinct: usize, n: usize) -> f64 {
+/// How many of the values of a dictionary occur once among `indices`, and how many twice.
+fn seen_once_and_twice(indices: &[u32], distinct: usize) -> (usize, usize) {
     let mut counts = vec![0u8; distinct];
     for &index in indices {
         let count = &mut counts[index as usize];
         *count = count.saturating_add(1);
     }
-    let times = |wanted| counts.iter().filter(|&&count| count == wanted).count() as f64;
-    let (once, twice, seen) = (times(1), times(2), indices.len() as f64);
-    if once == 0.0 {
+    let times = |wanted| counts.iter().filter(|&&count| count == wanted).count();
+    (times(1), times(2))
+}
+
+/// How many different values `n > seen` values are likely to have, where `seen` have `distinct`.
+///
+/// Chao's estimate of the number of values not seen yet, and how many of them the further values would show.
+fn expected_distinct(seen: usize, distinct: usize, once: usize, twice: usize, n: usize) -> f64 {
+    if once == 0 {
         return distinct as f64;
     }
-    let unseen = match twice > 0.0 {
-        true => once * once / (2.0 * twice),
-        false => once * (once - 1.0) / 2.0,
+    let (seen, once, further) = (seen as f64, once as f64, n.saturating_sub(seen) as f64);
+    let unseen = match twice {
+        0 => once * (once - 1.0) / 2.0,
+        twice => once * once / (2.0 * twice as f64),
     };
-    let further = n as f64 - seen;
     let shown = unseen * (1.0 - (1.0 - once / (seen * unseen.max(1.0) + once)).powf(further));
     distinct as f64 + shown
 }
@@ -212,6 +253,12 @@ const SAMPLE: usize = 8192;
 /// Bytes in a sample.
 const SAMPLE_BYTES: usize = 256 << 10;
 const STRETCHES: usize = 4;
+/// How many times the values of one look at a dictionary there are at the next.
+pub(super) const LATER: usize = 8;
+/// As many values as a full row group usually has.
+const ROW_GROUP: usize = 1 << 20;
+/// Bytes of a dictionary page beside the values: its header, mostly.
+const PAGE_OVERHEAD: f64 = 24.0;
 
 #[cfg(test)]
 mod tests {
@@ -227,29 +274,22 @@ mod tests {
     #[test]
     fn few_values_seen_often_are_all_there_are() {
         let indices: Vec<u32> = (0..1000).map(|i| i % 10).collect();
-        assert_eq!(expected_distinct(&indices, 10, 1_000_000), 10.0);
+        let (once, twice) = seen_once_and_twice(&indices, 10);
+        assert_eq!(expected_distinct(1000, 10, once, twice, 1_000_000), 10.0);
     }
 
     #[test]
     fn values_seen_once_go_on_coming() {
-        let unique: Vec<u32> = (0..1000).collect();
-        assert!(expected_distinct(&unique, 1000, 100_000) > 60_000.0);
+        assert!(expected_distinct(1000, 1000, 1000, 0, 100_000) > 60_000.0);
         // 10,000 equally likely values, 5,000 draws.
         let mut state = 1u64;
-        let mut next = || {
+        let mut counts = vec![0; 10_000];
+        for _ in 0..5_000 {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as u32 % 10_000
-        };
-        let draws: Vec<u32> = (0..5_000).map(|_| next()).collect();
-        let mut dense = std::collections::HashMap::new();
-        let indices: Vec<u32> = draws
-            .iter()
-            .map(|draw| {
-                let next = dense.len() as u32;
-                *dense.entry(*draw).or_insert(next)
-            })
-            .collect();
-        let expected = expected_distinct(&indices, dense.len(), 1_000_000);
+            counts[(state >> 33) as usize % 10_000] += 1;
+        }
+        let times = |wanted| counts.iter().filter(|&&count| count == wanted).count();
+        let expected = expected_distinct(5_000, 10_000 - times(0), times(1), times(2), 1_000_000);
         assert!((8_000.0..12_000.0).contains(&expected), "{expected}");
     }
 }

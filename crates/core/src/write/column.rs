@@ -5,7 +5,7 @@
 //!          └─────────────► direct
 //! ```
 
-use super::choose::{self, Candidate, Choice, PLAIN};
+use super::choose::{self, Choice, LATER, Measured, PLAIN, RLE_DICTIONARY};
 use super::chunk_bytes::Spill;
 use super::direct::{Column, Direct};
 use super::file::EncodedChunk;
@@ -18,8 +18,8 @@ use super::workspace::Workspace;
 use crate::logical::Logical;
 use crate::nesting::{Present, Shredded};
 use crate::schema::Leaf;
-use marquetry_base::Result;
-use marquetry_encoding::{Physical, Values, dictionary};
+use marquetry_base::{Error, Result};
+use marquetry_encoding::{Physical, Shape, Values, dictionary};
 use std::sync::Arc;
 
 /// Writes the chunk of one column.
@@ -34,11 +34,41 @@ pub struct ColumnWriter {
 
 enum State {
     /// Values are held until there are enough of them to choose.
-    Sampling { values: Values, levels: HeldLevels },
-    /// The dictionary; and when it will next be asked whether it pays.
-    Interned { interned: Interned, next_look: usize },
+    Sampling { held: Held },
+    /// The dictionary; when it will next be asked whether it pays; what was found when it was asked last.
+    Interned { interned: Interned, next_look: usize, measured: Option<Measured> },
     /// The encoding is settled. The dictionary is of the pages before, if there are any.
     Direct { direct: Direct, before: Option<Interned> },
+}
+
+/// Values and levels as they came.
+struct Held {
+    values: Values,
+    levels: HeldLevels,
+    /// Bytes of the values.
+    bytes: usize,
+}
+
+impl Held {
+    fn new(shape: Shape) -> Self {
+        Held { values: shape.empty(), levels: HeldLevels::default(), bytes: 0 }
+    }
+
+    fn push(&mut self, levels: Levels<'_>, entries: usize, present: &Present) -> Result<()> {
+        let before = self.values.len();
+        match present {
+            Present::Values(new) => self.values.push_range(new, 0..new.len()),
+            Present::Keys { keys, dictionary } => dictionary::look_up(dictionary, keys, &mut self.values)?,
+        }
+        self.bytes += self.values.data_bytes(before..self.values.len());
+        self.levels.push(levels, 0..entries);
+        Ok(())
+    }
+
+    fn memory(&self) -> usize {
+        let views = if self.values.shape() == Shape::Bytes { 16 * self.values.len() } else { 0 };
+        self.bytes + views + self.levels.memory()
+    }
 }
 
 impl ColumnWriter {
@@ -46,20 +76,21 @@ impl ColumnWriter {
     pub fn new(leaf: &Leaf, settings: &ColumnSettings) -> Result<Self> {
         let pages = Pages::new(leaf, settings);
         let shape = leaf.physical().shape();
-        let interned = || State::Interned { interned: Interned::new(shape), next_look: FIRST_LOOK };
+        let is_boolean = leaf.physical() == Physical::Boolean;
+        let interned =
+            || State::Interned { interned: Interned::new(shape), next_look: FIRST_LOOK, measured: None };
+        let direct = |code| Direct::new(code, leaf, &pages);
         let (state, reason) = match settings.encoding {
-            EncodingChoice::Fixed(code) => {
-                (State::Direct { direct: Direct::new(code, leaf, &pages)?, before: None }, "asked for")
-            }
-            EncodingChoice::DictionaryOr(_) if leaf.physical() != Physical::Boolean => {
+            EncodingChoice::Fixed(RLE_DICTIONARY) if !is_boolean => (interned(), "asked for"),
+            EncodingChoice::DictionaryOr(code) if !is_boolean => {
+                // If it is not legal, this is known now and not when the dictionary is full.
+                direct(code)?;
                 (interned(), "asked for")
             }
-            EncodingChoice::DictionaryOr(code) => {
-                (State::Direct { direct: Direct::new(code, leaf, &pages)?, before: None }, "asked for")
+            EncodingChoice::Fixed(code) | EncodingChoice::DictionaryOr(code) => {
+                (State::Direct { direct: direct(code)?, before: None }, "asked for")
             }
-            EncodingChoice::Auto { .. } => {
-                (State::Sampling { values: shape.empty(), levels: HeldLevels::default() }, "")
-            }
+            EncodingChoice::Auto { .. } => (State::Sampling { held: Held::new(shape) }, ""),
         };
         let choice = Choice { reason, candidates: Vec::new() };
         let seen = ValuesSeen::new(leaf, settings);
@@ -78,30 +109,24 @@ impl ColumnWriter {
 
     fn write_rows(&mut self, rows: &Shredded, workspace: &mut Workspace) -> Result<()> {
         let ColumnWriter { leaf, settings, pages, state, seen, .. } = self;
-        let levels = Levels::of(rows, leaf);
-        let entries = 0..rows.entries;
+        let shape = match &rows.values {
+            Present::Values(values) => values.shape(),
+            Present::Keys { dictionary, .. } => dictionary.shape(),
+        };
+        if shape != leaf.physical().shape() {
+            return Err(Error::argument(format!("{shape:?} values for a column of {}", leaf.physical())));
+        }
+        let levels = Levels::of(rows, leaf)?;
         match (state, &rows.values) {
             // Input that has a dictionary keeps it, unless it turns out not to pay.
-            (State::Sampling { values, .. }, Present::Keys { .. })
-                if values.is_empty() && may_have_dictionary(leaf, settings) =>
+            (State::Sampling { held }, Present::Keys { .. })
+                if held.values.is_empty() && may_have_dictionary(leaf, settings) =>
             {
                 self.begin_dictionary()?;
                 return self.write_rows(rows, workspace);
             }
-            (State::Sampling { values, levels: held }, Present::Values(new)) => {
-                values.push_range(new, 0..new.len());
-                held.push(levels, entries);
-            }
-            (State::Sampling { values, levels: held }, Present::Keys { keys, dictionary }) => {
-                dictionary::look_up(dictionary, keys, values)?;
-                held.push(levels, entries);
-            }
-            (State::Interned { interned, .. }, Present::Values(new)) => {
-                interned.write(levels, entries, new)?
-            }
-            (State::Interned { interned, .. }, Present::Keys { keys, dictionary }) => {
-                interned.write_keys(levels, entries, keys, dictionary)?;
-            }
+            (State::Sampling { held }, present) => held.push(levels, rows.entries, present)?,
+            (State::Interned { interned, .. }, present) => interned.write(levels, 0..rows.entries, present)?,
             (State::Direct { direct, .. }, present) => {
                 let mut column = Column { leaf, settings, pages, workspace };
                 let looked_up;
@@ -115,7 +140,7 @@ impl ColumnWriter {
                     }
                 };
                 seen.note(values);
-                direct.write(levels, entries, values, &mut column)?;
+                direct.write(levels, 0..rows.entries, values, &mut column)?;
             }
         }
         self.look(workspace)
@@ -124,90 +149,105 @@ impl ColumnWriter {
     /// Chooses, or chooses again, if it is time.
     fn look(&mut self, workspace: &mut Workspace) -> Result<()> {
         match &mut self.state {
-            State::Sampling { values, levels }
-                if values.len() >= FIRST_LOOK
-                    || levels.entries >= LONGEST_SAMPLE
-                    || held_bytes(values) >= MOST_HELD =>
-            {
-                self.choose(LATER * FIRST_LOOK, workspace)
+            State::Sampling { held } => {
+                let is_enough = held.values.len() >= FIRST_LOOK
+                    || held.levels.entries >= LONGEST_SAMPLE
+                    || held.bytes >= MOST_HELD;
+                if is_enough { self.choose(true, workspace) } else { Ok(()) }
             }
-            State::Interned { interned, next_look } => {
+            State::Interned { interned, next_look, measured } => {
                 let is_full = interned.page_bytes() > self.settings.dictionary_page_bytes;
-                let is_time = interned.len() >= *next_look && !interned.is_committed;
+                let is_time = interned.len() >= *next_look;
                 match (is_full, is_time, self.settings.encoding) {
                     (true, _, EncodingChoice::DictionaryOr(code)) => {
                         self.leave_dictionary(code, true, workspace)
                     }
-                    (true, _, _) => self.reconsider(0, true, workspace),
-                    (false, true, EncodingChoice::Auto { .. }) => {
+                    (_, true, EncodingChoice::Fixed(_) | EncodingChoice::DictionaryOr(_)) => {
                         *next_look *= LATER;
-                        let horizon = *next_look;
-                        self.reconsider(horizon, false, workspace)
+                        *measured = Some(interned.view().measure(&self.settings, workspace)?);
+                        Ok(())
+                    }
+                    (true, _, EncodingChoice::Auto { .. }) => self.reconsider(When::Full, workspace),
+                    (false, true, EncodingChoice::Auto { .. }) if !interned.is_committed => {
+                        *next_look *= LATER;
+                        self.reconsider(When::Growing, workspace)
                     }
                     _ => Ok(()),
                 }
             }
-            _ => Ok(()),
+            State::Direct { .. } => Ok(()),
         }
     }
 
-    /// Ends sampling. `horizon` is how many values the chunk may well get.
-    fn choose(&mut self, horizon: usize, workspace: &mut Workspace) -> Result<()> {
-        let State::Sampling { values, .. } = &self.state else { return Ok(()) };
-        if values.is_empty() {
+    /// Ends sampling. Whether the chunk will get more values decides if a dictionary may hope for better times.
+    fn choose(&mut self, is_growing: bool, workspace: &mut Workspace) -> Result<()> {
+        let State::Sampling { held } = &self.state else { return Ok(()) };
+        if held.values.is_empty() {
             self.choice.reason = "no values";
             return self.begin_direct(PLAIN, workspace);
         }
-        let sample = choose::sample_of(values);
-        let tried = choose::try_all(&sample, self.leaf.physical(), &self.settings, workspace)?;
-        self.choice = Choice { reason: "smallest of a sample", candidates: tried };
-        let best = self.choice.candidates[0];
-        if !may_have_dictionary(&self.leaf, &self.settings) {
+        let ColumnWriter { leaf, settings, .. } = self;
+        let sample = choose::sample_of(&held.values);
+        let tried = choose::try_all(&sample, leaf.physical(), settings, workspace)?;
+        let best = tried[0];
+        self.choice = Choice { reason: SMALLEST, candidates: tried };
+        if !may_have_dictionary(leaf, settings) {
             return self.begin_direct(best.code, workspace);
         }
-        let mut interned = Interned::new(values.shape());
-        let State::Sampling { values, levels } = &self.state else { return Ok(()) };
-        interned.write(levels.levels(&self.leaf), 0..levels.entries, values)?;
-        let (now, then) = estimates(&interned, horizon, &self.settings, workspace)?;
+        let mut interned = Interned::new(held.values.shape());
+        interned.write_values(held.levels.levels(leaf), 0..held.levels.entries, &held.values)?;
+        let measured = interned.view().measure(settings, workspace)?;
+        let now = measured.now();
         self.choice.candidates.push(now);
-        let pays = choose::is_better(&now, &best) || choose::is_better(&then, &best);
-        match pays && interned.page_bytes() <= self.settings.dictionary_page_bytes {
-            true => {
-                self.state = State::Interned { interned, next_look: LATER * FIRST_LOOK };
-                Ok(())
-            }
-            false => self.begin_direct(best.code, workspace),
+        let pays = match is_growing {
+            true => measured.may_beat(&best, settings),
+            false => choose::is_better(&now, &best),
+        };
+        if !pays || interned.page_bytes() > settings.dictionary_page_bytes {
+            return self.begin_direct(best.code, workspace);
         }
+        let next_look = LATER * FIRST_LOOK;
+        self.state = State::Interned { interned, next_look, measured: Some(measured) };
+        Ok(())
     }
 
-    /// Whether the dictionary still pays. If it `is_full` it ends here in any case; what has it already may keep it.
-    fn reconsider(&mut self, horizon: usize, is_full: bool, workspace: &mut Workspace) -> Result<()> {
-        let State::Interned { interned, .. } = &mut self.state else { return Ok(()) };
+    /// Whether the dictionary still pays.
+    fn reconsider(&mut self, when: When, workspace: &mut Workspace) -> Result<()> {
+        let State::Interned { interned, measured, .. } = &mut self.state else { return Ok(()) };
         if interned.len() == 0 {
-            let best = self.choice.candidates.first().map_or(PLAIN, |best| best.code);
-            return if is_full { self.leave_dictionary(best, true, workspace) } else { Ok(()) };
+            // All values have their pages. If there will be more, they are as those before were.
+            let best = self.choice.candidates.iter().find(|tried| tried.code != RLE_DICTIONARY);
+            let code = best.map_or(PLAIN, |best| best.code);
+            return if when == When::Full { self.leave_dictionary(code, true, workspace) } else { Ok(()) };
         }
         let sample = interned.view().sample()?;
         let tried = choose::try_all(&sample, self.leaf.physical(), &self.settings, workspace)?;
         let best = tried[0];
-        let (now, then) = estimates(interned, horizon, &self.settings, workspace)?;
-        let pays_now = choose::is_better(&now, &best);
-        self.choice = Choice { reason: "smallest of a sample", candidates: tried };
+        let found = *measured.insert(interned.view().measure(&self.settings, workspace)?);
+        let now = found.now();
+        let committed = interned.is_committed;
+        self.choice = Choice { reason: SMALLEST, candidates: tried };
         self.choice.candidates.push(now);
-        match (is_full, interned.is_committed) {
-            (true, committed) => self.leave_dictionary(best.code, committed || pays_now, workspace),
-            (false, true) => Ok(()),
-            (false, false) if pays_now || choose::is_better(&then, &best) => Ok(()),
-            (false, false) => self.leave_dictionary(best.code, false, workspace),
+        match when {
+            When::Full => {
+                let keep = committed || choose::is_better(&now, &best);
+                if keep {
+                    self.choice.reason = "the dictionary was full";
+                }
+                self.leave_dictionary(best.code, keep, workspace)
+            }
+            When::Growing if found.may_beat(&best, &self.settings) => Ok(()),
+            When::Complete if choose::is_better(&now, &best) => Ok(()),
+            When::Growing | When::Complete => self.leave_dictionary(best.code, false, workspace),
         }
     }
 
     fn begin_dictionary(&mut self) -> Result<()> {
-        let State::Sampling { values, levels } = &mut self.state else { return Ok(()) };
-        let mut interned = Interned::new(values.shape());
-        interned.write(levels.levels(&self.leaf), 0..levels.entries, values)?;
+        let State::Sampling { held } = &self.state else { return Ok(()) };
+        let mut interned = Interned::new(held.values.shape());
+        interned.write_values(held.levels.levels(&self.leaf), 0..held.levels.entries, &held.values)?;
         self.choice.reason = "the input has a dictionary";
-        self.state = State::Interned { interned, next_look: FIRST_LOOK };
+        self.state = State::Interned { interned, next_look: FIRST_LOOK, measured: None };
         Ok(())
     }
 
@@ -215,10 +255,10 @@ impl ColumnWriter {
     fn begin_direct(&mut self, code: i32, workspace: &mut Workspace) -> Result<()> {
         let mut direct = Direct::new(code, &self.leaf, &self.pages)?;
         let ColumnWriter { leaf, settings, pages, state, seen, .. } = self;
-        if let State::Sampling { values, levels } = state {
+        if let State::Sampling { held } = state {
             let mut column = Column { leaf, settings, pages, workspace };
-            seen.note(values);
-            direct.write(levels.levels(leaf), 0..levels.entries, values, &mut column)?;
+            seen.note(&held.values);
+            direct.write(held.levels.levels(leaf), 0..held.levels.entries, &held.values, &mut column)?;
         }
         self.state = State::Direct { direct, before: None };
         Ok(())
@@ -227,8 +267,7 @@ impl ColumnWriter {
     /// Goes on without the dictionary. What is held becomes pages of indices if `keep`, else it is encoded anew.
     fn leave_dictionary(&mut self, code: i32, keep: bool, workspace: &mut Workspace) -> Result<()> {
         let mut direct = Direct::new(code, &self.leaf, &self.pages)?;
-        let placeholder =
-            State::Sampling { values: self.leaf.physical().shape().empty(), levels: HeldLevels::default() };
+        let placeholder = State::Sampling { held: Held::new(self.leaf.physical().shape()) };
         let State::Interned { mut interned, .. } = std::mem::replace(&mut self.state, placeholder) else {
             return Ok(());
         };
@@ -250,10 +289,18 @@ impl ColumnWriter {
     /// About how many bytes the chunk will have, if it ends now.
     pub fn estimated_size(&self) -> u64 {
         let open = match &self.state {
-            State::Sampling { values, levels } => held_bytes(values) + levels.size(),
-            State::Interned { interned, .. } => interned.size(),
+            State::Sampling { held } => held.bytes + held.levels.size(),
+            State::Interned { interned, measured, .. } => {
+                let page_bytes = interned.page_bytes();
+                let values = match measured {
+                    Some(measured) => measured.size(interned.len(), page_bytes) as usize,
+                    None => page_bytes + interned.index_bytes(),
+                };
+                values + interned.level_bytes()
+            }
             State::Direct { direct, before } => {
-                direct.size() + before.as_ref().map_or(0, Interned::page_bytes)
+                let page = direct.size() as f64 * self.pages.ratio();
+                page as usize + before.as_ref().map_or(0, Interned::page_bytes)
             }
         };
         self.pages.len() + open as u64
@@ -262,17 +309,21 @@ impl ColumnWriter {
     /// How many bytes it has in memory.
     pub fn memory_size(&self) -> usize {
         let open = match &self.state {
-            State::Sampling { values, levels } => held_bytes(values) + levels.memory(),
+            State::Sampling { held } => held.memory(),
             State::Interned { interned, .. } => interned.memory(),
-            State::Direct { direct, before } => direct.size() + before.as_ref().map_or(0, Interned::memory),
+            State::Direct { direct, before } => direct.memory() + before.as_ref().map_or(0, Interned::memory),
         };
         self.pages.held() + open + self.seen.memory()
     }
 
     /// Makes room: all that can be written as pages is, and the pages go to the temporary file.
     pub fn spill_to(&mut self, spill: &Arc<Spill>, workspace: &mut Workspace) -> Result<()> {
+        self.make_room(spill, workspace).map_err(|error| error.in_column(self.leaf.dotted().clone()))
+    }
+
+    fn make_room(&mut self, spill: &Arc<Spill>, workspace: &mut Workspace) -> Result<()> {
         if matches!(self.state, State::Sampling { .. }) {
-            self.choose(LATER * FIRST_LOOK, workspace)?;
+            self.choose(true, workspace)?;
         }
         let ColumnWriter { leaf, settings, pages, state, .. } = self;
         let mut column = Column { leaf, settings, pages, workspace };
@@ -290,14 +341,12 @@ impl ColumnWriter {
 
     fn finish(mut self, workspace: &mut Workspace) -> Result<(EncodedChunk, Choice)> {
         if matches!(self.state, State::Sampling { .. }) {
-            self.choose(0, workspace)?;
-        }
-        if let (State::Interned { interned, .. }, EncodingChoice::Auto { .. }) =
-            (&self.state, self.settings.encoding)
+            self.choose(false, workspace)?;
+        } else if let State::Interned { interned, .. } = &self.state
+            && matches!(self.settings.encoding, EncodingChoice::Auto { .. })
+            && !interned.is_committed
         {
-            if !interned.is_committed {
-                self.reconsider(0, false, workspace)?;
-            }
+            self.reconsider(When::Complete, workspace)?;
         }
         let ColumnWriter { leaf, settings, mut pages, state, choice, mut seen } = self;
         let mut column = Column { leaf: &leaf, settings: &settings, pages: &mut pages, workspace };
@@ -308,10 +357,7 @@ impl ColumnWriter {
                 interned.write_pages(&mut column)?;
                 seen.note(interned.dictionary());
                 let dictionary = interned.finish(&mut column)?;
-                // Floats that differ in their bits may be equal.
-                let is_number = !matches!(leaf.physical(), Physical::Float | Physical::Double)
-                    && leaf.logical() != Some(&Logical::Float16);
-                distinct = is_number.then(|| dictionary.values().len() as u64);
+                distinct = is_equal_by_bits(&leaf).then(|| dictionary.values().len() as u64);
             }
             State::Direct { mut direct, before } => {
                 direct.end_page(&mut column)?;
@@ -341,31 +387,34 @@ impl std::fmt::Debug for ColumnWriter {
     }
 }
 
-/// What the dictionary makes of the values so far, and what it would make of `horizon` of them.
-fn estimates(
-    interned: &Interned,
-    horizon: usize,
-    settings: &ColumnSettings,
-    workspace: &mut Workspace,
-) -> Result<(Candidate, Candidate)> {
-    let view = interned.view();
-    let now = view.estimate(0, settings, workspace)?;
-    let then = if horizon > 0 { view.estimate(horizon, settings, workspace)? } else { now };
-    Ok((now, then))
+/// When a dictionary is reconsidered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// More values will come.
+    Growing,
+    /// It ends here in any case; what has it already may keep it.
+    Full,
+    /// All values are there.
+    Complete,
+}
+
+/// Whether values that differ in their bits are different. Not so floats, whose zeros are equal, and integers of which
+/// leading bytes may be left out.
+fn is_equal_by_bits(leaf: &Leaf) -> bool {
+    match (leaf.physical(), leaf.logical()) {
+        (Physical::Float | Physical::Double | Physical::Int96, _) | (_, Some(Logical::Float16)) => false,
+        (Physical::ByteArray, Some(Logical::Decimal { .. })) => false,
+        _ => true,
+    }
 }
 
 fn may_have_dictionary(leaf: &Leaf, settings: &ColumnSettings) -> bool {
     leaf.physical() != Physical::Boolean && settings.encoding == EncodingChoice::Auto { dictionary: true }
 }
 
-fn held_bytes(values: &Values) -> usize {
-    values.data_bytes(0..values.len())
-}
-
+const SMALLEST: &str = "smallest of a sample";
 /// Values until the first choice.
 const FIRST_LOOK: usize = 16 << 10;
-/// How many times the values of one look there are at the next.
-const LATER: usize = 8;
 /// Entries until the first choice where most of them are nulls.
 const LONGEST_SAMPLE: usize = 1 << 20;
 /// Bytes until the first choice where values are large.

@@ -1,5 +1,6 @@
 //! A column whose encoding is settled: values go into the encoder at once, and a page is cut whenever it is full.
 
+use super::choose::{PLAIN_DICTIONARY, RLE_DICTIONARY};
 use super::levels::{HeldLevels, Levels};
 use super::pages::{PageValues, Pages};
 use super::settings::{ColumnSettings, StatisticsLevel};
@@ -21,8 +22,9 @@ pub(super) struct Direct {
 
 impl Direct {
     pub(super) fn new(code: i32, leaf: &Leaf, pages: &Pages) -> Result<Self> {
+        // A dictionary is no business of single pages, see `Interned`.
         let row = registry::row(code)
-            .filter(|row| (row.legal)(leaf.physical()))
+            .filter(|row| (row.legal)(leaf.physical()) && ![RLE_DICTIONARY, PLAIN_DICTIONARY].contains(&row.code))
             .ok_or_else(|| Error::argument(format!("encoding {code} is not for {}", leaf.physical())))?;
         Ok(Direct {
             code,
@@ -38,6 +40,11 @@ impl Direct {
         self.encoder.size() + self.levels.size()
     }
 
+    /// Bytes in memory.
+    pub(super) fn memory(&self) -> usize {
+        self.encoder.size() + self.levels.memory()
+    }
+
     /// Takes the `entries`, which are whole rows, and their values.
     pub(super) fn write(
         &mut self,
@@ -47,11 +54,11 @@ impl Direct {
         column: &mut Column<'_>,
     ) -> Result<()> {
         let settings = column.settings;
-        let step = step(values, settings);
         let (mut entry, mut value) = (entries.start, 0);
         while entry < entries.end {
             let room = settings.page_rows.saturating_sub(self.levels.rows).max(1);
-            let end = levels.row_from((entry + step.min(room)).min(entries.end), entries.end);
+            let step = step(values, value, settings).min(room).min(entries.end - entry);
+            let end = levels.row_from(entry + step, entries.end);
             let n = levels.values(entry..end);
             self.levels.push(levels, entry..end);
             self.encoder.encode(values, value..value + n)?;
@@ -74,22 +81,18 @@ impl Direct {
         if self.levels.entries == 0 {
             return Ok(());
         }
-        let mut bytes = std::mem::take(&mut column.workspace.values);
-        bytes.clear();
-        self.encoder.finish(&mut bytes)?;
         let values = PageValues {
             code: self.code,
-            bytes: &bytes,
+            encode: &mut |page| self.encoder.finish(page),
             bounds: &self.bounds,
             len: self.levels.values,
             byte_array_bytes: self.byte_array_bytes,
         };
         let levels = self.levels.levels(column.leaf);
         let entries = 0..self.levels.entries;
-        column.pages.write_data_page(levels, entries, &values, column.settings, column.workspace)?;
-        column.workspace.values = bytes;
+        column.pages.write_data_page(levels, entries, values, column.settings, column.workspace)?;
         self.levels.clear();
-        self.bounds = Bounds::new(column.pages.order());
+        self.bounds.clear();
         self.byte_array_bytes = 0;
         Ok(())
     }
@@ -103,16 +106,25 @@ pub(super) struct Column<'a> {
     pub(super) workspace: &'a mut Workspace,
 }
 
-/// Entries between two looks at the size of the page: so few that they do not make it much larger than it should be.
-fn step(values: &Values, settings: &ColumnSettings) -> usize {
-    let average = match values.shape() {
-        Shape::Bit => 1,
-        Shape::W32 => 4,
-        Shape::W64 => 8,
-        Shape::Fixed(width) => width,
-        Shape::Bytes => values.data_bytes(0..values.len()) / values.len().max(1) + 4,
+/// Entries until the next look at the size of the page: so few that they do not make it much larger than it should be,
+/// if all of them are values from `first` on.
+fn step(values: &Values, first: usize, settings: &ColumnSettings) -> usize {
+    let most = settings.page_bytes / 16;
+    let Values::Bytes(_) = values else {
+        let width = match values.shape() {
+            Shape::W32 => 4,
+            Shape::W64 => 8,
+            Shape::Fixed(width) => width.max(1),
+            Shape::Bit | Shape::Bytes => 1,
+        };
+        return (most / width).clamp(1, STEP);
     };
-    (settings.page_bytes / 16 / average.max(1)).clamp(1, STEP)
+    // Strings of one column may be of very different lengths.
+    let mut n = STEP;
+    while n > 1 && values.data_bytes(first..(first + n).min(values.len())) + 4 * n > most {
+        n /= 2;
+    }
+    n
 }
 
 /// Most entries between two looks at the size of the page. PERF: a block of 64-bit values and its levels fit in the

@@ -8,11 +8,11 @@ use super::pages::PageValues;
 use super::settings::{ColumnSettings, StatisticsLevel};
 use crate::order::Order;
 use crate::stats::Bounds;
+use crate::nesting::Present;
 use marquetry_base::Result;
 use marquetry_encoding::dictionary::{self, Builder, Dictionary};
 use marquetry_encoding::{Shape, Values};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Values as indices.
 pub(super) struct Interned {
@@ -49,36 +49,46 @@ impl Interned {
         self.builder.page_bytes()
     }
 
-    /// About the bytes of all pages that are not written yet.
-    pub(super) fn size(&self) -> usize {
-        let width = dictionary::index_width(self.builder.len()) as usize;
-        self.builder.page_bytes() + self.indices.len() * width / 8 + self.levels.size()
-    }
-
     /// Bytes in memory.
     pub(super) fn memory(&self) -> usize {
         self.builder.memory() + self.indices.capacity() * size_of::<u32>() + self.levels.memory()
     }
 
     /// Takes entries and their values.
-    pub(super) fn write(&mut self, levels: Levels<'_>, entries: Range<usize>, values: &Values) -> Result<()> {
-        self.levels.push(levels, entries);
-        self.builder.intern(values, 0..values.len(), &mut self.indices)
+    pub(super) fn write(&mut self, levels: Levels<'_>, entries: Range<usize>, values: &Present) -> Result<()> {
+        match values {
+            Present::Values(values) => self.write_values(levels, entries, values),
+            Present::Keys { keys, dictionary } => {
+                self.builder.intern_keys(keys, dictionary, &mut self.indices)?;
+                self.levels.push(levels, entries);
+                Ok(())
+            }
+        }
     }
 
-    /// Takes entries and their values, which are keys of another dictionary.
-    pub(super) fn write_keys(
+    /// Takes entries and their values.
+    pub(super) fn write_values(
         &mut self,
         levels: Levels<'_>,
         entries: Range<usize>,
-        keys: &[u32],
-        dictionary: &Arc<Values>,
+        values: &Values,
     ) -> Result<()> {
+        self.builder.intern(values, 0..values.len(), &mut self.indices)?;
         self.levels.push(levels, entries);
-        self.builder.intern_keys(keys, dictionary, &mut self.indices)
+        Ok(())
     }
 
-    /// The chunk so far, for choosing.
+    /// About as many bytes as the values that have no page yet will take, before compression.
+    pub(super) fn index_bytes(&self) -> usize {
+        self.indices.len() * dictionary::index_width(self.builder.len()) as usize / 8
+    }
+
+    /// About as many bytes as levels that have no page yet will take.
+    pub(super) fn level_bytes(&self) -> usize {
+        self.levels.size()
+    }
+
+    /// The values that have no page yet, for choosing.
     pub(super) fn view(&self) -> WithDictionary<'_> {
         let page_bytes = self.builder.page_bytes();
         WithDictionary { page_bytes, dictionary: self.builder.values(), indices: &self.indices }
@@ -88,11 +98,12 @@ impl Interned {
     pub(super) fn rewrite(self, direct: &mut Direct, column: &mut Column<'_>) -> Result<()> {
         let levels = self.levels.levels(column.leaf);
         let dictionary = self.builder.values();
+        let mut values = dictionary.shape().empty();
         let (mut entry, mut value) = (0, 0);
         while entry < self.levels.entries {
             let end = levels.row_from((entry + BLOCK).min(self.levels.entries), self.levels.entries);
             let n = levels.values(entry..end);
-            let mut values = dictionary.shape().empty();
+            values.clear();
             dictionary::look_up(dictionary, &self.indices[value..value + n], &mut values)?;
             direct.write(levels, entry..end, &values, column)?;
             (entry, value) = (end, value + n);
@@ -129,10 +140,10 @@ impl Interned {
 /// Where the page that begins at `entry` ends: at a row, after at most so many rows and about so many values.
 fn page_end(levels: Levels<'_>, entry: usize, all: usize, page_rows: usize, page_values: usize) -> usize {
     if levels.max_rep == 0 {
-        return all.min(entry + page_rows.min(page_values).max(1));
+        return all.min(entry.saturating_add(page_rows.min(page_values).max(1)));
     }
     let (mut rows, mut end) = (0, entry);
-    while end < all && rows < page_rows && end - entry < page_values {
+    while end < all && (rows == 0 || rows < page_rows && end - entry < page_values) {
         end = levels.row_from(end + 1, all);
         rows += 1;
     }
@@ -148,17 +159,17 @@ struct PageOfIndices<'a> {
     dictionary: &'a Values,
     /// One bit for each value of the dictionary: whether the page has it.
     used: Vec<u64>,
-    /// Which values of the dictionary are NaN: usually none.
-    nans: Vec<usize>,
+    /// One bit for each value of the dictionary: whether it is NaN. Empty if none is.
+    nans: Vec<u64>,
 }
 
 impl<'a> PageOfIndices<'a> {
     fn new(dictionary: &'a Values, order: Order) -> Self {
-        PageOfIndices {
-            dictionary,
-            used: vec![0; dictionary.len().div_ceil(64)],
-            nans: order.nans(dictionary),
-        }
+        let words = dictionary.len().div_ceil(64);
+        let found = order.nans(dictionary);
+        let mut nans = if found.is_empty() { Vec::new() } else { vec![0; words] };
+        found.into_iter().for_each(|i| nans[i / 64] |= 1 << (i % 64));
+        PageOfIndices { dictionary, used: vec![0; words], nans }
     }
 
     fn write(
@@ -168,11 +179,9 @@ impl<'a> PageOfIndices<'a> {
         indices: &[u32],
         column: &mut Column<'_>,
     ) -> Result<()> {
-        let largest = indices.iter().copied().max();
-        let width = dictionary::index_width(largest.map_or(0, |largest| largest as usize + 1));
-        let mut bytes = std::mem::take(&mut column.workspace.values);
-        bytes.clear();
-        dictionary::encode_indices(indices, width, &mut bytes);
+        let largest = indices.iter().copied().fold(0, u32::max);
+        // QUIRK: not every reader takes a width of 0, which is legal where all indices are 0; 1 costs nothing.
+        let width = dictionary::index_width(largest as usize + 1).max(1);
         let mut bounds = Bounds::new(column.pages.order());
         if column.settings.statistics > StatisticsLevel::None {
             self.bound(indices, &mut bounds);
@@ -186,14 +195,15 @@ impl<'a> PageOfIndices<'a> {
         };
         let values = PageValues {
             code: RLE_DICTIONARY,
-            bytes: &bytes,
+            encode: &mut |page| {
+                dictionary::encode_indices(indices, width, page);
+                Ok(())
+            },
             bounds: &bounds,
             len: indices.len(),
             byte_array_bytes,
         };
-        column.pages.write_data_page(levels, entries, &values, column.settings, column.workspace)?;
-        column.workspace.values = bytes;
-        Ok(())
+        column.pages.write_data_page(levels, entries, values, column.settings, column.workspace)
     }
 
     /// Bounds of the values that the indices name. PERF: each of them is looked at once, however often it is named.
@@ -212,8 +222,8 @@ impl<'a> PageOfIndices<'a> {
         });
         bounds.update_at(self.dictionary, used);
         if !self.nans.is_empty() {
-            let is_nan = |index: &&u32| self.nans.contains(&(**index as usize));
-            bounds.add_nans(indices.iter().filter(is_nan).count() as u64);
+            let is_nan = |&index: &u32| self.nans[index as usize / 64] >> (index % 64) & 1;
+            bounds.add_nans(indices.iter().map(is_nan).sum());
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::nesting::{Definition, Shredded};
 use crate::schema::Leaf;
 use crate::stats::LevelCounts;
+use marquetry_base::{Error, Result};
 use marquetry_encoding::Bits;
 use marquetry_encoding::levels::LevelSlice;
 use std::ops::Range;
@@ -26,13 +27,29 @@ pub(super) enum Def<'a> {
 }
 
 impl<'a> Levels<'a> {
-    pub(super) fn of(shredded: &'a Shredded, leaf: &Leaf) -> Self {
-        let def = match &shredded.def {
-            Definition::Max => Def::Max,
-            Definition::Bits(bits) => Def::Bits(bits),
-            Definition::Levels(levels) => Def::Levels(levels),
+    /// Fails if levels and values do not belong together: the chunk could not be read.
+    pub(super) fn of(shredded: &'a Shredded, leaf: &Leaf) -> Result<Self> {
+        let entries = shredded.entries;
+        let (def, len) = match &shredded.def {
+            Definition::Max => (Def::Max, entries),
+            Definition::Bits(bits) => (Def::Bits(bits), bits.len()),
+            Definition::Levels(levels) => (Def::Levels(levels), levels.len()),
         };
-        Levels { def, rep: &shredded.rep, max_def: leaf.max_def(), max_rep: leaf.max_rep() }
+        let levels = Levels { def, rep: &shredded.rep, max_def: leaf.max_def(), max_rep: leaf.max_rep() };
+        let begins_a_row = levels.max_rep == 0 || shredded.rep.first().is_none_or(|&level| level == 0);
+        let has_rep = levels.max_rep == 0 || shredded.rep.len() == entries;
+        if len != entries || !has_rep || !begins_a_row {
+            return Err(Error::argument(format!("levels that are not those of whole rows, {entries} entries")));
+        }
+        let (rows, values) = (levels.rows(0..entries), levels.values(0..entries));
+        if (rows, values) != (shredded.rows, shredded.values.len()) {
+            return Err(Error::argument(format!(
+                "{rows} rows and {values} values by their levels, but {} and {} are given",
+                shredded.rows,
+                shredded.values.len()
+            )));
+        }
+        Ok(levels)
     }
 
     /// How many of the entries are values.

@@ -38,9 +38,6 @@ pub(super) struct Pages {
 
 /// What is counted over the whole chunk.
 struct Totals {
-    rows: u64,
-    entries: u64,
-    nulls: u64,
     bounds: Bounds,
     counts: LevelCounts,
     byte_array_bytes: u64,
@@ -51,8 +48,8 @@ struct Totals {
 pub(super) struct PageValues<'a> {
     /// The encoding.
     pub(super) code: i32,
-    /// The encoded values.
-    pub(super) bytes: &'a [u8],
+    /// Appends the encoded values.
+    pub(super) encode: &'a mut dyn FnMut(&mut Vec<u8>) -> Result<()>,
     /// Bounds of the values.
     pub(super) bounds: &'a Bounds,
     /// How many.
@@ -86,9 +83,6 @@ impl Pages {
             byte_array_sizes: Vec::new(),
             encoding_stats: Vec::new(),
             chunk: Totals {
-                rows: 0,
-                entries: 0,
-                nulls: 0,
                 bounds: Bounds::new(order),
                 counts: LevelCounts::new(leaf.max_def(), leaf.max_rep()),
                 byte_array_bytes: 0,
@@ -112,6 +106,14 @@ impl Pages {
         self.data_pages.len()
     }
 
+    /// How many bytes are stored for a byte before compression.
+    pub(super) fn ratio(&self) -> f64 {
+        match self.chunk.uncompressed {
+            0 => 1.0,
+            uncompressed => self.data_pages.len() as f64 / uncompressed as f64,
+        }
+    }
+
     /// How many data pages.
     pub(super) fn count(&self) -> usize {
         self.offset_index.page_locations.len()
@@ -126,7 +128,7 @@ impl Pages {
         &mut self,
         levels: Levels<'_>,
         entries: Range<usize>,
-        values: &PageValues<'_>,
+        values: PageValues<'_>,
         settings: &ColumnSettings,
         workspace: &mut Workspace,
     ) -> Result<()> {
@@ -138,75 +140,81 @@ impl Pages {
         &mut self,
         levels: Levels<'_>,
         entries: Range<usize>,
-        values: &PageValues<'_>,
+        values: PageValues<'_>,
         settings: &ColumnSettings,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        let (rows, nulls) = (levels.rows(entries.clone()), entries.len() - values.len);
         let counts = levels.counts(entries.clone());
+        let (n, nulls) = (page_size(entries.len())?, entries.len() - values.len);
         let header_statistics = settings.page_header_statistics.then(|| {
             statistics(values.bounds, nulls as u64, None, settings.statistics_truncate, self.is_text)
         });
-        let mut header = format::PageHeader::default();
+        let encoding = format::Encoding(values.code);
         let (mut body, mut stored) = (take(&mut workspace.body), take(&mut workspace.stored));
         body.clear();
         stored.clear();
-        let encoding = format::Encoding(values.code);
-        match settings.page_version {
+        let mut header = format::PageHeader::default();
+        let is_compressed = match settings.page_version {
             PageVersion::V1 => {
                 levels::encode_v1(levels.rep(entries.clone()), levels.max_rep, &mut body);
-                levels::encode_v1(levels.def(entries.clone()), levels.max_def, &mut body);
-                body.extend_from_slice(values.bytes);
-                workspace.compress(settings, &body, &mut stored)?;
+                levels::encode_v1(levels.def(entries), levels.max_def, &mut body);
+                (values.encode)(&mut body)?;
                 header.type_ = format::PageType::DATA_PAGE;
-                header.uncompressed_page_size = page_size(body.len())?;
                 header.data_page_header = Some(format::DataPageHeader {
-                    num_values: page_size(entries.len())?,
+                    num_values: n,
                     encoding,
                     definition_level_encoding: format::Encoding::RLE,
                     repetition_level_encoding: format::Encoding::RLE,
                     statistics: header_statistics,
                 });
+                // Without a codec the page is stored as it is; with one it has to be compressed, whatever comes out.
+                settings.codec != Codec::Uncompressed && {
+                    workspace.compress(settings, &body, &mut stored)?;
+                    true
+                }
             }
             PageVersion::V2 => {
-                levels::encode(levels.rep(entries.clone()), levels.max_rep, &mut stored);
-                let rep_len = stored.len();
-                levels::encode(levels.def(entries.clone()), levels.max_def, &mut stored);
-                let levels_len = stored.len();
-                let is_compressed = compress_if_smaller(values.bytes, &mut stored, settings, workspace)?;
+                levels::encode(levels.rep(entries.clone()), levels.max_rep, &mut body);
+                let rep_len = body.len();
+                levels::encode(levels.def(entries), levels.max_def, &mut body);
+                let levels_len = body.len();
+                (values.encode)(&mut body)?;
+                let is_compressed = settings.codec != Codec::Uncompressed && body.len() > levels_len && {
+                    stored.extend_from_slice(&body[..levels_len]);
+                    workspace.compress(settings, &body[levels_len..], &mut stored)?;
+                    stored.len() < body.len()
+                };
                 header.type_ = format::PageType::DATA_PAGE_V2;
-                header.uncompressed_page_size = page_size(levels_len + values.bytes.len())?;
                 header.data_page_header_v2 = Some(format::DataPageHeaderV2 {
-                    num_values: page_size(entries.len())?,
+                    num_values: n,
                     num_nulls: page_size(nulls)?,
-                    num_rows: page_size(rows)?,
+                    num_rows: page_size(counts.rows() as usize)?,
                     encoding,
                     definition_levels_byte_length: page_size(levels_len - rep_len)?,
                     repetition_levels_byte_length: page_size(rep_len)?,
                     is_compressed,
                     statistics: header_statistics,
                 });
+                is_compressed
             }
-        }
-        let first_row = self.chunk.rows;
-        let offset = self.data_pages.len();
-        let bytes = self.finish_page(header, &stored, settings)?;
+        };
+        header.uncompressed_page_size = page_size(body.len())?;
+        let page = self.finish_page(header, if is_compressed { &stored } else { &body }, settings)?;
         (workspace.body, workspace.stored) = (body, stored);
         self.offset_index.page_locations.push(format::PageLocation {
-            offset: offset as i64,
-            compressed_page_size: page_size(bytes.len())?,
-            first_row_index: first_row as i64,
+            // The dictionary page comes before it.
+            offset: self.data_pages.len() as i64,
+            compressed_page_size: page_size(page.len())?,
+            first_row_index: self.chunk.counts.rows() as i64,
         });
-        self.data_pages.push(bytes);
-        self.note_page(values, rows, nulls, &counts, settings);
+        self.data_pages.push(page);
+        self.note_page(&values, &counts, settings);
         Ok(())
     }
 
     fn note_page(
         &mut self,
         values: &PageValues<'_>,
-        rows: usize,
-        nulls: usize,
         counts: &LevelCounts,
         settings: &ColumnSettings,
     ) {
@@ -214,7 +222,7 @@ impl Pages {
             index.push_page(PageCounts {
                 bounds: values.bounds,
                 values: values.len as u64,
-                null_count: nulls as u64,
+                null_count: counts.nulls(),
                 levels: Some(counts),
             });
         }
@@ -225,9 +233,6 @@ impl Pages {
             self.chunk.bounds.merge(values.bounds);
         }
         self.chunk.counts.merge(counts);
-        self.chunk.rows += rows as u64;
-        self.chunk.entries += (values.len + nulls) as u64;
-        self.chunk.nulls += nulls as u64;
         self.chunk.byte_array_bytes += values.byte_array_bytes;
         let page_type = match settings.page_version {
             PageVersion::V1 => format::PageType::DATA_PAGE,
@@ -253,7 +258,8 @@ impl Pages {
         workspace: &mut Workspace,
     ) -> Result<()> {
         let body = plain::encode(dictionary)?;
-        let mut stored = Vec::new();
+        let mut stored = take(&mut workspace.stored);
+        stored.clear();
         workspace.compress(settings, &body, &mut stored)?;
         let header = format::PageHeader {
             type_: format::PageType::DICTIONARY_PAGE,
@@ -267,6 +273,7 @@ impl Pages {
         };
         let mut page = ChunkBytes::new();
         page.push(self.finish_page(header, &stored, settings)?);
+        workspace.stored = stored;
         self.dictionary_page = Some(page);
         self.count_encoding(format::PageType::DICTIONARY_PAGE, format::Encoding::PLAIN);
         Ok(())
@@ -314,7 +321,7 @@ impl Pages {
             encodings: encodings(&self.encoding_stats, leaf),
             path_in_schema: leaf.path().to_vec(),
             codec: format::CompressionCodec(settings.codec.code()),
-            num_values: totals.entries as i64,
+            num_values: totals.counts.entries() as i64,
             total_uncompressed_size: totals.uncompressed as i64,
             total_compressed_size: bytes.len() as i64,
             key_value_metadata: None,
@@ -322,7 +329,7 @@ impl Pages {
             index_page_offset: None,
             dictionary_page_offset: has_dictionary.then_some(0),
             statistics: wants_statistics.then(|| {
-                statistics(&totals.bounds, totals.nulls, distinct, settings.statistics_truncate, self.is_text)
+                statistics(&totals.bounds, totals.counts.nulls(), distinct, settings.statistics_truncate, self.is_text)
             }),
             encoding_stats: Some(self.encoding_stats),
             bloom_filter_offset: None,
@@ -336,25 +343,6 @@ impl Pages {
         let column_index = self.column_index.and_then(ColumnIndexBuilder::finish);
         FinishedPages { bytes, metadata, column_index, offset_index: Some(offset_index) }
     }
-}
-
-/// Appends the compressed values, or the values themselves if compression gains nothing; whether they are compressed.
-fn compress_if_smaller(
-    values: &[u8],
-    stored: &mut Vec<u8>,
-    settings: &ColumnSettings,
-    workspace: &mut Workspace,
-) -> Result<bool> {
-    let start = stored.len();
-    if settings.codec != Codec::Uncompressed && !values.is_empty() {
-        workspace.compress(settings, values, stored)?;
-        if stored.len() - start < values.len() {
-            return Ok(true);
-        }
-        stored.truncate(start);
-    }
-    stored.extend_from_slice(values);
-    Ok(false)
 }
 
 /// All encodings in the chunk, those of levels too.

@@ -9,8 +9,6 @@ use marquetry_codec::{Codec, Compressor};
 #[derive(Debug, Default)]
 pub struct Workspace {
     compressors: Vec<(Codec, Option<i32>, Compressor)>,
-    /// Encoded values of a page.
-    pub(super) values: Vec<u8>,
     /// Levels and values of a page before compression.
     pub(super) body: Vec<u8>,
     /// A page after compression.

@@ -19,17 +19,20 @@ pub(crate) trait Lane: Copy {
     /// Makes values of deltas, in place, as [`kernels::prefix_sum_u32`] does. Returns the last.
     fn prefix_sum(values: &mut [Self], before: Self, least: Self) -> Self;
 
+    /// Appends the lowest `width` bits of each value, packed.
+    fn pack(values: &[Self], width: u32, out: &mut Vec<u8>);
+
+    /// The least of `values` as signed numbers; 0 if there are none.
+    fn least(values: &[Self]) -> Self;
+
     /// The sum, wrapping around.
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        Self::from_i64(self.to_i64().wrapping_add(other.to_i64()))
-    }
+    fn plus(self, other: Self) -> Self;
 
     /// The difference, wrapping around.
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        Self::from_i64(self.to_i64().wrapping_sub(other.to_i64()))
-    }
+    fn minus(self, other: Self) -> Self;
+
+    /// Bits that are set in either.
+    fn or(self, other: Self) -> Self;
 }
 
 impl Lane for u32 {
@@ -60,6 +63,31 @@ impl Lane for u32 {
         }
         out.extend((first..first + n).map(|i| kernels::get_packed(packed, width, i) as u32));
     }
+
+    #[inline]
+    fn pack(values: &[Self], width: u32, out: &mut Vec<u8>) {
+        kernels::pack_u32(values, width, out);
+    }
+
+    #[inline]
+    fn least(values: &[Self]) -> Self {
+        kernels::min_max_i32(values).map_or(0, |(least, _)| least as u32)
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self | other
+    }
 }
 
 impl Lane for u64 {
@@ -86,5 +114,30 @@ impl Lane for u64 {
     #[inline]
     fn unpack(packed: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<Self>) {
         kernels::unpack_u64(packed, width, first, n, out);
+    }
+
+    #[inline]
+    fn pack(values: &[Self], width: u32, out: &mut Vec<u8>) {
+        kernels::pack_u64(values, width, out);
+    }
+
+    #[inline]
+    fn least(values: &[Self]) -> Self {
+        kernels::min_max_i64(values).map_or(0, |(least, _)| least as u64)
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self | other
     }
 }

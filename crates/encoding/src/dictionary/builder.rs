@@ -1,6 +1,6 @@
 //! Building a dictionary: each value becomes its index, in order of first appearance.
 
-use super::table::{Found, Hashes, Words};
+use super::table::{Found, Hashes, NONE, Words};
 use super::{Dictionary, look_up};
 use crate::arena::Arena;
 use crate::values::wrong_shape;
@@ -36,8 +36,8 @@ pub struct Builder {
 
 #[derive(Debug)]
 enum Table {
-    W32(Words<u32>),
-    W64(Words<u64>),
+    W32(Words),
+    W64(Words),
     Hashes(Hashes),
 }
 
@@ -238,19 +238,32 @@ fn intern_strings(
     indices.reserve(range.len());
     let views = &strings.views()[range];
     let mut arena = Arena::open(dictionary);
-    let mut hashes = [0; HASHED];
+    let (mut hashes, mut guesses) = ([0; HASHED], [(NONE, None); HASHED]);
     let mut done = 0;
     while done < views.len() {
-        // PERF: hashed by the block, so that the searches, which wait for memory, overlap.
+        // PERF: by the block, first the hashes, then what is in their places, so that the waits for memory overlap.
         let block = &views[done..views.len().min(done + HASHED)];
         for (hash, view) in hashes.iter_mut().zip(block) {
             *hash = hash_view(table, *view, strings.resolve(view));
         }
-        for (view, &hash) in block.iter().zip(&hashes) {
-            match table.find(hash, |index| arena.is(index as usize, *view, || strings.resolve(view))) {
+        for (guess, &hash) in guesses.iter_mut().zip(&hashes[..block.len()]) {
+            guess.0 = table.guess(hash);
+            guess.1 = arena.view(guess.0);
+        }
+        for (view, (&hash, guess)) in block.iter().zip(hashes.iter().zip(&guesses)) {
+            let string = strings.resolve(view);
+            if let (index, Some(there)) = *guess
+                && arena.is(there, *view, string)
+            {
+                indices.push(index);
+                done += 1;
+                continue;
+            }
+            let is = |index| arena.view(index).is_some_and(|there| arena.is(there, *view, string));
+            match table.find(hash, is) {
                 Found::Index(index) => indices.push(index),
                 Found::Slot(at) => {
-                    arena.push(*view, strings.resolve(view));
+                    arena.push(*view, string);
                     indices.push(table.insert(at, hash));
                 }
                 Found::Crowd => {

@@ -7,7 +7,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 /// A value that is compared and hashed as a number.
-pub(super) trait Word: Copy + Eq + Default {
+pub(super) trait Word: Copy + Eq {
     fn to_u64(self) -> u64;
 }
 
@@ -25,52 +25,57 @@ impl Word for u64 {
     }
 }
 
-/// Words and their indices, both in the slot.
+/// Where in a dictionary of words each of them is. Slots have only the index: what is compared is in the dictionary,
+/// which is smaller than a table that has the words too.
 #[derive(Debug, Default)]
-pub(super) struct Words<T> {
-    slots: Vec<Slot<T>>,
+pub(super) struct Words {
+    slots: Vec<u32>,
     /// By how much a 64-bit hash is shifted to be the number of a slot.
     shift: u32,
     keyed: Option<RandomState>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Slot<T> {
-    word: T,
-    index: u32,
-}
-
-impl<T: Word> Words<T> {
+impl Words {
     /// Appends the index of each of `words`, and to `dictionary` those that were not there.
-    pub(super) fn intern(&mut self, words: &[T], dictionary: &mut Vec<T>, indices: &mut Vec<u32>) {
-        let Some(&first) = words.first() else { return };
-        // PERF: what repeats the value before, as sorted data does, costs a comparison.
-        let (mut last, mut index) = (first, self.index_of(first, dictionary));
-        indices.extend(words.iter().map(|&word| {
-            if word != last {
-                last = word;
-                index = self.index_of(word, dictionary);
+    pub(super) fn intern<T: Word>(&mut self, words: &[T], dictionary: &mut Vec<T>, indices: &mut Vec<u32>) {
+        if self.slots.is_empty() {
+            self.resize(dictionary);
+        }
+        indices.reserve(words.len());
+        let mut guesses = [NONE; GUESSED];
+        for words in words.chunks(GUESSED) {
+            // PERF: sorted data has runs, and is as fast as a comparison.
+            if words[0] == words[words.len() - 1] && words.iter().all(|word| *word == words[0]) {
+                let index = self.index_of(words[0], dictionary);
+                indices.resize(indices.len() + words.len(), index);
+                continue;
             }
-            index
-        }));
+            // PERF: first all slots of a block, then all words, so that the waits for memory overlap.
+            for (guess, word) in guesses.iter_mut().zip(words) {
+                *guess = self.slots[self.place(*word)];
+            }
+            indices.extend(words.iter().zip(guesses).map(
+                |(&word, guess)| match dictionary.get(guess as usize) == Some(&word) {
+                    true => guess,
+                    false => self.index_of(word, dictionary),
+                },
+            ));
+        }
     }
 
     /// Bytes of the table.
     pub(super) fn memory(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot<T>>()
+        4 * self.slots.capacity()
     }
 
     #[inline]
-    fn index_of(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
+    fn index_of<T: Word>(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
         let limit = if self.keyed.is_some() { usize::MAX } else { PROBES };
         let mut at = self.place(word);
         let mut probes = 0;
-        while let Some(slot) = self.slots.get(at) {
-            if slot.index == NONE {
-                break;
-            }
-            if slot.word == word {
-                return slot.index;
+        while let Some(there) = dictionary.get(self.slots[at] as usize) {
+            if *there == word {
+                return self.slots[at];
             }
             at = (at + 1) & (self.slots.len() - 1);
             probes += 1;
@@ -78,22 +83,17 @@ impl<T: Word> Words<T> {
                 return self.search_again(word, dictionary);
             }
         }
-        self.insert(at, word, dictionary)
-    }
-
-    fn insert(&mut self, at: usize, word: T, dictionary: &mut Vec<T>) -> u32 {
         let index = dictionary.len() as u32;
         dictionary.push(word);
-        if 2 * dictionary.len() > self.slots.len() {
+        self.slots[at] = index;
+        if dictionary.len() > most_values(self.slots.len()) {
             self.resize(dictionary);
-        } else {
-            self.slots[at] = Slot { word, index };
         }
         index
     }
 
     #[cold]
-    fn search_again(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
+    fn search_again<T: Word>(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
         self.keyed = Some(RandomState::new());
         self.resize(dictionary);
         self.index_of(word, dictionary)
@@ -101,23 +101,23 @@ impl<T: Word> Words<T> {
 
     /// Makes the table anew, for all of `dictionary` and as many again.
     #[cold]
-    fn resize(&mut self, dictionary: &[T]) {
+    fn resize<T: Word>(&mut self, dictionary: &[T]) {
         let slots = slots_for(dictionary.len());
         self.slots.clear();
-        self.slots.resize(slots, Slot { word: T::default(), index: NONE });
+        self.slots.resize(slots, NONE);
         self.shift = u64::BITS - slots.trailing_zeros();
         for (index, &word) in dictionary.iter().enumerate() {
             let mut at = self.place(word);
-            while self.slots[at].index != NONE {
+            while self.slots[at] != NONE {
                 at = (at + 1) & (slots - 1);
             }
-            self.slots[at] = Slot { word, index: index as u32 };
+            self.slots[at] = index as u32;
         }
     }
 
     /// The slot where the search for a word begins.
     #[inline(always)]
-    fn place(&self, word: T) -> usize {
+    fn place<T: Word>(&self, word: T) -> usize {
         let hash = match &self.keyed {
             None => word.to_u64().wrapping_mul(MULTIPLIER),
             Some(keyed) => keyed.hash_one(word.to_u64()),
@@ -176,6 +176,15 @@ impl Hashes {
         }
     }
 
+    /// The index that the value of this hash has if nothing else is in its place; often [`NONE`].
+    #[inline]
+    pub(super) fn guess(&self, hash: u32) -> u32 {
+        match self.slots.get(self.place(hash)) {
+            Some(slot) if slot.hash == hash => slot.index,
+            _ => NONE,
+        }
+    }
+
     /// Looks for a value of this hash for which `is` says that it is the one.
     #[inline]
     pub(super) fn find(&self, hash: u32, mut is: impl FnMut(u32) -> bool) -> Found {
@@ -207,7 +216,7 @@ impl Hashes {
     pub(super) fn insert(&mut self, at: usize, hash: u32) -> u32 {
         let index = self.len as u32;
         self.len += 1;
-        if 2 * self.len > self.slots.len() {
+        if self.len > most_values(self.slots.len()) {
             self.grow(Hashed { hash, index });
         } else {
             self.slots[at] = Hashed { hash, index };
@@ -249,9 +258,15 @@ impl Hashes {
     }
 }
 
-/// How many slots a table of `len` values has: room for at least a third more.
+/// How many values a table of so many slots has at most: half as many, or, where it fits the caches, a quarter.
+fn most_values(slots: usize) -> usize {
+    if slots > CACHED_SLOTS { slots / 2 } else { slots / 4 }
+}
+
+/// How many slots a table gets that has come to `len` values: at least half as many values again have room.
 fn slots_for(len: usize) -> usize {
-    (3 * len).next_power_of_two().max(FEWEST_SLOTS)
+    let slots = (3 * len).next_power_of_two();
+    if slots > CACHED_SLOTS { slots } else { (2 * slots).max(FEWEST_SLOTS) }
 }
 
 /// A hash of all bytes: what strings of one column have in common may be anywhere.
@@ -288,9 +303,13 @@ fn fold(a: u64, b: u64) -> u64 {
 }
 
 /// An index that no value has.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 const EMPTY: Hashed = Hashed { hash: 0, index: NONE };
-const FEWEST_SLOTS: usize = 64;
+const FEWEST_SLOTS: usize = 256;
+/// Slots of a table that is in the second-level cache.
+const CACHED_SLOTS: usize = 1 << 16;
+/// Words that are looked for at a time.
+const GUESSED: usize = 32;
 /// Slots that are looked at before the hash is given up. In a table that is half full at most, a good hash takes some 70
 /// at the worst place of a million values.
 const PROBES: usize = 256;

@@ -4,7 +4,7 @@ use crate::READS;
 use crate::data::mix;
 use bytes::Bytes;
 use marquetry_base::{PageBytes, Result, SLACK};
-use marquetry_encoding::levels::{Levels, width};
+use marquetry_encoding::levels::{self, LevelSlice, Levels, width};
 use marquetry_encoding::{Bits, bit_packed, rle};
 
 const N: usize = 2_100;
@@ -211,6 +211,65 @@ fn damaged_levels_are_an_error_or_other_levels() {
             }
             let skipped = stored.open_bytes(&bytes).and_then(|mut levels| levels.skip(n, &mut Vec::new()));
             assert!(skipped.is_err() || skipped.is_ok_and(|values| values <= n));
+        }
+    }
+}
+
+#[test]
+fn levels_that_are_written_come_back() {
+    for Stored { max, levels, .. } in all(N) {
+        let check = |slice: LevelSlice<'_>, levels: &[u8]| {
+            assert_eq!((slice.len(), slice.is_empty()), (levels.len(), levels.is_empty()));
+            let (mut v1, mut v2) = (b"before".to_vec(), b"before".to_vec());
+            levels::encode_v1(slice.clone(), max, &mut v1);
+            levels::encode(slice, max, &mut v2);
+            let (mut read, taken) =
+                Levels::v1(RLE, &PageBytes::copy_of(&v1[6..]), max, levels.len()).unwrap();
+            assert_eq!((taken, v1.len()), (v1.len() - 6, v2.len() + 4));
+            let mut out = Vec::new();
+            read.decode(levels.len(), &mut out).unwrap();
+            assert!(out == levels, "{} levels up to {max}", levels.len());
+            out.clear();
+            Levels::rle(PageBytes::copy_of(&v2[6..]), max).unwrap().decode(levels.len(), &mut out).unwrap();
+            assert!(out == levels, "{} levels up to {max}", levels.len());
+        };
+        check(LevelSlice::Levels(&levels), &levels);
+        check(LevelSlice::Run { level: max, n: levels.len() }, &vec![max; levels.len()]);
+        let bits: Bits = levels.iter().map(|level| level % 2 == 1).collect();
+        let low: Vec<u8> = levels.iter().map(|level| level % 2).collect();
+        for start in [0, 1, 7, 8, 100].into_iter().filter(|start| *start <= levels.len()) {
+            for end in [start, levels.len() - (levels.len() - start) / 3, levels.len()] {
+                check(LevelSlice::Bits { bits: &bits, range: start..end }, &low[start..end]);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    levels::encode(LevelSlice::Run { level: 0, n: 10 }, 0, &mut out);
+    levels::encode_v1(LevelSlice::Levels(&[0; 10]), 0, &mut out);
+    assert_eq!(out, []);
+}
+
+#[test]
+fn bits_of_every_pattern_come_back_and_take_no_more_than_packed() {
+    for seed in 0..300 {
+        // Runs of random lengths, some of which are longer than any word.
+        let mut bits = Bits::new();
+        for i in 0..40 {
+            let word = mix(seed * 1_000 + i);
+            bits.push_run(
+                word & 1 == 1,
+                (word >> 8) as usize % [3, 9, 40, 90, 300][(word >> 4) as usize % 5],
+            );
+        }
+        for start in [0, 3] {
+            let range = start.min(bits.len())..bits.len();
+            let expected: Vec<u8> = range.clone().map(|i| u8::from(bits.get(i))).collect();
+            let mut out = Vec::new();
+            levels::encode(LevelSlice::Bits { bits: &bits, range }, 1, &mut out);
+            assert!(out.len() <= 4 + expected.len().div_ceil(8), "seed {seed}");
+            let mut levels = Vec::new();
+            Levels::rle(PageBytes::from(out), 1).unwrap().decode(expected.len(), &mut levels).unwrap();
+            assert!(levels == expected, "seed {seed}");
         }
     }
 }

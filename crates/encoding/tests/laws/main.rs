@@ -2,6 +2,7 @@
 //! legal for, and every set of values in `data.rs`. A new encoding is under these laws as soon as it has its row.
 //! What happens to damaged pages is in `tests/damage`.
 
+mod builder;
 mod data;
 mod levels;
 mod pages;

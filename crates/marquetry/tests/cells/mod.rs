@@ -46,6 +46,11 @@ pub(crate) fn of(array: &ArrayRef) -> Vec<String> {
             let dictionary = array.as_any_dictionary();
             of(&arrow_select::take::take(dictionary.values(), dictionary.keys(), None).unwrap())
         }
+        DataType::RunEndEncoded(ends, _) => match ends.data_type() {
+            DataType::Int16 => runs::<Int16Type>(array),
+            DataType::Int32 => runs::<Int32Type>(array),
+            _ => runs::<Int64Type>(array),
+        },
         DataType::Boolean => each(array, |i| array.as_boolean().value(i).to_string()),
         DataType::Struct(_) => {
             let fields: Vec<_> = array.as_struct().columns().iter().map(of).collect();
@@ -69,6 +74,12 @@ pub(crate) fn of(array: &ArrayRef) -> Vec<String> {
         DataType::Utf8View => each(array, |i| bytes(array.as_string_view().value(i).as_bytes())),
         _ => number(array),
     }
+}
+
+fn runs<R: RunEndIndexType>(array: &ArrayRef) -> Vec<String> {
+    let runs = array.as_run::<R>();
+    let cells = of(runs.values());
+    (0..array.len()).map(|i| cells[runs.get_physical_index(i)].clone()).collect()
 }
 
 /// One text for each value that is not null.

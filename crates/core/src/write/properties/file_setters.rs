@@ -41,8 +41,8 @@ impl WriterPropertiesBuilder {
         self
     }
 
-    /// Whether to leave out the offset index. Default `false`. It is written all the same where there is a column
-    /// index, which is of no use without it.
+    /// Whether to leave out the offset index, and with it the column index, which is of no use without. Default `false`;
+    /// passed over if [`EnabledStatistics::Page`](super::EnabledStatistics::Page) is asked for, for any column.
     #[must_use]
     pub fn set_offset_index_disabled(mut self, value: bool) -> Self {
         self.properties.offset_index_disabled = value;
@@ -57,7 +57,7 @@ impl WriterPropertiesBuilder {
         self
     }
 
-    /// Which readers must be able to read what [`Encoding::Auto`] chooses. Default [`Compat::Modern`].
+    /// Which readers must be able to read what [`Encoding::Auto`](super::Encoding::Auto) chooses. Default [`Compat::Modern`].
     #[must_use]
     pub fn set_compat(mut self, value: Compat) -> Self {
         self.properties.compat = value;

@@ -1,6 +1,6 @@
 //! What was set: of the file as a whole, and of a column as far as its path tells.
 
-use super::rules::Asked;
+use super::rules::{Asked, Change};
 use super::selector::{ColumnPath, Selector, Subject};
 use super::{
     BloomFilterPosition, BloomFilterProperties, Compat, Compression, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT,
@@ -36,9 +36,10 @@ impl WriterProperties {
         self.bloom_filter_position
     }
 
-    /// Whether to leave out the offset index.
+    /// Whether to leave out the offset index, and the column index with it. Not if statistics of pages are asked for.
     pub fn offset_index_disabled(&self) -> bool {
-        self.offset_index_disabled
+        let pages = Change::Statistics(EnabledStatistics::Page);
+        self.offset_index_disabled && self.rules.iter().all(|rule| rule.change != pages)
     }
 
     /// Whether Arrow types that Parquet lacks are stored as the nearest that other systems know, rather than as they

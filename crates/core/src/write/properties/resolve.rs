@@ -5,7 +5,7 @@ use super::rules::Asked;
 use super::selector::{ColumnPath, Selector, Subject};
 use super::{
     BloomFilterProperties, DEFAULT_COMPRESSION, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT,
-    DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE, Encoding, WriterProperties,
+    DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE, EnabledStatistics, Encoding, WriterProperties,
 };
 use crate::schema::{Leaf, Schema};
 use crate::write::{BloomSettings, ColumnSettings, EncodingChoice};
@@ -27,6 +27,11 @@ impl WriterProperties {
     fn settings(&self, asked: Asked, physical: Physical) -> Result<ColumnSettings> {
         let compression = asked.compression.unwrap_or(DEFAULT_COMPRESSION);
         let dictionary_bytes = asked.dictionary_page_bytes.unwrap_or(DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT);
+        // A column index cannot be used without an offset index.
+        let by_default = match self.offset_index_disabled() {
+            true => EnabledStatistics::Chunk,
+            false => EnabledStatistics::Page,
+        };
         Ok(ColumnSettings {
             codec: compression.codec(),
             level: compression.level(),
@@ -40,7 +45,7 @@ impl WriterProperties {
             )?,
             page_version: self.writer_version.into(),
             checksums: self.page_checksums,
-            statistics: asked.statistics.unwrap_or_default().into(),
+            statistics: asked.statistics.unwrap_or(by_default).into(),
             statistics_truncate: self.statistics_truncate_length,
             index_truncate: self.column_index_truncate_length,
             page_header_statistics: asked.page_header_statistics.unwrap_or(false),

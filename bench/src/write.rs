@@ -1,0 +1,190 @@
+//! `write`: Arrow batches to Parquet, both sides in turn.
+//!
+//! Single columns are written with the encoding that their name says, uncompressed, on one thread. TPC-H lineitem is
+//! written with each side's defaults and the codec that the name says, on one thread and on two. Each side keeps its
+//! defaults for all else: ours has checksums and size statistics in it, the peer's has not.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, make_array};
+use arrow60_array::{ArrayRef as ArrayRef60, RecordBatch as RecordBatch60};
+use arrow60_schema::SchemaRef as SchemaRef60;
+use bytes::Bytes;
+use clap::Args;
+use marquetry::arrow::ArrowWriter;
+use marquetry::basic;
+use marquetry::file::properties::WriterProperties;
+use tpchgen::generators::LineItemGenerator;
+use tpchgen_arrow::LineItemArrow;
+
+use crate::columns::{COLUMNS, Column};
+use crate::generate::{Rng, with_nulls};
+use crate::race::{Row, race_writing};
+use crate::{Common, Result, bridge, compare, ours, peer, peer_write};
+
+#[derive(Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Numbers in a column; strings are half as many, lists an eighth
+    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u32).range(8..))]
+    values: u32,
+    /// TPC-H scale factor of lineitem: 1 is 6 million rows, some 2 GB of memory
+    #[arg(long, default_value_t = 1.0)]
+    sf: f64,
+}
+
+/// What is written, on both sides.
+struct Input {
+    ours: Vec<RecordBatch>,
+    peer: Vec<RecordBatch60>,
+    schema: SchemaRef60,
+}
+
+/// Measures everything that the filter lets through.
+pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
+    let wanted = |name: &str| name.contains(&options.common.filter);
+    let mut seen = Vec::new();
+    let mut rows = Vec::new();
+    for column in COLUMNS {
+        // Columns that differ only in how they are read are written alike.
+        let key = (column.make as usize, column.null_percent, column.encoding);
+        if wanted(column.name) && !seen.contains(&key) {
+            seen.push(key);
+            rows.push(measure_column(column, options)?);
+        }
+    }
+    let tables: Vec<_> = lineitem_rows().into_iter().filter(|(name, ..)| wanted(name)).collect();
+    if tables.is_empty() {
+        return Ok(rows);
+    }
+    let input = lineitem(options.sf)?;
+    for (name, codec, threads) in tables {
+        let title = format!("lineitem SF{}, {codec}, {threads} thread{}", options.sf, if threads > 1 { "s" } else { "" });
+        let ours = WriterProperties::builder().set_compression(codec.parse()?).set_threads(threads).build();
+        let peer = peer_write::defaults(codec)?;
+        rows.push(measure(&name, &title, &input, &ours, &peer, threads, options.common.rounds)?);
+    }
+    Ok(rows)
+}
+
+fn lineitem_rows() -> Vec<(String, &'static str, usize)> {
+    let codecs = ["uncompressed", "snappy", "zstd"];
+    let rows = codecs.iter().flat_map(|codec| [1, 2].map(|threads| (*codec, threads)));
+    rows.map(|(codec, threads)| (format!("lineitem_{codec}_{threads}t"), codec, threads)).collect()
+}
+
+fn measure_column(column: &Column, options: &Options) -> Result<Row> {
+    let mut rng = Rng::new(1);
+    let array = (column.make)(&mut rng, options.values as usize / column.share);
+    let array = with_nulls(&mut rng, &array, column.null_percent)?;
+    let schema = column.schema(array.data_type().clone());
+    let input = Input::new(schema, vec![vec![array]])?;
+    let encoding: basic::Encoding = column.encoding.to_string().parse()?;
+    let builder = WriterProperties::builder().set_compression(basic::Compression::UNCOMPRESSED);
+    let builder = match encoding {
+        basic::Encoding::RLE_DICTIONARY => builder.set_dictionary_enabled(true),
+        _ => builder.set_dictionary_enabled(false),
+    };
+    let ours = builder.set_encoding(encoding).build();
+    let peer = peer_write::with_encoding(column.encoding);
+    measure(column.name, column.title, &input, &ours, &peer, 1, options.common.rounds)
+}
+
+fn measure(
+    name: &str,
+    title: &str,
+    input: &Input,
+    ours: &WriterProperties,
+    peer: &peer_write::Properties,
+    threads: usize,
+    rounds: u32,
+) -> Result<Row> {
+    let write_ours = |sink: &mut dyn Sink| write_ours(input, ours, sink);
+    let write_peer = |sink: &mut dyn Sink| peer_write::write(&input.peer, &input.schema, peer, threads, sink);
+    let mut file = Vec::new();
+    write_ours(&mut file)?;
+    check(&Bytes::from(file), input).map_err(|error| format!("{name}: our file read by the peer: {error}"))?;
+    race_writing(name, title, &input.peer, &write_ours, &write_peer, rounds)
+}
+
+/// The peer must read from our file what was written.
+fn check(file: &Bytes, input: &Input) -> Result<()> {
+    compare::compare(
+        input.ours.iter().cloned().map(Ok),
+        peer::open(file, &input.schema, crate::race::BATCH_SIZE)?,
+    )?;
+    let schema = bridge::schema(&input.schema)?;
+    let ours = ours::open(file, &schema, crate::race::BATCH_SIZE)?;
+    compare::compare(ours, input.peer.iter().cloned().map(Ok))
+}
+
+/// Where a file goes: bytes, or nowhere.
+pub(crate) trait Sink: Write + Send {}
+impl<W: Write + Send> Sink for W {}
+
+fn write_ours(input: &Input, properties: &WriterProperties, sink: &mut dyn Sink) -> Result<()> {
+    let schema = bridge::schema(&input.schema)?;
+    let mut writer = ArrowWriter::try_new(sink, schema, Some(properties.clone()))?;
+    for batch in &input.ours {
+        writer.write(batch)?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+/// Counts bytes, and forgets them.
+#[derive(Default)]
+pub(crate) struct Counting(pub(crate) usize);
+
+impl Write for Counting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Input {
+    fn new(schema: SchemaRef60, batches: Vec<Vec<ArrayRef60>>) -> Result<Input> {
+        let schema59 = bridge::schema(&schema)?;
+        let mut input = Input { ours: Vec::new(), peer: Vec::new(), schema };
+        for arrays in batches {
+            let fields = schema59.fields().iter();
+            let columns = arrays.iter().zip(fields).map(|(array, field)| {
+                Ok(make_array(bridge::array_59(&arrow60_array::Array::to_data(array), field.data_type())?))
+            });
+            let columns = columns.collect::<Result<_>>()?;
+            input.ours.push(RecordBatch::try_new(Arc::clone(&schema59), columns)?);
+            input.peer.push(RecordBatch60::try_new(Arc::clone(&input.schema), arrays)?);
+        }
+        Ok(input)
+    }
+}
+
+fn lineitem(scale: f64) -> Result<Input> {
+    let batches = LineItemArrow::new(LineItemGenerator::new(scale, 1, 1)).with_batch_size(WRITE_BATCH);
+    let arrays = batches.map(|batch| Ok(batch?.columns().to_vec())).collect::<Result<_>>()?;
+    Input::new(LineItemArrow::schema_ref(), arrays)
+}
+
+/// Rows that a writer gets at a time.
+const WRITE_BATCH: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything is written by both sides, and the peer reads our files.
+    #[test]
+    fn small_inputs() {
+        let common = Common { json: false, markdown: false, filter: String::new(), rounds: 1 };
+        let rows = run(&Options { common, values: 80_000, sf: 0.005 }).unwrap();
+        assert!(rows.len() > 25);
+        assert!(rows.iter().all(|row| row.ours.is_some() && row.sizes.is_some()));
+    }
+}

@@ -1,0 +1,109 @@
+//! From Arrow arrays to stored values: the other direction of each family of types, by its Arrow type and its column.
+
+use super::picks::Picks;
+use super::{bytes, decimal, fixed, interval, temporal, words};
+use arrow_array::Array;
+use arrow_schema::{DataType, TimeUnit};
+use marquetry_core::logical::Logical;
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::{Physical, Values};
+
+/// Why an array cannot be stored in a column.
+#[derive(Debug)]
+pub(crate) struct Unfit {
+    /// The value that cannot, as a number among those picked; `None` if it is the type.
+    pub(crate) value: Option<usize>,
+    /// What is wrong with it.
+    pub(crate) why: String,
+}
+
+impl Unfit {
+    pub(super) fn value(value: usize, why: impl Into<String>) -> Self {
+        Unfit { value: Some(value), why: why.into() }
+    }
+}
+
+/// Appends the picked values of a plain array, no dictionary and no runs, to `out`, which has the shape of `leaf`. After
+/// an error what was appended is unspecified.
+pub(crate) fn from_array(
+    array: &dyn Array,
+    picks: &Picks<'_>,
+    leaf: &Leaf,
+    out: &mut Values,
+) -> Result<(), Unfit> {
+    use DataType::*;
+    let data_type = array.data_type();
+    match (data_type, leaf.physical(), out) {
+        (Null, _, _) if picks.len() == 0 => Ok(()),
+        (Boolean, Physical::Boolean, Values::Bit(out)) => words::bits_from(array, picks, out),
+        (Int8 | Int16 | UInt8 | UInt16, Physical::Int32, Values::W32(out)) => {
+            words::widened(array, picks, out)
+        }
+        (Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..), _, out) => {
+            decimal::from_array(array, picks, leaf, out)
+        }
+        (Date64, Physical::Int32, Values::W32(out)) => temporal::days_from(array, picks, out),
+        (Time32(unit), Physical::Int32, Values::W32(out)) if is_unit(leaf, *unit) => {
+            let start = out.len();
+            words::copied_w32(array, picks, out);
+            temporal::time_to_stored(&mut out[start..], *unit, leaf.logical())
+        }
+        (Time64(unit) | Timestamp(unit, _), Physical::Int64, Values::W64(out)) if is_unit(leaf, *unit) => {
+            let start = out.len();
+            words::copied_w64(array, picks, out);
+            temporal::to_stored(&mut out[start..], *unit, leaf.logical())
+        }
+        (Time32(_) | Time64(_) | Timestamp(..), _, _) => Err(no_form(data_type, leaf)),
+        (Int32 | UInt32 | Date32, Physical::Int32, Values::W32(out))
+        | (Float32, Physical::Float, Values::W32(out)) => {
+            words::copied_w32(array, picks, out);
+            Ok(())
+        }
+        (Int64 | UInt64 | Date64 | Duration(_), Physical::Int64, Values::W64(out))
+        | (Float64, Physical::Double, Values::W64(out)) => {
+            words::copied_w64(array, picks, out);
+            Ok(())
+        }
+        (Interval(_), Physical::FixedLenByteArray(12), Values::Fixed(out)) => {
+            interval::from_array(array, picks, out)
+        }
+        (Float16, Physical::FixedLenByteArray(2), Values::Fixed(out)) => {
+            fixed::from_half_floats(array, picks, out);
+            Ok(())
+        }
+        (FixedSizeBinary(width), Physical::FixedLenByteArray(stored), Values::Fixed(out))
+            if usize::try_from(*width) == Ok(stored) =>
+        {
+            fixed::from_array(array, picks, out)
+        }
+        (
+            Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView,
+            Physical::ByteArray,
+            Values::Bytes(out),
+        ) => bytes::from_array(array, picks, out),
+        _ => Err(no_form(data_type, leaf)),
+    }
+}
+
+/// Whether the column counts in `unit`, or in milliseconds where that is seconds, or does not say.
+fn is_unit(leaf: &Leaf, unit: TimeUnit) -> bool {
+    match leaf.logical() {
+        Some(Logical::Time { unit: stored, .. } | Logical::Timestamp { unit: stored, .. }) => {
+            let stored = crate::schema::plain::time_unit(*stored);
+            stored == unit || (stored, unit) == (TimeUnit::Millisecond, TimeUnit::Second)
+        }
+        Some(_) => false,
+        None => true,
+    }
+}
+
+/// An array that is not what its own type says: there is no such array.
+#[cold]
+pub(super) fn no_array(array: &dyn Array) -> Unfit {
+    Unfit { value: None, why: format!("an array that is none of {}", array.data_type()) }
+}
+
+#[cold]
+pub(super) fn no_form(data_type: &DataType, leaf: &Leaf) -> Unfit {
+    Unfit { value: None, why: format!("an array of {data_type} cannot be stored as {}", super::describe(leaf)) }
+}

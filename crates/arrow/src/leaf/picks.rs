@@ -1,0 +1,195 @@
+//! Which slots of an array are values to be stored.
+
+use arrow_buffer::NullBuffer;
+use marquetry_core::nesting::Slices;
+use marquetry_encoding::{Bits, compact_w32, compact_w64};
+use std::ops::Range;
+
+/// Slots, less those that are null.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Picks<'a> {
+    slots: &'a Slices,
+    valid: Option<&'a Bits>,
+    len: usize,
+}
+
+/// Which of `slots` are not null; `None` if all are.
+pub(crate) fn validity(nulls: Option<&NullBuffer>, slots: &Slices) -> Option<Bits> {
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
+    let mut bits = Bits::new();
+    bits.reserve(slots.len());
+    for range in slots.ranges() {
+        bits.push_packed(nulls.validity(), nulls.offset() + range.start, range.len());
+    }
+    (bits.count_ones(0..bits.len()) < bits.len()).then_some(bits)
+}
+
+impl<'a> Picks<'a> {
+    /// Those of `slots` whose bit is 1, or all of them.
+    pub(crate) fn new(slots: &'a Slices, valid: Option<&'a Bits>) -> Self {
+        let len = valid.map_or(slots.len(), |bits| bits.count_ones(0..bits.len()));
+        Picks { slots, valid, len }
+    }
+
+    /// How many.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Appends the picked of `from` to `out`.
+    pub(super) fn copy_w32(&self, from: &[u32], out: &mut Vec<u32>) {
+        self.each_range(|range, bits| match bits {
+            None => out.extend_from_slice(&from[range]),
+            Some((bits, first)) => compact_w32(&from[range], bits.as_bytes(), first, out),
+        });
+    }
+
+    /// Appends the picked of `from` to `out`.
+    pub(super) fn copy_w64(&self, from: &[u64], out: &mut Vec<u64>) {
+        self.each_range(|range, bits| match bits {
+            None => out.extend_from_slice(&from[range]),
+            Some((bits, first)) => compact_w64(&from[range], bits.as_bytes(), first, out),
+        });
+    }
+
+    /// Appends the picked of the bits of `from`, the first of which is bit `offset`.
+    pub(super) fn copy_bits(&self, from: &[u8], offset: usize, out: &mut Bits) {
+        // PERF: word by word; a run of many words is copied at once.
+        self.each_range(|range, bits| {
+            let Some((bits, first)) = bits else {
+                return out.push_packed(from, offset + range.start, range.len());
+            };
+            for done in (0..range.len()).step_by(64) {
+                let n = (range.len() - done).min(64);
+                let valid = bits.word(first + done) & low_bits(n);
+                let at = offset + range.start + done;
+                if valid == low_bits(n) {
+                    out.push_packed(from, at, n);
+                    continue;
+                }
+                let (mut word, mut kept) = (0u64, 0);
+                let mut left = valid;
+                while left != 0 {
+                    let at = at + left.trailing_zeros() as usize;
+                    word |= u64::from(from[at / 8] >> (at % 8) & 1) << kept;
+                    kept += 1;
+                    left &= left - 1;
+                }
+                out.push_packed(&word.to_le_bytes(), 0, kept);
+            }
+        });
+    }
+
+    /// Appends what `map` makes of the picked of `from` to `out`.
+    pub(crate) fn map<T: Copy + Default, U>(&self, from: &[T], out: &mut Vec<U>, map: impl Fn(T) -> U) {
+        out.reserve(self.len);
+        self.chunks(from, |chunk| out.extend(chunk.iter().map(|&value| map(value))));
+    }
+
+    /// The number, among the picked of `from`, of the first that `is` so.
+    pub(super) fn find<T: Copy + Default>(&self, from: &[T], is: impl Fn(T) -> bool) -> Option<usize> {
+        let (mut found, mut before) = (None, 0);
+        self.chunks(from, |chunk| {
+            // PERF: no early end, so that the loop over a chunk is vectorised.
+            if found.is_none() && chunk.iter().fold(false, |any, &value| any | is(value)) {
+                found = chunk.iter().position(|&value| is(value)).map(|i| before + i);
+            }
+            before += chunk.len();
+        });
+        found
+    }
+
+    /// The picked of `from`, in pieces.
+    pub(super) fn chunks<T: Copy + Default>(&self, from: &[T], mut piece: impl FnMut(&[T])) {
+        self.each_range(|range, bits| {
+            let Some((bits, first)) = bits else {
+                return piece(&from[range]);
+            };
+            for (i, values) in from[range].chunks(64).enumerate() {
+                let word = bits.word(first + i * 64);
+                if word & low_bits(values.len()) == low_bits(values.len()) {
+                    piece(values);
+                    continue;
+                }
+                // PERF: no branch: each value is written, and the next one over it if it is none.
+                let (mut kept, mut n) = ([T::default(); 64], 0);
+                for (bit, &value) in values.iter().enumerate() {
+                    kept[n & 63] = value;
+                    n += (word >> bit & 1) as usize;
+                }
+                piece(&kept[..n]);
+            }
+        });
+    }
+
+    /// The picked slots, as runs of neighbours.
+    pub(super) fn runs(&self, mut run: impl FnMut(Range<usize>)) {
+        self.each_range(|range, bits| {
+            let Some((bits, first)) = bits else {
+                return run(range);
+            };
+            let (len, mut at) = (range.len(), 0);
+            while at < len {
+                let word = bits.word(first + at);
+                let zeros = (word.trailing_zeros() as usize).min(len - at);
+                // Past the zeros, what was shifted in is 0: a run that reaches the end of a word is two.
+                let ones = if zeros == 64 { 0 } else { (word >> zeros).trailing_ones() as usize };
+                let ones = ones.min(len - at - zeros);
+                if ones > 0 {
+                    run(range.start + at + zeros..range.start + at + zeros + ones);
+                }
+                at += zeros + ones;
+            }
+        });
+    }
+
+    /// Each range of slots, with the bits of its slots and the number of the first of them.
+    fn each_range(&self, mut each: impl FnMut(Range<usize>, Option<(&Bits, usize)>)) {
+        let mut first = 0;
+        for range in self.slots.ranges() {
+            each(range.clone(), self.valid.map(|bits| (bits, first)));
+            first += range.len();
+        }
+    }
+}
+
+/// The lowest `n` bits, `n <= 64`.
+fn low_bits(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_picks_the_same() {
+        let from: Vec<u32> = (0..500).collect();
+        for density in [0, 1, 5, 9, 10] {
+            let mut slots = Slices::default();
+            [3..4, 10..11, 20..150, 100..101, 200..264, 300..490].into_iter().for_each(|range| slots.push(range));
+            let valid: Bits = (0..slots.len()).map(|i| (i * 7 + i / 10) % 10 < density).collect();
+            for valid in [None, Some(&valid)] {
+                let picks = Picks::new(&slots, valid);
+                let all = slots.ranges().iter().cloned().flatten().enumerate();
+                let kept = all.filter(|(i, _)| valid.is_none_or(|valid| valid.get(*i)));
+                let expected: Vec<u32> = kept.map(|(_, slot)| slot as u32).collect();
+                assert_eq!(picks.len(), expected.len());
+                let mut found = Vec::new();
+                picks.copy_w32(&from, &mut found);
+                assert_eq!(found, expected);
+                let mut found = Vec::new();
+                picks.map(&from, &mut found, |value| value);
+                assert_eq!(found, expected);
+                let odd: Bits = from.iter().map(|value| value % 3 == 1).collect();
+                let mut found = Bits::new();
+                picks.copy_bits(&odd.as_bytes()[1..], 0, &mut found);
+                assert_eq!(found, expected.iter().map(|value| (value + 8) % 3 == 1).collect());
+                let mut found = Vec::new();
+                picks.runs(|run| found.extend(run.map(|slot| slot as u32)));
+                assert_eq!(found, expected);
+                assert_eq!(picks.find(&from, |v| v >= 300), expected.iter().position(|&v| v >= 300));
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Arrays that are encoded themselves: dictionaries, and runs, which are a dictionary of their own.
+
+use super::{Column, check_nullable, cleared, in_slots};
+use crate::leaf::{self, Picks, Unfit};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
+use arrow_array::{Array, ArrayRef, RunArray, UInt32Array};
+use arrow_buffer::ArrowNativeType;
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
+use marquetry_core::nesting::{Present, Slices};
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::{Bits, Physical, Values};
+use std::sync::Arc;
+
+/// The values of a dictionary, as they are stored.
+#[derive(Debug)]
+pub(super) struct DictionaryValues {
+    /// What they were made of, by which it is known again; kept, so that no other array can be where it is.
+    of: ArrayData,
+    values: Arc<Values>,
+    /// Where nulls are among them: what became of each, [`NULL`] for a null.
+    numbers: Option<Vec<u32>>,
+}
+
+/// The number of what is no value.
+const NULL: u32 = u32::MAX;
+
+impl Column {
+    /// The values in `slots` of a dictionary or run array as keys and a dictionary, and which slots have one.
+    pub(super) fn encoded(
+        &mut self,
+        array: &dyn Array,
+        slots: &Slices,
+        nullable: bool,
+        out: &mut Present,
+    ) -> Result<Option<Bits>, Unfit> {
+        let (valid, mut keys, values) = indices(array, slots, take_keys(out))?;
+        // There are no dictionary pages of BOOLEAN. And where a value that no slot has cannot be stored, the others can.
+        let found = match self.leaf.physical() {
+            Physical::Boolean => Err(Unfit { value: None, why: String::new() }),
+            _ => self.dictionary_of(values),
+        };
+        let Ok(dictionary) = found else {
+            return self.expanded(valid, &keys, values, slots.len(), nullable, out);
+        };
+        let valid = match &dictionary.numbers {
+            None => valid,
+            Some(numbers) => renumber(&mut keys, numbers, valid, slots.len()),
+        };
+        check_nullable(nullable, valid.as_ref())?;
+        *out = Present::Keys { keys, dictionary: dictionary.values.clone() };
+        Ok(valid)
+    }
+
+    /// `values` as they are stored: as they were made last time, if they are the same ones.
+    fn dictionary_of(&mut self, values: &ArrayRef) -> Result<&DictionaryValues, Unfit> {
+        let of = values.to_data();
+        match &mut self.dictionary {
+            Some(known) if known.of.ptr_eq(&of) => {}
+            other => {
+                let (values, numbers) = stored(values, &self.leaf)?;
+                *other = Some(DictionaryValues { of, values: Arc::new(values), numbers });
+            }
+        }
+        self.dictionary.as_ref().ok_or_else(|| Unfit { value: None, why: "no dictionary".to_owned() })
+    }
+
+    /// The values that the keys stand for, one by one.
+    fn expanded(
+        &self,
+        valid: Option<Bits>,
+        keys: &[u32],
+        values: &ArrayRef,
+        slots: usize,
+        nullable: bool,
+        out: &mut Present,
+    ) -> Result<Option<Bits>, Unfit> {
+        let array = taken(values, UInt32Array::from(keys.to_vec()))?;
+        let all = Slices::of(0..array.len());
+        let present = leaf::validity(array.logical_nulls().as_ref(), &all);
+        let picks = Picks::new(&all, present.as_ref());
+        let mut made = leaf::from_array(&array, &picks, &self.leaf, cleared(out, &self.leaf));
+        made = made.map_err(|unfit| in_slots(unfit, present.as_ref()));
+        made.map_err(|unfit| in_slots(unfit, valid.as_ref()))?;
+        let valid = match present {
+            None => valid,
+            Some(present) => both(valid, slots, |n| present.get(n)),
+        };
+        check_nullable(nullable, valid.as_ref())?;
+        Ok(valid)
+    }
+}
+
+/// The memory of keys that are there.
+fn take_keys(out: &mut Present) -> Vec<u32> {
+    match out {
+        Present::Keys { keys, .. } => {
+            let mut keys = std::mem::take(keys);
+            keys.clear();
+            keys
+        }
+        Present::Values(_) => Vec::new(),
+    }
+}
+
+/// Which of `slots` have an index into the values, those indices, and the values.
+fn indices<'a>(
+    array: &'a dyn Array,
+    slots: &Slices,
+    mut keys: Vec<u32>,
+) -> Result<(Option<Bits>, Vec<u32>, &'a ArrayRef), Unfit> {
+    if let Some(array) = array.as_any_dictionary_opt() {
+        let valid = leaf::validity(array.keys().nulls(), slots);
+        check_count(array.values())?;
+        keys_of(array.keys(), &Picks::new(slots, valid.as_ref()), &mut keys);
+        return Ok((valid, keys, array.values()));
+    }
+    keys.reserve(slots.len());
+    let values = if let Some(array) = array.as_run_opt::<Int16Type>() {
+        runs_of(array, slots, &mut keys)
+    } else if let Some(array) = array.as_run_opt::<Int32Type>() {
+        runs_of(array, slots, &mut keys)
+    } else if let Some(array) = array.as_run_opt::<Int64Type>() {
+        runs_of(array, slots, &mut keys)
+    } else {
+        return Err(Unfit { value: None, why: format!("{} is not encoded", array.data_type()) });
+    };
+    check_count(values)?;
+    Ok((None, keys, values))
+}
+
+fn check_count(values: &ArrayRef) -> Result<(), Unfit> {
+    match u32::try_from(values.len()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Unfit { value: None, why: format!("a dictionary of {} values", values.len()) }),
+    }
+}
+
+/// The picked keys. Of those that are not null, none is negative or beyond the values, of which there are less than 2^32.
+fn keys_of(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) {
+    let data = array.to_data();
+    match array.data_type().primitive_width() {
+        Some(1) => picks.map(data.buffer::<u8>(0), out, u32::from),
+        Some(2) => picks.map(data.buffer::<u16>(0), out, u32::from),
+        Some(4) => picks.map(data.buffer::<u32>(0), out, |key| key),
+        _ => picks.map(data.buffer::<u64>(0), out, |key| key as u32),
+    }
+}
+
+/// The number of the run that each slot is in.
+fn runs_of<'a, R: RunEndIndexType>(array: &'a RunArray<R>, slots: &Slices, out: &mut Vec<u32>) -> &'a ArrayRef {
+    let ends = array.run_ends();
+    for range in slots.ranges() {
+        let (mut run, mut at) = (ends.get_physical_index(range.start), range.start);
+        while at < range.end {
+            // Run ends count from where the array began before it was cut.
+            let end = ends.values().get(run).map_or(range.end, |end| end.as_usize() - ends.offset());
+            let end = end.clamp(at, range.end);
+            out.resize(out.len() + (end - at), run as u32);
+            (run, at) = (run + 1, end);
+            if run > ends.values().len() {
+                break;
+            }
+        }
+    }
+    array.values()
+}
+
+/// The values that an array of dictionary values has, without nulls, and what became of each where there are any.
+fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), Unfit> {
+    let all = Slices::of(0..array.len());
+    if let DataType::Dictionary(..) | DataType::RunEndEncoded(..) = array.data_type() {
+        let (valid, keys, inner) = indices(array, &all, Vec::new())?;
+        let (values, numbers) = stored(inner, leaf)?;
+        let number = |key: u32| numbers.as_ref().map_or(key, |numbers| numbers[key as usize]);
+        let mut keys = keys.into_iter().map(number);
+        let numbers = match valid {
+            None => keys.collect(),
+            Some(valid) => {
+                let slots = (0..valid.len()).map(|i| if valid.get(i) { keys.next() } else { None });
+                slots.map(|key| key.unwrap_or(NULL)).collect()
+            }
+        };
+        return Ok((values, Some(numbers)));
+    }
+    let valid = leaf::validity(array.logical_nulls().as_ref(), &all);
+    let mut values = leaf.physical().shape().empty();
+    leaf::from_array(array, &Picks::new(&all, valid.as_ref()), leaf, &mut values)?;
+    let numbers = valid.map(|valid| {
+        let mut next = 0;
+        let number = |i| {
+            let is_value = valid.get(i);
+            next += u32::from(is_value);
+            if is_value { next - 1 } else { NULL }
+        };
+        (0..valid.len()).map(number).collect()
+    });
+    Ok((values, numbers))
+}
+
+/// Replaces keys by their numbers, drops those without one, and says which slots are left.
+fn renumber(keys: &mut Vec<u32>, numbers: &[u32], valid: Option<Bits>, slots: usize) -> Option<Bits> {
+    keys.iter_mut().for_each(|key| *key = numbers[*key as usize]);
+    let valid = both(valid, slots, |n| keys[n] != NULL);
+    keys.retain(|&key| key != NULL);
+    valid
+}
+
+/// Those of the valid slots, counted by `n`, that are `also`; `None` if that is all slots.
+fn both(valid: Option<Bits>, slots: usize, also: impl Fn(usize) -> bool) -> Option<Bits> {
+    let mut n = 0;
+    let mut is = |slot| {
+        let was = valid.as_ref().is_none_or(|valid| valid.get(slot));
+        n += usize::from(was);
+        was && also(n - 1)
+    };
+    let bits: Bits = (0..slots).map(&mut is).collect();
+    (bits.count_ones(0..slots) < slots).then_some(bits)
+}
+
+/// The values at these indices, without any encoding.
+fn taken(values: &ArrayRef, indices: UInt32Array) -> Result<ArrayRef, Unfit> {
+    let refused = |error: arrow_schema::ArrowError| Unfit { value: None, why: error.to_string() };
+    let array = arrow_select::take::take(values, &indices, None).map_err(refused)?;
+    match array.as_any_dictionary_opt() {
+        Some(array) => arrow_select::take::take(array.values(), array.keys(), None).map_err(refused),
+        None => Ok(array),
+    }
+}

@@ -1,0 +1,486 @@
+//! `rewrite`: a Parquet file again, with what should be different, and all else as it was.
+
+use crate::args::bytes;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::rewrite::{
+    Deed, Edit, Footer, Input, NewFile, Recoder, Room, Tally, codec_of, column_orders, print_report,
+    refuse_existing, report_failure,
+};
+use clap::Args as ClapArgs;
+use glob::{MatchOptions, Pattern};
+use marquetry::arrow::ARROW_SCHEMA_META_KEY;
+use marquetry::arrow::ProjectionMask;
+use marquetry::codec::Codec;
+use marquetry::errors::Error;
+use marquetry::file::metadata::ColumnChunk;
+use marquetry::file::properties::{EnabledStatistics, WriterProperties};
+use marquetry::format::{ColumnOrder, KeyValue};
+use marquetry::schema::Leaf;
+use marquetry_core::write::copy::{CopySettings, forget_bounds};
+use marquetry_core::write::{ColumnSettings, Compression, EncodedChunk, Encoding};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RewriteArgs {
+    /// The Parquet file
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// Replace OUT if it is there
+    #[arg(long)]
+    overwrite: bool,
+    /// Only these columns, and all below them: dotted paths with commas between
+    #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
+    columns: Option<Vec<String>>,
+    /// All but these columns, and all below them
+    #[arg(long, value_name = "A,B.C", value_delimiter = ',', conflicts_with = "columns")]
+    drop: Vec<String>,
+    /// Give a field, by its dotted path, another name
+    #[arg(long, value_name = "PATH=NAME", value_parser = rename)]
+    rename: Vec<(String, String)>,
+    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, uncompressed; of one column as COLUMN=zstd:9
+    #[arg(long, value_name = "[COLUMN=]CODEC", value_parser = of_column::<AskedCodec>)]
+    compression: Vec<OfColumn<AskedCodec>>,
+    /// Encoding, or auto: PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, ..
+    #[arg(long, value_name = "[COLUMN=]ENCODING", value_parser = of_column::<Encoding>)]
+    encoding: Vec<OfColumn<Encoding>>,
+    /// Bytes after which a data page ends, before compression
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    page_size: Option<usize>,
+    /// Rows after which a data page ends
+    #[arg(long, value_name = "ROWS")]
+    page_rows: Option<NonZeroUsize>,
+    /// Rows in each row group but the last
+    #[arg(long, value_name = "ROWS")]
+    row_group_rows: Option<NonZeroUsize>,
+    /// Give pages without a checksum one, which is the default
+    #[arg(long, overrides_with = "no_checksums")]
+    add_checksums: bool,
+    /// Leave pages without a checksum as they are
+    #[arg(long)]
+    no_checksums: bool,
+    /// Add column indexes where they are missing; offset indexes are added anyway
+    #[arg(long)]
+    add_index: bool,
+    /// Add statistics where they are missing
+    #[arg(long)]
+    statistics: bool,
+    /// Add a bloom filter to a column where it is missing
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    bloom: Vec<String>,
+    /// Leave out all key-value metadata, the stored Arrow schema included
+    #[arg(long)]
+    strip_metadata: bool,
+    /// Copy pages whose checksum is wrong, too; the checksum stays wrong
+    #[arg(long)]
+    no_verify: bool,
+}
+
+pub(crate) const REWRITE_HELP: &str = "\
+Without options, pages without a checksum get one, chunks without an offset index get one, and bytes that nothing refers
+to are left behind. Pages that need no change are copied byte for byte; another codec needs no decoding. What needs
+values - encodings, page and row group sizes, column indexes, statistics, bloom filters - is encoded again, column by
+column: the other columns are still copied, unless row groups change.
+
+COLUMN is a dotted path such as producer.name and all below it, or a pattern: * stands for any characters of one name, **
+for any number of names. What is said of a column wins over what is said of all.
+
+OUT appears once it is complete: until then, and after a failure, what was there before stays. The writer of IN is kept
+in the metadata as original.created.by. Encrypted columns cannot be copied.
+
+The report has the bytes of each column before and after, and what was done. JSON: {file, rows, row_groups, size, before,
+columns: [{column, values, before, after, uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], notes}.
+
+Examples:
+  marquetry rewrite old.parquet new.parquet
+  marquetry rewrite old.parquet small.parquet --compression zstd:9
+  marquetry rewrite old.parquet new.parquet --drop debug --rename usr=user --encoding 'user.*=DELTA_BYTE_ARRAY'
+  marquetry rewrite old.parquet new.parquet --row-group-rows 1000000 --page-rows 20000 --bloom user.id";
+
+pub(crate) fn run(args: &RewriteArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    rewrite(args, output).or_else(|failure| report_failure(&args.input, failure, outcome))
+}
+
+fn rewrite(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
+    refuse_existing(&args.output, [args.input.as_path()], args.overwrite)?;
+    let input = [Input::open(&args.input)?];
+    let edit = Edit::new(&input[0].metadata, args.kept(&input[0])?, &args.rename)?;
+    let mut tally = Tally::new(edit.leaves.len());
+    let plan = Plan::new(args, &input[0], &edit)?;
+    let footer = footer(args, &input, &edit, &mut tally);
+    let settings = footer.settings(plan.orders.clone());
+    let mut file = NewFile::create(&args.output, edit.elements.clone(), settings)?;
+    match plan.row_group_rows {
+        Some(rows) => plan.regroup(rows, &mut file, &mut tally)?,
+        None => plan.keep_groups(&mut file, &mut tally)?,
+    }
+    let (metadata, size) = file.finish()?;
+    let before: Vec<u64> = edit.leaves.iter().map(|leaf| input[0].compressed_size(*leaf)).collect();
+    print_report(&args.output, &metadata, size, &before, &tally, output)
+}
+
+impl RewriteArgs {
+    /// Which columns are kept.
+    fn kept(&self, input: &Input) -> Result<Vec<bool>, Error> {
+        let schema = input.metadata.schema();
+        let leaves = 0..schema.num_columns();
+        let mask =
+            |names: &[String]| ProjectionMask::existing_columns(schema, names.iter().map(String::as_str));
+        Ok(match &self.columns {
+            Some(columns) => {
+                let mask = mask(columns)?;
+                leaves.map(|leaf| mask.leaf_included(leaf)).collect()
+            }
+            None if self.drop.is_empty() => leaves.map(|_| true).collect(),
+            None => {
+                let mask = mask(&self.drop)?;
+                leaves.map(|leaf| !mask.leaf_included(leaf)).collect()
+            }
+        })
+    }
+}
+
+fn footer(args: &RewriteArgs, input: &[Input], edit: &Edit, tally: &mut Tally) -> Footer {
+    let mut footer = Footer::union(input, tally);
+    if args.strip_metadata {
+        footer.key_values.clear();
+    } else if edit.changes()
+        && let Some(stored) = footer.value_of(ARROW_SCHEMA_META_KEY)
+    {
+        let arrow = marquetry::arrow::parse_stored_schema(stored)
+            .and_then(|arrow| edit.arrow(input[0].metadata.schema(), &arrow));
+        if arrow.is_none() {
+            tally.note("the stored Arrow schema does not fit the new columns: it is left out");
+        }
+        footer.set(ARROW_SCHEMA_META_KEY, arrow.map(|arrow| marquetry::arrow::print_stored_schema(&arrow)));
+    }
+    footer
+}
+
+/// What is to be done with each column.
+struct Plan<'a> {
+    args: &'a RewriteArgs,
+    input: &'a Input,
+    edit: &'a Edit,
+    columns: Vec<Wanted>,
+    orders: Option<Vec<ColumnOrder>>,
+    /// Only if row groups are to have other sizes than they have.
+    row_group_rows: Option<u64>,
+}
+
+/// What is wanted of one column.
+struct Wanted {
+    compression: Option<AskedCodec>,
+    encoding: Option<Encoding>,
+    bloom: bool,
+}
+
+impl<'a> Plan<'a> {
+    fn new(args: &'a RewriteArgs, input: &'a Input, edit: &'a Edit) -> Result<Self, Error> {
+        let schema = input.metadata.schema();
+        let leaves: Vec<&Leaf> = edit.leaves.iter().map(|leaf| schema.column(*leaf)).collect();
+        let patterns =
+            args.compression.iter().map(|of| &of.column).chain(args.encoding.iter().map(|of| &of.column));
+        let blooms: Vec<Name> = args.bloom.iter().map(|name| Name::new(name)).collect();
+        for name in patterns.flatten().chain(&blooms) {
+            if !leaves.iter().any(|leaf| name.fits(leaf)) {
+                return Err(Error::argument(format!("no column {}", name.text)));
+            }
+        }
+        let wanted = |leaf: &&Leaf| Wanted {
+            compression: last_fitting(&args.compression, leaf),
+            encoding: last_fitting(&args.encoding, leaf),
+            bloom: blooms.iter().any(|name| name.fits(leaf)),
+        };
+        let columns = leaves.iter().map(wanted).collect();
+        let rows = args.row_group_rows.map(|rows| rows.get() as u64);
+        let row_group_rows = rows.filter(|rows| !has_groups_of(input, *rows));
+        let orders = column_orders(std::slice::from_ref(input), std::slice::from_ref(&edit.leaves));
+        let mut plan = Plan { args, input, edit, columns, orders, row_group_rows };
+        if plan.orders.is_none() && plan.encodes_something() {
+            // What is encoded has bounds, and bounds without an order say nothing.
+            plan.orders = Some(vec![ColumnOrder::TypeOrder; edit.leaves.len()]);
+        }
+        // A mistake is told before work begins.
+        (0..edit.leaves.len()).try_for_each(|column| plan.settings(column, 0).map(drop))?;
+        Ok(plan)
+    }
+
+    /// Whether any chunk is encoded again.
+    fn encodes_something(&self) -> bool {
+        let groups = 0..self.input.metadata.num_row_groups();
+        self.row_group_rows.is_some()
+            || groups.into_iter().any(|group| {
+                (0..self.columns.len()).any(|column| {
+                    self.chunk(group, column).is_ok_and(|chunk| self.needs_values(column, chunk).is_some())
+                })
+            })
+    }
+
+    fn chunk(&self, row_group: usize, column: usize) -> Result<ColumnChunk<'_>, Error> {
+        self.input.metadata.row_group(row_group).column(self.edit.leaves[column])
+    }
+
+    /// Why a chunk cannot be copied, if so.
+    fn needs_values(&self, column: usize, chunk: ColumnChunk<'_>) -> Option<&'static str> {
+        let wanted = &self.columns[column];
+        let has_bounds = chunk.statistics().is_some_and(|statistics| {
+            statistics.min_value.is_some() || statistics.null_count == Some(chunk.num_values())
+        });
+        let lacks_index = chunk.column_index_range().is_none_or(|range| range.is_empty());
+        match () {
+            () if wanted.encoding.is_some() => Some("another encoding"),
+            () if self.args.page_size.is_some() || self.args.page_rows.is_some() => Some("other page sizes"),
+            () if wanted.bloom && chunk.bloom_filter_offset().is_none() => Some("a bloom filter"),
+            () if self.args.add_index && lacks_index => Some("a column index"),
+            () if self.args.statistics && !has_bounds => Some("statistics"),
+            () => None,
+        }
+    }
+
+    /// How a column is encoded again.
+    fn settings(&self, column: usize, row_group: usize) -> Result<ColumnSettings, Error> {
+        let wanted = &self.columns[column];
+        let leaf = self.input.metadata.schema().column(self.edit.leaves[column]);
+        let mut properties = WriterProperties::builder();
+        if let Some(compression) = wanted.compression {
+            properties = properties.set_compression(compression.compression);
+        }
+        if let Some(encoding) = wanted.encoding {
+            properties = properties.set_encoding(encoding);
+        }
+        if let Some(bytes) = self.args.page_size {
+            properties = properties.set_data_page_size_limit(bytes);
+        }
+        if let Some(rows) = self.args.page_rows {
+            properties = properties.set_data_page_row_count_limit(rows.get());
+        }
+        let chunk = match row_group < self.input.metadata.num_row_groups() {
+            true => Some(self.chunk(row_group, column)?),
+            false => None,
+        };
+        let had_bloom = chunk.is_some_and(|chunk| chunk.bloom_filter_offset().is_some());
+        properties = properties
+            .set_bloom_filter_enabled(wanted.bloom || had_bloom)
+            .set_statistics_enabled(EnabledStatistics::Page)
+            .set_page_checksums(!self.args.no_checksums || self.args.add_checksums);
+        let is_total = self.orders.as_ref().and_then(|orders| orders.get(column))
+            == Some(&ColumnOrder::Ieee754TotalOrder);
+        let mut settings = properties.set_total_order(is_total).build().column_settings(leaf)?;
+        if let (None, Some(chunk)) = (wanted.compression, chunk) {
+            (settings.codec, settings.level) = (codec_of(chunk)?, None);
+        }
+        Ok(settings)
+    }
+
+    fn copy_settings(&self, column: usize) -> CopySettings {
+        CopySettings {
+            codec: self.columns[column].compression.map(AskedCodec::parts),
+            checksums: !self.args.no_checksums || self.args.add_checksums,
+            offset_index: true,
+            verify_checksums: !self.args.no_verify,
+            ..CopySettings::default()
+        }
+    }
+
+    /// The row groups stay.
+    fn keep_groups(&self, file: &mut NewFile, tally: &mut Tally) -> Result<(), Failure> {
+        let mut room = Room::default();
+        for group in self.input.metadata.row_groups() {
+            let mut chunks = Vec::new();
+            for column in 0..self.columns.len() {
+                let chunk = group.column(self.edit.leaves[column])?;
+                let mut encoded = match self.needs_values(column, chunk) {
+                    Some(why) => {
+                        let mut recoder = Recoder::new(
+                            self.input,
+                            &[group.index()],
+                            self.edit.leaves[column],
+                            !self.args.no_verify,
+                        );
+                        let key_values = chunk
+                            .thrift()
+                            .meta_data
+                            .as_ref()
+                            .and_then(|meta| meta.key_value_metadata.clone());
+                        self.encode(
+                            &mut recoder,
+                            (column, group.index()),
+                            group.num_rows(),
+                            key_values,
+                            &mut room,
+                        )
+                        .inspect(|_| tally.deed(column, Deed::Recoded(why.to_owned())))?
+                    }
+                    None => self.copied(column, group.index(), tally)?,
+                };
+                encoded.metadata.path_in_schema = self.edit.schema.column(column).path().to_vec();
+                if self.args.strip_metadata {
+                    encoded.metadata.key_value_metadata = None;
+                }
+                room.keep(&mut encoded.bytes)?;
+                chunks.push(encoded);
+            }
+            let sorting = self.edit.sorting(group.sorting_columns());
+            file.write_row_group(group.num_rows(), chunks, Some(sorting))?;
+            room.clear();
+        }
+        Ok(())
+    }
+
+    fn copied(&self, column: usize, row_group: usize, tally: &mut Tally) -> Result<EncodedChunk, Failure> {
+        let leaf = self.edit.leaves[column];
+        let copied = self.input.copy(row_group, leaf, &self.copy_settings(column))?;
+        tally.copied(column, &copied);
+        let mut chunk = copied.chunk;
+        if self.input.metadata.column_orders().is_none() && self.orders.is_some() {
+            forget_bounds(&mut chunk);
+        }
+        Ok(chunk)
+    }
+
+    /// All rows again, in row groups of `rows` rows.
+    fn regroup(&self, rows: u64, file: &mut NewFile, tally: &mut Tally) -> Result<(), Failure> {
+        let metadata = &self.input.metadata;
+        let groups: Vec<usize> = (0..metadata.num_row_groups()).collect();
+        let new = |leaf: &usize| Recoder::new(self.input, &groups, *leaf, !self.args.no_verify);
+        let mut recoders: Vec<Recoder> = self.edit.leaves.iter().map(new).collect();
+        let mut left = metadata.num_rows();
+        let mut room = Room::default();
+        if metadata.row_groups().any(|group| !group.sorting_columns().is_empty()) {
+            tally.note("the order of rows is not noted: it was one of the old row groups");
+        }
+        while left > 0 {
+            let n = left.min(rows);
+            left -= n;
+            let mut chunks = Vec::new();
+            for (column, recoder) in recoders.iter_mut().enumerate() {
+                let mut chunk = self.encode(recoder, (column, 0), n, None, &mut room)?;
+                tally.deed(column, Deed::Recoded("other row groups".to_owned()));
+                chunk.metadata.path_in_schema = self.edit.schema.column(column).path().to_vec();
+                room.keep(&mut chunk.bytes)?;
+                chunks.push(chunk);
+            }
+            file.write_row_group(n, chunks, None)?;
+            room.clear();
+        }
+        Ok(())
+    }
+
+    /// A chunk of the next `rows` rows. `(column, group)` are those that it is like.
+    fn encode(
+        &self,
+        recoder: &mut Recoder,
+        (column, group): (usize, usize),
+        rows: u64,
+        key_values: Option<Vec<KeyValue>>,
+        room: &mut Room,
+    ) -> Result<EncodedChunk, Failure> {
+        let settings = self.settings(column, group)?;
+        let (mut chunk, _) = recoder.chunk(rows, &settings, room)?;
+        chunk.metadata.key_value_metadata = key_values;
+        let order = self.orders.as_ref().and_then(|orders| orders.get(column));
+        if !matches!(order, Some(ColumnOrder::TypeOrder | ColumnOrder::Ieee754TotalOrder)) {
+            forget_bounds(&mut chunk);
+        }
+        Ok(chunk)
+    }
+}
+
+/// Whether all row groups but the last, which may have less, have so many rows.
+fn has_groups_of(input: &Input, rows: u64) -> bool {
+    let sizes: Vec<u64> = input.metadata.row_groups().map(|group| group.num_rows()).collect();
+    match sizes.split_last() {
+        Some((last, before)) => *last <= rows && before.iter().all(|size| *size == rows),
+        None => true,
+    }
+}
+
+/// A setting of the columns that a pattern fits, or of all.
+#[derive(Debug, Clone)]
+struct OfColumn<T> {
+    column: Option<Name>,
+    value: T,
+}
+
+/// A codec, and whether its level was asked for.
+#[derive(Debug, Clone, Copy)]
+struct AskedCodec {
+    compression: Compression,
+    has_level: bool,
+}
+
+impl AskedCodec {
+    /// Pages that have the codec stay as they are, unless there is a level.
+    fn parts(self) -> (Codec, Option<i32>) {
+        (self.compression.codec(), self.compression.level().filter(|_| self.has_level))
+    }
+}
+
+impl FromStr for AskedCodec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Ok(AskedCodec { compression: text.parse()?, has_level: text.contains([':', '(']) })
+    }
+}
+
+/// A dotted path, or a pattern of one.
+#[derive(Debug, Clone)]
+struct Name {
+    text: String,
+    patterns: Vec<Pattern>,
+}
+
+impl Name {
+    fn new(text: &str) -> Self {
+        // Patterns are of paths, whose parts are separated by slashes.
+        let whole = text.replace('.', "/");
+        let patterns = [whole.clone(), format!("{whole}/**")];
+        let patterns = patterns.iter().filter_map(|text| Pattern::new(text).ok()).collect();
+        Name { text: text.to_owned(), patterns }
+    }
+
+    fn fits(&self, leaf: &Leaf) -> bool {
+        let path = leaf.dotted();
+        let below =
+            path.strip_prefix(&self.text).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let options = MatchOptions { require_literal_separator: true, ..MatchOptions::default() };
+        let path = path.replace('.', "/");
+        below || self.patterns.iter().any(|pattern| pattern.matches_with(&path, options))
+    }
+}
+
+fn of_column<T: FromStr>(text: &str) -> Result<OfColumn<T>, String>
+where
+    T::Err: ToString,
+{
+    // A column's name may have a `=` in it, what stands after it has none.
+    let (column, value) = match text.rsplit_once('=') {
+        Some(("", _)) => return Err("no column stands before the =".to_owned()),
+        Some((column, value)) => (Some(Name::new(column)), value),
+        None => (None, text),
+    };
+    let value = value.parse().map_err(|error: T::Err| error.to_string())?;
+    Ok(OfColumn { column, value })
+}
+
+/// The last setting that is said of the column, or else the last that is said of all.
+fn last_fitting<T: Copy>(settings: &[OfColumn<T>], leaf: &Leaf) -> Option<T> {
+    let of_it = |of: &&OfColumn<T>| of.column.as_ref().is_some_and(|name| name.fits(leaf));
+    let found =
+        settings.iter().rev().find(of_it).or_else(|| settings.iter().rev().find(|of| of.column.is_none()));
+    found.map(|of| of.value)
+}
+
+fn rename(text: &str) -> Result<(String, String), String> {
+    match text.rsplit_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),
+        _ => Err("say PATH=NAME".to_owned()),
+    }
+}

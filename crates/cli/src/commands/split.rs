@@ -1,0 +1,262 @@
+//! `split`: a file cut into files of so many rows.
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::rewrite::{
+    Footer, Input, NewFile, Recoder, Room, Tally, codec_of, column_orders, refuse_existing, report_failure,
+};
+use crate::table::Table;
+use clap::Args as ClapArgs;
+use marquetry::errors::Error;
+use marquetry::file::properties::WriterProperties;
+use marquetry::format::ColumnOrder;
+use marquetry_core::write::EncodedChunk;
+use marquetry_core::write::copy::{CopySettings, forget_bounds};
+use serde_json::json;
+use std::num::NonZeroU64;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SplitArgs {
+    /// The Parquet file
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Rows in each file but the last
+    #[arg(long, value_name = "ROWS")]
+    rows: NonZeroU64,
+    /// The directory of the new files; that of IN unless given
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
+    /// The names of the new files, with {} for a number; IN's name, a hyphen and the number unless given
+    #[arg(long, value_name = "NAME-{}")]
+    name: Option<String>,
+    /// Cut between row groups only: files have at most ROWS rows, but no less than a row group
+    #[arg(long)]
+    whole_row_groups: bool,
+    /// Replace files that are there
+    #[arg(long)]
+    overwrite: bool,
+}
+
+pub(crate) const SPLIT_HELP: &str = "\
+Row groups that are in one file as a whole are copied byte for byte. Where a cut falls inside a row group, its parts are
+encoded again with the same codec, unless --whole-row-groups.
+
+All names are checked before anything is written. Each file appears once it is complete; after a failure those before it
+stay.
+
+JSON: one object for each file, {file, rows, row_groups, copied, size}; `copied` is how many of its row groups are the
+input's.
+
+Examples:
+  marquetry split wines.parquet --rows 1000000
+  marquetry split wines.parquet --rows 1000000 --whole-row-groups --out-dir parts --name 'wines-{}.parquet'";
+
+/// A part of a row group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Piece {
+    row_group: usize,
+    rows: Range<u64>,
+    is_whole: bool,
+}
+
+pub(crate) fn run(args: &SplitArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    split(args, output).or_else(|failure| report_failure(&args.input, failure, outcome))
+}
+
+fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
+    let input = Input::open(&args.input)?;
+    let sizes: Vec<u64> = input.metadata.row_groups().map(|group| group.num_rows()).collect();
+    let parts = parts(&sizes, args.rows.get(), args.whole_row_groups);
+    if parts.len() > MOST_FILES {
+        return Err(Failure::Usage(format!(
+            "{} files would be written; the most is {MOST_FILES}",
+            parts.len()
+        )));
+    }
+    let names = names(args, parts.len())?;
+    for name in &names {
+        refuse_existing(name, [args.input.as_path()], args.overwrite)?;
+    }
+    let mut cutter = Cutter { open: None, input: &input };
+    let mut table = Table::new(&["file", ">rows", ">row groups", ">copied", ">bytes"]);
+    for (name, part) in names.iter().zip(&parts) {
+        let size = cutter.write(name, part)?;
+        let rows: u64 = part.iter().map(|piece| piece.rows.end - piece.rows.start).sum();
+        let copied = part.iter().filter(|piece| piece.is_whole).count();
+        let file = name.display().to_string();
+        match output.is_json() {
+            true => output.json(&json!({
+                "file": file, "rows": rows, "row_groups": part.len(), "copied": copied, "size": size,
+            }))?,
+            false => table.row([
+                file,
+                rows.to_string(),
+                part.len().to_string(),
+                copied.to_string(),
+                size.to_string(),
+            ]),
+        }
+    }
+    if !output.is_json() {
+        table.print(output)?;
+    }
+    Ok(())
+}
+
+/// What goes into each file. A file without rows is one file without rows.
+fn parts(sizes: &[u64], rows: u64, whole_row_groups: bool) -> Vec<Vec<Piece>> {
+    let (mut parts, mut part, mut room) = (Vec::new(), Vec::new(), rows);
+    for (row_group, size) in sizes.iter().copied().enumerate().filter(|(_, size)| *size > 0) {
+        let mut start = 0;
+        while start < size {
+            let is_full = room == 0 || (whole_row_groups && size > room && room < rows);
+            if is_full {
+                parts.push(std::mem::take(&mut part));
+                room = rows;
+            }
+            let n = if whole_row_groups { size } else { (size - start).min(room) };
+            part.push(Piece { row_group, rows: start..start + n, is_whole: n == size });
+            start += n;
+            room = room.saturating_sub(n);
+        }
+    }
+    parts.push(part);
+    parts
+}
+
+fn names(args: &SplitArgs, count: usize) -> Result<Vec<PathBuf>, Failure> {
+    let stem = args.input.file_stem().unwrap_or_default().to_string_lossy();
+    let pattern = args.name.clone().unwrap_or_else(|| format!("{stem}-{{}}.parquet"));
+    if count > 1 && !pattern.contains("{}") {
+        return Err(Failure::Usage("--name needs {} where the number goes".to_owned()));
+    }
+    if pattern.contains(['/', std::path::MAIN_SEPARATOR]) {
+        return Err(Failure::Usage("--name is a file's name; --out-dir says where".to_owned()));
+    }
+    let directory = match &args.out_dir {
+        Some(directory) => directory.as_path(),
+        None => args.input.parent().unwrap_or(Path::new("")),
+    };
+    let width = count.saturating_sub(1).to_string().len().max(LEAST_DIGITS);
+    Ok((0..count).map(|i| directory.join(pattern.replace("{}", &format!("{i:0width$}")))).collect())
+}
+
+/// Writes parts, front to back.
+struct Cutter<'a> {
+    input: &'a Input,
+    /// The readers of a row group that parts were cut from, and the row that they are at.
+    open: Option<(usize, u64, Vec<Recoder>)>,
+}
+
+impl Cutter<'_> {
+    /// Writes one file. Returns its size.
+    fn write(&mut self, path: &Path, part: &[Piece]) -> Result<u64, Failure> {
+        let metadata = &self.input.metadata;
+        let columns = metadata.schema().num_columns();
+        let inputs = std::slice::from_ref(self.input);
+        let mut orders = column_orders(inputs, &[(0..columns).collect()]);
+        let has_order = orders.is_some();
+        if !has_order && part.iter().any(|piece| !piece.is_whole) {
+            orders = Some(vec![ColumnOrder::TypeOrder; columns]);
+        }
+        let footer = Footer::union(inputs, &mut Tally::new(columns));
+        let mut file =
+            NewFile::create(path, metadata.thrift().schema.clone(), footer.settings(orders.clone()))?;
+        let mut room = Room::default();
+        for piece in part {
+            let group = metadata.row_group(piece.row_group);
+            let mut chunks = Vec::new();
+            for column in 0..columns {
+                let mut chunk = match piece.is_whole {
+                    true => self.input.copy(piece.row_group, column, &CopySettings::default())?.chunk,
+                    false => self.cut(piece, column, orders.as_deref(), &mut room)?,
+                };
+                if piece.is_whole && !has_order && orders.is_some() {
+                    forget_bounds(&mut chunk);
+                }
+                room.keep(&mut chunk.bytes)?;
+                chunks.push(chunk);
+            }
+            // A part of what is sorted is sorted.
+            let sorting = group.sorting_columns().to_vec();
+            file.write_row_group(piece.rows.end - piece.rows.start, chunks, Some(sorting))?;
+            room.clear();
+            if let Some((_, at, _)) = self.open.as_mut().filter(|_| !piece.is_whole) {
+                *at = piece.rows.end;
+            }
+        }
+        Ok(file.finish()?.1)
+    }
+
+    /// A part of a column chunk.
+    fn cut(
+        &mut self,
+        piece: &Piece,
+        column: usize,
+        orders: Option<&[ColumnOrder]>,
+        room: &mut Room,
+    ) -> Result<EncodedChunk, Failure> {
+        let chunk = self.input.metadata.row_group(piece.row_group).column(column)?;
+        let order = orders.and_then(|orders| orders.get(column));
+        let properties = WriterProperties::builder()
+            .set_total_order(order == Some(&ColumnOrder::Ieee754TotalOrder))
+            .set_bloom_filter_enabled(chunk.bloom_filter_offset().is_some())
+            .build();
+        let mut settings = properties.column_settings(chunk.leaf())?;
+        (settings.codec, settings.level) = (codec_of(chunk)?, None);
+        let recoder = &mut self.readers(piece)?[column];
+        let (mut encoded, _) = recoder.chunk(piece.rows.end - piece.rows.start, &settings, room)?;
+        if !matches!(order, Some(ColumnOrder::TypeOrder | ColumnOrder::Ieee754TotalOrder)) {
+            forget_bounds(&mut encoded);
+        }
+        encoded.metadata.key_value_metadata =
+            chunk.thrift().meta_data.as_ref().and_then(|meta| meta.key_value_metadata.clone());
+        Ok(encoded)
+    }
+
+    /// The readers of the row group, at the first row of the piece.
+    fn readers(&mut self, piece: &Piece) -> Result<&mut [Recoder], Error> {
+        let is_open = self
+            .open
+            .as_ref()
+            .is_some_and(|(group, at, _)| *group == piece.row_group && *at == piece.rows.start);
+        if !is_open {
+            let columns = 0..self.input.metadata.schema().num_columns();
+            let mut readers: Vec<Recoder> =
+                columns.map(|leaf| Recoder::new(self.input, &[piece.row_group], leaf, true)).collect();
+            readers.iter_mut().try_for_each(|reader| reader.skip(piece.rows.start))?;
+            self.open = Some((piece.row_group, piece.rows.start, readers));
+        }
+        match &mut self.open {
+            Some((_, _, readers)) => Ok(readers),
+            None => Err(Error::argument("no row group is open")),
+        }
+    }
+}
+
+const LEAST_DIGITS: usize = 5;
+/// More than anyone wants, and few enough not to fill a file system by a mistyped number.
+const MOST_FILES: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(sizes: &[u64], rows: u64, whole: bool) -> Vec<Vec<(usize, u64, u64)>> {
+        let piece = |piece: &Piece| (piece.row_group, piece.rows.start, piece.rows.end);
+        parts(sizes, rows, whole).iter().map(|part| part.iter().map(piece).collect()).collect()
+    }
+
+    #[test]
+    fn cuts_inside_and_between_row_groups() {
+        assert_eq!(shape(&[10, 10], 15, false), [vec![(0, 0, 10), (1, 0, 5)], vec![(1, 5, 10)]]);
+        assert_eq!(shape(&[10, 10], 10, false), [vec![(0, 0, 10)], vec![(1, 0, 10)]]);
+        assert_eq!(shape(&[25], 10, false), [[(0, 0, 10)], [(0, 10, 20)], [(0, 20, 25)]]);
+        assert_eq!(shape(&[10, 10, 10], 25, true), [vec![(0, 0, 10), (1, 0, 10)], vec![(2, 0, 10)]]);
+        assert_eq!(shape(&[30, 5], 10, true), [vec![(0, 0, 30)], vec![(1, 0, 5)]]);
+        assert_eq!(shape(&[0, 3, 0], 10, true), [vec![(1, 0, 3)]]);
+        assert_eq!(shape(&[], 10, false), [vec![]]);
+    }
+}

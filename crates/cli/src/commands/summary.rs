@@ -1,0 +1,181 @@
+//! `summary`: the footers of a directory's files in one.
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::rewrite::{Footer, Input, Same, Tally, column_orders, leaf_map, refuse_existing, report_failure};
+use clap::Args as ClapArgs;
+use marquetry::errors::Error;
+use marquetry::file::AtomicFile;
+use marquetry::format::{ColumnOrder, FileMetaData, PAR1, RowGroup, Tail, Writer};
+use serde_json::json;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SummaryArgs {
+    /// The directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Replace _metadata and _common_metadata if they are there
+    #[arg(long)]
+    overwrite: bool,
+}
+
+pub(crate) const SUMMARY_HELP: &str = "\
+_metadata has the row groups of all .parquet files in DIR and below it, each with its file's path from DIR, so that
+readers that know such files need not open each for its footer. _common_metadata has the schema alone. Files and
+directories whose names begin with _ or . are passed over. All schemas must be the same; the order is that of the paths.
+
+Write them again when files are added, removed or rewritten: nothing else tells a reader that they are old.
+
+JSON: {directory, files, row_groups, rows, notes}.
+
+Examples:
+  marquetry summary warehouse/wines
+  marquetry summary warehouse/wines --overwrite";
+
+pub(crate) fn run(args: &SummaryArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    summary(args, output).or_else(|failure| report_failure(&args.directory, failure, outcome))
+}
+
+fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
+    let [all, common] = ["_metadata", "_common_metadata"].map(|name| args.directory.join(name));
+    for path in [&all, &common] {
+        refuse_existing(path, [], args.overwrite)?;
+    }
+    let mut paths = Vec::new();
+    list(&args.directory, "", &mut paths)?;
+    paths.sort();
+    if paths.is_empty() {
+        return Err(Failure::Check("no .parquet file is in it".to_owned()));
+    }
+    let open = |path: &String| Input::open(&args.directory.join(path));
+    let inputs = paths.iter().map(open).collect::<Result<Vec<_>, Error>>()?;
+    let mut tally = Tally::new(0);
+    let (summary, common_summary) = footers(&inputs, &paths, &mut tally)?;
+    // Both are on the disk before either has its name.
+    let files = [(all, &summary), (common, &common_summary)];
+    let written =
+        files.iter().map(|(path, footer)| write(path, footer)).collect::<Result<Vec<_>, Failure>>()?;
+    for file in written {
+        file.finish()?;
+    }
+    let (rows, row_groups) = (summary.num_rows, summary.row_groups.len());
+    if output.is_json() {
+        let directory = args.directory.display().to_string();
+        return Ok(output.json(&json!({
+            "directory": directory, "files": inputs.len(), "row_groups": row_groups, "rows": rows,
+            "notes": tally.json(),
+        }))?);
+    }
+    output.line(format!("{} files, {row_groups} row groups, {rows} rows", inputs.len()))?;
+    tally.print(output)
+}
+
+/// The paths of Parquet files below the directory, from it, with `/` between their parts.
+fn list(directory: &Path, prefix: &str, out: &mut Vec<String>) -> Result<(), Failure> {
+    let unread = |error| Failure::Check(format!("{}: {error}", directory.display()));
+    for entry in fs::read_dir(directory).map_err(unread)? {
+        let path = entry.map_err(unread)?.path();
+        let Some(name) = path.file_name().and_then(OsStr::to_str) else {
+            return Err(Failure::Check(format!("{} is not UTF-8, as paths in a footer are", path.display())));
+        };
+        if name.starts_with(['_', '.']) {
+            continue;
+        }
+        let relative = format!("{prefix}{name}");
+        if path.is_dir() {
+            list(&path, &format!("{relative}/"), out)?;
+        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
+            out.push(relative);
+        }
+    }
+    Ok(())
+}
+
+/// The footers of `_metadata` and `_common_metadata`.
+fn footers(
+    inputs: &[Input],
+    paths: &[String],
+    tally: &mut Tally,
+) -> Result<(FileMetaData, FileMetaData), Failure> {
+    let schema = inputs[0].metadata.schema();
+    let maps = inputs
+        .iter()
+        .map(|input| {
+            leaf_map(schema, input.metadata.schema(), Same::Exactly)
+                .map_err(|error| error.in_file(input.name()))
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
+    let orders = column_orders(inputs, &maps);
+    let mut row_groups = Vec::new();
+    for (input, path) in inputs.iter().zip(paths) {
+        if input.metadata.thrift().encryption_algorithm.is_some() {
+            let error = Error::unsupported("has encrypted columns, which a summary cannot describe");
+            return Err(error.in_file(input.name()).into());
+        }
+        let keeps_bounds = input.metadata.column_orders() == orders.as_deref();
+        if !keeps_bounds {
+            tally.note("bounds of files that order columns in another way than the first are left out");
+        }
+        row_groups.extend(groups(input, path, keeps_bounds)?);
+    }
+    let footer = Footer::union(inputs, tally);
+    let created_by = Some(footer.created_by().to_owned());
+    let summary = FileMetaData {
+        version: 1,
+        schema: inputs[0].metadata.thrift().schema.clone(),
+        num_rows: inputs.iter().map(|input| input.metadata.num_rows() as i64).sum(),
+        row_groups,
+        key_value_metadata: Some(footer.key_values).filter(|pairs| !pairs.is_empty()),
+        created_by,
+        column_orders: orders.map(<Vec<ColumnOrder>>::from),
+        ..FileMetaData::default()
+    };
+    let common = FileMetaData { num_rows: 0, row_groups: Vec::new(), ..summary.clone() };
+    Ok((summary, common))
+}
+
+/// The row groups of a file, with its path.
+fn groups(input: &Input, path: &str, keeps_bounds: bool) -> Result<Vec<RowGroup>, Error> {
+    let mut groups = Vec::new();
+    for group in input.metadata.row_groups() {
+        let mut columns = Vec::new();
+        // In the order of the schema, whatever the order in the file.
+        for chunk in group.columns() {
+            let chunk = chunk.map_err(|error| error.in_file(input.name()))?;
+            if chunk.file_path().is_some_and(|other| !other.is_empty() && other != path) {
+                let error = Error::unsupported("is itself a summary: its pages are in other files");
+                return Err(error.in_file(input.name()));
+            }
+            let mut column = chunk.thrift().clone();
+            column.file_path = Some(path.to_owned());
+            if !keeps_bounds {
+                (column.column_index_offset, column.column_index_length) = (None, None);
+                if let Some(statistics) = column.meta_data.as_mut().and_then(|meta| meta.statistics.as_mut())
+                {
+                    (statistics.min_value, statistics.max_value) = (None, None);
+                }
+            }
+            columns.push(column);
+        }
+        groups.push(RowGroup { columns, ..input.metadata.thrift().row_groups[group.index()].clone() });
+    }
+    Ok(groups)
+}
+
+/// A file of nothing but a footer, not yet under its name.
+fn write(path: &Path, footer: &FileMetaData) -> Result<AtomicFile, Failure> {
+    let mut writer = Writer::new();
+    footer.write(&mut writer);
+    let bytes = writer.finish();
+    let metadata_len = u32::try_from(bytes.len())
+        .map_err(|_| Failure::Check("the footer would have more than 4 GiB".to_owned()))?;
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(&PAR1)?;
+    file.write_all(&bytes)?;
+    file.write_all(&Tail::Plain { metadata_len }.to_bytes())?;
+    Ok(file)
+}

@@ -1,0 +1,69 @@
+//! The writer of Parquet.
+
+use super::destination::Destination;
+use super::report::{Before, SizeReport};
+use crate::failure::Failure;
+use crate::leaves;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use marquetry::OpenFile;
+use marquetry::arrow::ArrowWriter;
+use marquetry::errors::{Error, Kind};
+use marquetry_core::write::WriterProperties;
+use std::io;
+
+/// Writes batches to a [`Destination`] as Parquet.
+pub(crate) struct ParquetSink<'a, 'b> {
+    writer: ArrowWriter<&'a mut Destination<'b>>,
+    /// The Parquet file whose rows these are, if all of them are.
+    source: Option<OpenFile>,
+    /// Bytes of each column in memory.
+    bytes: Vec<u64>,
+}
+
+impl<'a, 'b> ParquetSink<'a, 'b> {
+    /// Begins the file.
+    pub(super) fn new(
+        destination: &'a mut Destination<'b>,
+        schema: &SchemaRef,
+        properties: WriterProperties,
+        source: Option<OpenFile>,
+    ) -> Result<Self, Failure> {
+        let writer = ArrowWriter::try_new(destination, schema.clone(), Some(properties)).map_err(failure)?;
+        let columns = schema.fields().iter().map(|field| leaves::count(field.data_type())).sum();
+        Ok(ParquetSink { writer, source, bytes: vec![0; columns] })
+    }
+
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+        if self.source.is_none() {
+            leaves::add_bytes(batch, &mut self.bytes);
+        }
+        self.writer.write(batch).map_err(failure)
+    }
+
+    /// Writes the footer.
+    pub(super) fn finish(mut self) -> Result<SizeReport, Failure> {
+        let metadata = self.writer.finish().map_err(failure)?;
+        let reasons = self.writer.choices().iter().map(|choice| choice.reason.to_owned()).collect();
+        let before = match &self.source {
+            Some(source) => Before::of_file(source.metadata()),
+            None => Before::InMemory(self.bytes),
+        };
+        SizeReport::new(&metadata, before, reasons)
+    }
+}
+
+/// The writer's error: the caller's wish cannot be met, or the output cannot be written.
+fn failure(error: Error) -> Failure {
+    if error.kind() == Kind::Argument || error.kind() == Kind::Unsupported {
+        return Failure::Usage(match &error.place().column {
+            Some(column) => format!("{}, in column {column}", error.message()),
+            None => error.message().to_owned(),
+        });
+    }
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<io::Error>());
+    match source.map(io::Error::kind) {
+        Some(io::ErrorKind::BrokenPipe) => Failure::ClosedPipe,
+        _ => Failure::Write(io::Error::other(error)),
+    }
+}

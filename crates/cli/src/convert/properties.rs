@@ -1,0 +1,233 @@
+//! What is typed becomes properties of the writer.
+
+use crate::args::CompatArg;
+use crate::args::{OfColumn, WriteArgs};
+use crate::sort::SortKey;
+use marquetry_core::write::{
+    BloomFilterProperties, ColumnPath, Compat, KeyValue, SortingColumn, WriterProperties,
+    WriterPropertiesBuilder, WriterVersion,
+};
+use std::num::NonZeroUsize;
+
+/// The properties that `args` ask for, of a file with rows in the order of `keys`. `source` are the pairs of the file
+/// that is read.
+pub(crate) fn properties(
+    args: &WriteArgs,
+    memory_limit: usize,
+    keys: &[SortKey],
+    source: &[KeyValue],
+) -> WriterProperties {
+    let threads =
+        args.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let mut builder = WriterProperties::builder().set_threads(threads).set_memory_limit(Some(memory_limit));
+    if let Some(compat) = args.compat {
+        builder = builder.set_compat(match compat {
+            CompatArg::Maximum => Compat::Maximum,
+            CompatArg::Modern => Compat::Modern,
+            CompatArg::Latest => Compat::Latest,
+        });
+    }
+    builder = file_settings(builder, args);
+    builder = column_settings(builder, args);
+    if !keys.is_empty() {
+        let sorting = |key: &SortKey| SortingColumn {
+            column_idx: key.leaf as i32,
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+        };
+        builder = builder.set_sorting_columns(Some(keys.iter().map(sorting).collect()));
+    }
+    let pairs = pairs(args, source);
+    builder.set_key_value_metadata((!pairs.is_empty()).then_some(pairs)).build()
+}
+
+fn file_settings(mut builder: WriterPropertiesBuilder, args: &WriteArgs) -> WriterPropertiesBuilder {
+    if let Some(rows) = args.row_group_rows {
+        builder = builder.set_max_row_group_row_count(Some(rows.get()));
+    }
+    if let Some(bytes) = args.row_group_bytes {
+        builder = builder.set_max_row_group_bytes(Some(bytes));
+    }
+    if let Some(bytes) = args.page_size {
+        builder = builder.set_data_page_size_limit(bytes);
+    }
+    if let Some(rows) = args.page_rows {
+        builder = builder.set_data_page_row_count_limit(rows.get());
+    }
+    match args.page_version {
+        Some(1) => builder = builder.set_writer_version(WriterVersion::PARQUET_1_0),
+        Some(_) => builder = builder.set_writer_version(WriterVersion::PARQUET_2_0),
+        None => {}
+    }
+    if let Some(created_by) = &args.created_by {
+        builder = builder.set_created_by(created_by);
+    }
+    builder.set_page_checksums(!args.no_checksums).set_arrow_schema(!args.no_arrow_schema)
+}
+
+fn column_settings(mut builder: WriterPropertiesBuilder, args: &WriteArgs) -> WriterPropertiesBuilder {
+    for OfColumn { column, value } in &args.compression {
+        builder = match selected(column.as_deref()) {
+            Selected::All => builder.set_compression(*value),
+            Selected::Pattern(pattern) => builder.set_glob_compression(pattern, *value),
+            Selected::Column(column) => builder.set_column_compression(column, *value),
+        };
+    }
+    for OfColumn { column, value } in &args.encoding {
+        builder = match selected(column.as_deref()) {
+            Selected::All => builder.set_encoding(*value),
+            Selected::Pattern(pattern) => builder.set_glob_encoding(pattern, *value),
+            Selected::Column(column) => builder.set_column_encoding(column, *value),
+        };
+    }
+    for OfColumn { column, value } in &args.dictionary {
+        builder = match selected(column.as_deref()) {
+            Selected::All => builder.set_dictionary_enabled(value.0),
+            Selected::Pattern(pattern) => builder.set_glob_dictionary_enabled(pattern, value.0),
+            Selected::Column(column) => builder.set_column_dictionary_enabled(column, value.0),
+        };
+    }
+    for OfColumn { column, value } in &args.statistics {
+        builder = match selected(column.as_deref()) {
+            Selected::All => builder.set_statistics_enabled(*value),
+            Selected::Pattern(pattern) => builder.set_glob_statistics_enabled(pattern, *value),
+            Selected::Column(column) => builder.set_column_statistics_enabled(column, *value),
+        };
+    }
+    for bloom in &args.bloom {
+        let mut filter = BloomFilterProperties::builder();
+        if let Some(fpp) = bloom.fpp {
+            filter = filter.with_fpp(fpp);
+        }
+        let filter = filter.build();
+        builder = match selected(Some(&bloom.column)) {
+            Selected::All => builder.set_bloom_filter_properties(filter),
+            Selected::Pattern(pattern) => builder.set_glob_bloom_filter_properties(pattern, filter),
+            Selected::Column(column) => builder.set_column_bloom_filter_properties(column, filter),
+        };
+    }
+    builder
+}
+
+/// What stands before the `=` of a setting.
+enum Selected<'a> {
+    All,
+    Pattern(&'a str),
+    Column(ColumnPath),
+}
+
+fn selected(column: Option<&str>) -> Selected<'_> {
+    match column {
+        None => Selected::All,
+        Some(pattern) if pattern.contains(['*', '?']) => Selected::Pattern(pattern),
+        Some(column) => Selected::Column(ColumnPath::from(column)),
+    }
+}
+
+/// The pairs of the source, but for those that describe how it is written, and the given ones over them.
+fn pairs(args: &WriteArgs, source: &[KeyValue]) -> Vec<KeyValue> {
+    let is_given = |key: &str| args.metadata.iter().any(|(given, _)| given == key);
+    // They hold the schema in the words of another writer; ours may differ.
+    let is_kept = |pair: &&KeyValue| !DESCRIPTIONS.contains(&pair.key.as_str()) && !is_given(&pair.key);
+    let mut pairs: Vec<KeyValue> = source.iter().filter(is_kept).cloned().collect();
+    for (key, value) in &args.metadata {
+        pairs.retain(|pair| pair.key != *key);
+        pairs.push(KeyValue { key: key.clone(), value: Some(value.clone()) });
+    }
+    pairs
+}
+
+const DESCRIPTIONS: [&str; 3] =
+    ["ARROW:schema", "parquet.avro.schema", "org.apache.spark.sql.parquet.row.metadata"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use clap::Parser;
+    use marquetry_core::write::{Compression, EnabledStatistics, Encoding, ZstdLevel};
+
+    fn parsed(options: &[&str]) -> Result<WriteArgs, clap::Error> {
+        let arguments = ["marquetry", "convert", "in.csv", "out.parquet"].iter().chain(options);
+        match Args::try_parse_from(arguments)?.command {
+            Command::Convert(args) => Ok(args.writing),
+            _ => panic!("convert"),
+        }
+    }
+
+    #[test]
+    fn options_of_all_and_of_one_column() {
+        let args = parsed(&[
+            "--compression",
+            "zstd:3",
+            "--compression",
+            "a=snappy",
+            "--encoding",
+            "**.id=DELTA_BINARY_PACKED",
+            "--dictionary",
+            "off",
+            "--bloom",
+            "a:0.01",
+            "--statistics",
+            "a=chunk",
+            "--metadata",
+            "k=v=w",
+            "--row-group-rows",
+            "1000",
+            "--row-group-bytes",
+            "64MiB",
+            "--page-size",
+            "64KiB",
+            "--page-rows",
+            "500",
+            "--page-version",
+            "2",
+            "--no-checksums",
+            "--threads",
+            "3",
+            "--created-by",
+            "me",
+            "--compat",
+            "latest",
+        ])
+        .unwrap();
+        let source =
+            ["k", "kept", "ARROW:schema"].map(|key| KeyValue { key: key.into(), value: Some("old".into()) });
+        let properties = properties(&args, 1 << 20, &[], &source);
+        let column = ColumnPath::from;
+        assert_eq!(properties.compression(&column("a")), Compression::SNAPPY);
+        assert_eq!(properties.compression(&column("b")), Compression::ZSTD(ZstdLevel::try_new(3).unwrap()));
+        assert_eq!(properties.encoding(&column("x.id")), Some(Encoding::DELTA_BINARY_PACKED));
+        assert!(!properties.dictionary_enabled(&column("b")));
+        assert_eq!(properties.bloom_filter_properties(&column("a")).map(|bloom| bloom.fpp()), Some(0.01));
+        assert_eq!(properties.bloom_filter_properties(&column("b")), None);
+        assert_eq!(properties.statistics_enabled(&column("a")), EnabledStatistics::Chunk);
+        assert_eq!(properties.max_row_group_row_count(), Some(1000));
+        assert_eq!(properties.max_row_group_bytes(), Some(64 << 20));
+        assert_eq!(properties.data_page_size_limit(), 64 << 10);
+        assert_eq!(properties.data_page_row_count_limit(), 500);
+        assert_eq!((properties.threads(), properties.memory_limit()), (3, Some(1 << 20)));
+        assert!(!properties.page_checksums());
+        assert_eq!(properties.created_by(), "me");
+        let pairs: Vec<_> = properties.key_value_metadata().unwrap().iter().collect();
+        let pairs: Vec<_> = pairs.iter().map(|pair| (pair.key.as_str(), pair.value.as_deref())).collect();
+        assert_eq!(pairs, [("kept", Some("old")), ("k", Some("v=w"))]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (option, value, part) in [
+            ("--compression", "zstd:99", "-131072 to 22"),
+            ("--compression", "lzo", "LZO"),
+            ("--encoding", "a=WURST", "DELTA_BINARY_PACKED"),
+            ("--dictionary", "a=maybe", "on or off"),
+            ("--bloom", "a:2", "between 0 and 1"),
+            ("--metadata", "k", "KEY=VALUE"),
+            ("--page-version", "3", "1..=2"),
+            ("--page-size", "many", "no unit"),
+        ] {
+            let error = parsed(&[option, value]).unwrap_err().to_string();
+            assert!(error.contains(part), "{option} {value}: {error}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Bytes of each column before and after, and which encodings they got, and why.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::table::Table;
+use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
+use marquetry::format::PageType;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What the columns took before.
+pub(crate) enum Before {
+    /// In another Parquet file, by path.
+    InFile(Vec<(String, u64)>),
+    /// In memory, by number.
+    InMemory(Vec<u64>),
+}
+
+impl Before {
+    /// Bytes of the columns of a Parquet file.
+    pub(super) fn of_file(metadata: &ParquetMetaData) -> Self {
+        let mut columns: Vec<(String, u64)> =
+            metadata.schema().columns().iter().map(|leaf| (leaf.dotted().to_string(), 0)).collect();
+        for row_group in metadata.row_groups() {
+            for (column, chunk) in columns.iter_mut().zip(row_group.columns()) {
+                column.1 += chunk.map_or(0, |chunk| size(chunk.compressed_size()));
+            }
+        }
+        Before::InFile(columns)
+    }
+
+    fn of(&self, column: usize, path: &str) -> Option<u64> {
+        match self {
+            // Other writers name the parts of lists and maps in other ways; the columns are still those of this order.
+            Before::InFile(columns) => {
+                let same = columns.iter().find(|(name, _)| name == path).or_else(|| columns.get(column));
+                same.map(|(_, bytes)| *bytes)
+            }
+            Before::InMemory(bytes) => bytes.get(column).copied(),
+        }
+    }
+}
+
+/// What was written.
+pub(crate) struct SizeReport {
+    rows: u64,
+    row_groups: usize,
+    is_before_parquet: bool,
+    columns: Vec<ColumnSize>,
+}
+
+/// What was written of a column.
+struct ColumnSize {
+    path: String,
+    values: u64,
+    before: Option<u64>,
+    after: u64,
+    uncompressed: u64,
+    codec: String,
+    encodings: Vec<EncodingSize>,
+    /// How the last chunk's encoding was chosen.
+    reason: String,
+}
+
+/// How many data pages have an encoding; not known of every writer.
+struct EncodingSize {
+    encoding: String,
+    pages: Option<u64>,
+}
+
+impl SizeReport {
+    /// A report of the file with this footer. There is a reason for each column.
+    pub(crate) fn new(
+        metadata: &ParquetMetaData,
+        before: Before,
+        reasons: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let leaves = metadata.schema().columns().iter().enumerate();
+        let mut columns: Vec<ColumnSize> = leaves
+            .map(|(i, leaf)| ColumnSize {
+                path: leaf.dotted().to_string(),
+                values: 0,
+                before: before.of(i, leaf.dotted()),
+                after: 0,
+                uncompressed: 0,
+                codec: String::new(),
+                encodings: Vec::new(),
+                reason: reasons.get(i).cloned().unwrap_or_default(),
+            })
+            .collect();
+        for row_group in metadata.row_groups() {
+            for (column, chunk) in columns.iter_mut().zip(row_group.columns()) {
+                column.add(chunk?);
+            }
+        }
+        let is_before_parquet = matches!(before, Before::InFile(_));
+        let (rows, row_groups) = (metadata.num_rows(), metadata.num_row_groups());
+        Ok(SizeReport { rows, row_groups, is_before_parquet, columns })
+    }
+
+    /// The report as a table. `path` is the file, which has `size` bytes.
+    pub(crate) fn print(&self, path: &Path, size: u64, output: &mut Output) -> std::io::Result<()> {
+        let before = if self.is_before_parquet { ">before" } else { ">in memory" };
+        let headings = ["column", ">values", before, ">after", ">ratio", "codec", "encoding", "why"];
+        let mut table = Table::new(&headings);
+        for column in &self.columns {
+            let encodings: Vec<String> = column.encodings.iter().map(EncodingSize::text).collect();
+            table.row([
+                column.path.clone(),
+                column.values.to_string(),
+                column.before.map(|bytes| bytes.to_string()).unwrap_or_default(),
+                column.after.to_string(),
+                column.ratio().map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
+                column.codec.clone(),
+                encodings.join(", "),
+                column.reason.clone(),
+            ]);
+        }
+        let before: Option<u64> = self.columns.iter().map(|column| column.before).sum();
+        let after: u64 = self.columns.iter().map(|column| column.after).sum();
+        table.row([
+            "total".to_owned(),
+            String::new(),
+            before.map(|bytes| bytes.to_string()).unwrap_or_default(),
+            after.to_string(),
+            ratio(before, after).map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
+            String::new(),
+            String::new(),
+            String::new(),
+        ]);
+        let path = crate::table::printable(&path.display().to_string());
+        output.line(format!("{path}: {} rows, {} row groups, {size} bytes", self.rows, self.row_groups))?;
+        table.print(output)
+    }
+
+    /// The report as JSON.
+    pub(crate) fn json(&self, path: &Path, size: u64) -> Value {
+        json!({
+            "file": path.display().to_string(),
+            "rows": self.rows,
+            "row_groups": self.row_groups,
+            "size": size,
+            "before": if self.is_before_parquet { "parquet" } else { "memory" },
+            "columns": self.columns.iter().map(ColumnSize::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl ColumnSize {
+    fn add(&mut self, chunk: ColumnChunk<'_>) {
+        self.values += size(chunk.num_values());
+        self.after += size(chunk.compressed_size());
+        self.uncompressed += size(chunk.uncompressed_size());
+        self.codec = chunk.compression().to_string();
+        for (encoding, pages) in encodings(chunk) {
+            match self.encodings.iter_mut().find(|known| known.encoding == encoding) {
+                Some(known) => known.pages = known.pages.zip(pages).map(|(a, b)| a + b),
+                None => self.encodings.push(EncodingSize { encoding, pages }),
+            }
+        }
+    }
+
+    /// Bytes before by bytes after.
+    fn ratio(&self) -> Option<f64> {
+        ratio(self.before, self.after)
+    }
+
+    fn json(&self) -> Value {
+        let encodings = self
+            .encodings
+            .iter()
+            .map(|encoding| json!({"encoding": encoding.encoding, "pages": encoding.pages}));
+        json!({
+            "column": self.path,
+            "values": self.values,
+            "before": self.before,
+            "after": self.after,
+            "uncompressed": self.uncompressed,
+            "ratio": self.ratio(),
+            "codec": self.codec,
+            "encodings": encodings.collect::<Vec<_>>(),
+            "reason": self.reason,
+        })
+    }
+}
+
+impl EncodingSize {
+    fn text(&self) -> String {
+        match self.pages {
+            Some(pages) => format!("{} ({pages})", self.encoding),
+            None => self.encoding.clone(),
+        }
+    }
+}
+
+/// The encodings of a chunk's data pages, and how many pages have each.
+fn encodings(chunk: ColumnChunk<'_>) -> Vec<(String, Option<u64>)> {
+    match chunk.encoding_stats() {
+        Some(stats) => {
+            let data = stats.iter().filter(|stats| stats.page_type != PageType::DICTIONARY_PAGE);
+            data.map(|stats| (stats.encoding.to_string(), Some(size(stats.count.into())))).collect()
+        }
+        None => chunk.encodings().iter().map(|encoding| (encoding.to_string(), None)).collect(),
+    }
+}
+
+fn ratio(before: Option<u64>, after: u64) -> Option<f64> {
+    before.filter(|_| after > 0).map(|before| before as f64 / after as f64)
+}
+
+/// Sizes that make no sense count as nothing.
+fn size(size: i64) -> u64 {
+    u64::try_from(size).unwrap_or(0)
+}

@@ -1,0 +1,226 @@
+//! Columns left out, and fields renamed.
+
+use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema};
+use marquetry::errors::{Error, Limits};
+use marquetry::file::metadata::ParquetMetaData;
+use marquetry::format::{SchemaElement, SortingColumn};
+use marquetry::schema::{Node, NodeKind, Schema};
+use marquetry_core::logical::Logical;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A schema made of another one.
+pub(crate) struct Edit {
+    /// The new schema, as the footer has it.
+    pub(crate) elements: Vec<SchemaElement>,
+    pub(crate) schema: Schema,
+    /// Which column of the old schema each of the new one is.
+    pub(crate) leaves: Vec<usize>,
+    /// The new names of fields, by their old dotted paths.
+    renames: HashMap<String, String>,
+    keeps: Vec<bool>,
+}
+
+impl Edit {
+    /// Keeps the columns that `keeps` has a `true` for. `renames` are old dotted paths and new names.
+    pub(crate) fn new(
+        metadata: &ParquetMetaData,
+        keeps: Vec<bool>,
+        renames: &[(String, String)],
+    ) -> Result<Self, Error> {
+        let old = metadata.schema();
+        if !keeps.contains(&true) {
+            return Err(Error::argument("no column is left"));
+        }
+        let mut edit = Edit {
+            elements: Vec::new(),
+            schema: Schema::clone(old),
+            leaves: (0..keeps.len()).filter(|leaf| keeps[*leaf]).collect(),
+            renames: renames.iter().cloned().collect(),
+            keeps,
+        };
+        let mut unused: Vec<&String> = edit.renames.keys().collect();
+        unused.retain(|path| !old.fields().iter().any(|field| has_path(field, path)));
+        if let Some(path) = unused.first() {
+            return Err(Error::argument(format!("no field {path}")));
+        }
+        old.fields().iter().try_for_each(|field| edit.check_parts(field))?;
+        let mut walk = Walk { rest: &metadata.thrift().schema, leaf: 0 };
+        edit.elements = walk.take(&edit, &mut Vec::new(), true).unwrap_or_default();
+        edit.schema = Schema::from_thrift(&edit.elements, &Limits::default())?;
+        check_names(edit.schema.fields(), "")?;
+        Ok(edit)
+    }
+
+    /// Whether the new schema is another one.
+    pub(crate) fn changes(&self) -> bool {
+        !self.renames.is_empty() || self.keeps.contains(&false)
+    }
+
+    /// The columns that rows are sorted by, up to the first that is left out.
+    pub(crate) fn sorting(&self, old: &[SortingColumn]) -> Vec<SortingColumn> {
+        let place = |column: &SortingColumn| {
+            let leaf = usize::try_from(column.column_idx).ok()?;
+            let new = self.leaves.iter().position(|kept| *kept == leaf)?;
+            Some(SortingColumn { column_idx: i32::try_from(new).ok()?, ..column.clone() })
+        };
+        old.iter().map_while(place).collect()
+    }
+
+    /// The stored Arrow schema with the same changes; `None` if it cannot be told how they apply.
+    pub(crate) fn arrow(&self, old: &Schema, arrow: &ArrowSchema) -> Option<ArrowSchema> {
+        let fields = self.arrow_fields(old.fields(), arrow.fields(), "")?;
+        let is_whole = fields.iter().all(|field| is_known(field.data_type()));
+        is_whole.then(|| ArrowSchema::new_with_metadata(fields, arrow.metadata().clone()))
+    }
+
+    fn arrow_fields(&self, nodes: &[Node], fields: &Fields, above: &str) -> Option<Fields> {
+        if nodes.len() != fields.len() {
+            return None;
+        }
+        let mut out = Vec::new();
+        for (node, field) in nodes.iter().zip(fields) {
+            if node.name() != field.name() {
+                return None;
+            }
+            let path = below(above, node.name());
+            let name = self.renames.get(&path).map_or(node.name(), String::as_str);
+            let (kept, of) = self.kept(node);
+            if kept == 0 && of > 0 {
+                continue;
+            }
+            let is_inside = self.renames.keys().any(|renamed| renamed.starts_with(&format!("{path}.")));
+            let mut field = Field::clone(field).with_name(name);
+            if kept < of || is_inside {
+                // What lists and maps call their parts differs from writer to writer; those of structs have one name.
+                let (NodeKind::Group(nodes), DataType::Struct(fields), None) =
+                    (node.kind(), field.data_type(), node.logical())
+                else {
+                    return None;
+                };
+                let fields = self.arrow_fields(nodes, fields, &path)?;
+                field = field.with_data_type(DataType::Struct(fields));
+            }
+            out.push(Arc::new(field));
+        }
+        Some(out.into())
+    }
+
+    /// How many leaves below the node are kept, and of how many.
+    fn kept(&self, node: &Node) -> (usize, usize) {
+        match node.kind() {
+            NodeKind::Leaf(leaf) => (usize::from(self.keeps[*leaf]), 1),
+            NodeKind::Group(fields) => {
+                let both = fields.iter().map(|field| self.kept(field));
+                both.fold((0, 0), |(kept, of), (k, o)| (kept + k, of + o))
+            }
+        }
+    }
+
+    /// Fails if only a part is kept of what makes no sense in part.
+    fn check_parts(&self, node: &Node) -> Result<(), Error> {
+        let NodeKind::Group(fields) = node.kind() else { return Ok(()) };
+        let (kept, of) = self.kept(node);
+        if kept == 0 || kept == of {
+            return Ok(());
+        }
+        let keys = match (node.logical(), fields.as_slice()) {
+            (Some(Logical::Map | Logical::MapKeyValue), [entries]) => match entries.kind() {
+                NodeKind::Group(entries) => entries.first(),
+                NodeKind::Leaf(_) => None,
+            },
+            _ => None,
+        };
+        if let Some((kept, of)) = keys.map(|keys| self.kept(keys))
+            && kept < of
+        {
+            return Err(Error::argument(format!("the map {} needs its keys", node.name())));
+        }
+        if matches!(node.logical(), Some(Logical::Variant { .. })) {
+            return Err(Error::argument(format!("the VARIANT {} needs all its parts", node.name())));
+        }
+        fields.iter().try_for_each(|field| self.check_parts(field))
+    }
+}
+
+/// The footer's list of fields, from where it was read up to on.
+struct Walk<'a> {
+    rest: &'a [SchemaElement],
+    leaf: usize,
+}
+
+impl Walk<'_> {
+    /// The next field and all below it; `None` if nothing of it is kept.
+    fn take(&mut self, edit: &Edit, path: &mut Vec<String>, is_root: bool) -> Option<Vec<SchemaElement>> {
+        let (element, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        let mut element = element.clone();
+        let old_name = element.name.clone();
+        if !is_root {
+            path.push(old_name);
+            if let Some(name) = edit.renames.get(&path.join(".")) {
+                element.name = name.clone();
+            }
+        }
+        let children = element.num_children.unwrap_or(0);
+        let kept = if children == 0 && element.type_.is_some() && !is_root {
+            self.leaf += 1;
+            edit.keeps[self.leaf - 1].then(|| vec![element])
+        } else {
+            let below: Vec<_> = (0..children).filter_map(|_| self.take(edit, path, false)).collect();
+            element.num_children = Some(below.len() as i32);
+            // A group that never had columns stays.
+            let is_kept = is_root || children == 0 || !below.is_empty();
+            is_kept.then(|| std::iter::once(element).chain(below.into_iter().flatten()).collect())
+        };
+        if !is_root {
+            path.pop();
+        }
+        kept
+    }
+}
+
+fn below(above: &str, name: &str) -> String {
+    if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") }
+}
+
+fn has_path(node: &Node, path: &str) -> bool {
+    if node.name() == path {
+        return true;
+    }
+    let rest = path.strip_prefix(node.name()).and_then(|rest| rest.strip_prefix('.'));
+    match (node.kind(), rest) {
+        (NodeKind::Group(fields), Some(rest)) => fields.iter().any(|field| has_path(field, rest)),
+        _ => false,
+    }
+}
+
+/// Fails if two fields of a group have the same name because of a new one.
+fn check_names(fields: &[Node], above: &str) -> Result<(), Error> {
+    let mut names: Vec<&str> = fields.iter().map(Node::name).collect();
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::argument(format!("two fields would be called {}", below(above, pair[0]))));
+    }
+    fields.iter().try_for_each(|field| match field.kind() {
+        NodeKind::Group(fields) => check_names(fields, &below(above, field.name())),
+        NodeKind::Leaf(_) => Ok(()),
+    })
+}
+
+/// Whether every part of a stored type was understood when it was decoded: those that were not are Null.
+fn is_known(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null => false,
+        DataType::Struct(fields) => fields.iter().all(|field| is_known(field.data_type())),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => is_known(field.data_type()),
+        DataType::Dictionary(_, values) => is_known(values),
+        DataType::RunEndEncoded(_, values) => is_known(values.data_type()),
+        _ => true,
+    }
+}

@@ -1,0 +1,100 @@
+//! What of the inputs' footers goes into the new one.
+
+use super::{Input, Tally};
+use marquetry::arrow::ARROW_SCHEMA_META_KEY;
+use marquetry::file::properties::WriterProperties;
+use marquetry::format::{ColumnOrder, KeyValue};
+use marquetry_core::write::FileSettings;
+
+/// Key-value metadata on its way into a new file.
+pub(crate) struct Footer {
+    pub(crate) key_values: Vec<KeyValue>,
+    created_by: String,
+}
+
+impl Footer {
+    /// Everything that the inputs have. Where they differ about a key, the first one wins; an Arrow schema is kept only
+    /// if all have the same.
+    pub(crate) fn union(inputs: &[Input], tally: &mut Tally) -> Self {
+        let mut key_values: Vec<KeyValue> = Vec::new();
+        let stored = |input: &Input| input.metadata.value_of(ARROW_SCHEMA_META_KEY).map(str::to_owned);
+        let arrow = inputs.first().and_then(stored);
+        let is_common = inputs.iter().all(|input| stored(input) == arrow);
+        if !is_common {
+            tally.note("the stored Arrow schemas differ: none is kept");
+        }
+        for pair in inputs.iter().flat_map(|input| input.metadata.key_value_metadata()) {
+            if pair.key == ARROW_SCHEMA_META_KEY && !is_common {
+                continue;
+            }
+            match key_values.iter().find(|known| known.key == pair.key) {
+                Some(known) if known.value == pair.value => {}
+                Some(_) => tally.note(&format!("metadata {:?}: the first file's value is kept", pair.key)),
+                None => key_values.push(pair.clone()),
+            }
+        }
+        let mut footer =
+            Footer { key_values, created_by: WriterProperties::default().created_by().to_owned() };
+        footer.remember_writers(inputs);
+        footer
+    }
+
+    /// The writers' names are kept where others that rewrite files keep them.
+    fn remember_writers(&mut self, inputs: &[Input]) {
+        let mut writers: Vec<&str> = Vec::new();
+        for writer in inputs.iter().filter_map(|input| input.metadata.created_by()) {
+            if writer != self.created_by && !writers.contains(&writer) {
+                writers.push(writer);
+            }
+        }
+        if writers.is_empty() || self.key_values.iter().any(|pair| pair.key == ORIGINAL_WRITER) {
+            return;
+        }
+        let value = Some(writers.join("\n"));
+        self.key_values.push(KeyValue { key: ORIGINAL_WRITER.to_owned(), value });
+    }
+
+    /// What the value of a key is.
+    pub(crate) fn value_of(&self, key: &str) -> Option<&str> {
+        self.key_values.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref())
+    }
+
+    /// Puts a value in the place of the old one, or takes key and value away.
+    pub(crate) fn set(&mut self, key: &str, value: Option<String>) {
+        match value {
+            Some(value) => self
+                .key_values
+                .iter_mut()
+                .filter(|pair| pair.key == key)
+                .for_each(|pair| pair.value = Some(value.clone())),
+            None => self.key_values.retain(|pair| pair.key != key),
+        }
+    }
+
+    pub(crate) fn created_by(&self) -> &str {
+        &self.created_by
+    }
+
+    /// As a file writer wants it.
+    pub(crate) fn settings(self, column_orders: Option<Vec<ColumnOrder>>) -> FileSettings {
+        FileSettings {
+            created_by: Some(self.created_by),
+            column_orders,
+            key_values: self.key_values,
+            ..FileSettings::default()
+        }
+    }
+}
+
+/// How a new file orders the bounds of each of its columns: as the first input does that says so. `leaf_maps` has for
+/// each input which of its columns each new one is.
+pub(crate) fn column_orders(inputs: &[Input], leaf_maps: &[Vec<usize>]) -> Option<Vec<ColumnOrder>> {
+    let orders = |(input, map): (&Input, &Vec<usize>)| {
+        let orders = input.metadata.column_orders()?;
+        map.iter().map(|leaf| orders.get(*leaf).copied()).collect::<Option<Vec<_>>>()
+    };
+    inputs.iter().zip(leaf_maps).find_map(orders)
+}
+
+/// The key that parquet-mr's rewriter uses.
+const ORIGINAL_WRITER: &str = "original.created.by";

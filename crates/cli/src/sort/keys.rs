@@ -1,0 +1,155 @@
+//! What is typed after `--sort-by`, and the columns that it names.
+
+use crate::failure::Failure;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_buffer::NullBuffer;
+use arrow_row::{RowConverter, Rows, SortField};
+use arrow_schema::{ArrowError, DataType, Fields, Schema, SortOptions};
+use marquetry::errors::Error;
+
+/// A column that rows are sorted by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SortKey {
+    /// Field numbers from the root downwards.
+    path: Vec<usize>,
+    data_type: DataType,
+    /// The number of the column among the leaves of the schema, as Parquet counts them.
+    pub(crate) leaf: usize,
+    pub(crate) descending: bool,
+    pub(crate) nulls_first: bool,
+}
+
+/// The columns that rows are sorted by, and what makes comparable bytes of them.
+pub(crate) struct Keys {
+    keys: Vec<SortKey>,
+    converter: RowConverter,
+}
+
+impl SortKey {
+    /// The column that `text` names, and its order: `a`, `a.b:desc`, `a:nulls-first`.
+    pub(crate) fn parse(text: &str, schema: &Schema) -> Result<Self, Failure> {
+        let (mut name, mut descending, mut nulls_first) = (text.trim(), false, false);
+        let names = |name: &str| schema.fields().find(name).is_some();
+        while let Some((rest, word)) = name.rsplit_once(':')
+            && !names(name)
+        {
+            match word {
+                "asc" => descending = false,
+                "desc" => descending = true,
+                "nulls-first" => nulls_first = true,
+                "nulls-last" => nulls_first = false,
+                _ => {
+                    let message =
+                        format!("--sort-by {text}: {word:?} is none of asc, desc, nulls-first, nulls-last");
+                    return Err(Failure::Usage(message));
+                }
+            }
+            name = rest;
+        }
+        let missing = || Failure::from(Error::argument(format!("no column {name} to sort by")));
+        let (path, leaf, data_type) = find(schema.fields(), name, 0).ok_or_else(missing)?;
+        let key = SortKey { path, data_type, leaf, descending, nulls_first };
+        if !key.has_order() {
+            let data_type = &key.data_type;
+            return Err(Error::argument(format!("column {name}: {data_type} has no order to sort by")).into());
+        }
+        Ok(key)
+    }
+
+    fn has_order(&self) -> bool {
+        let values = match &self.data_type {
+            DataType::Dictionary(_, values) => values.as_ref(),
+            DataType::RunEndEncoded(_, values) => values.data_type(),
+            other => other,
+        };
+        // The nulls of structs around runs cannot be laid over them.
+        let is_run = self.path.len() > 1 && matches!(self.data_type, DataType::RunEndEncoded(..));
+        let is_odd = is_run || values.is_nested() || matches!(values, DataType::Interval(_) | DataType::Null);
+        !is_odd && RowConverter::supports_fields(&[self.field()])
+    }
+
+    fn field(&self) -> SortField {
+        let options = SortOptions { descending: self.descending, nulls_first: self.nulls_first };
+        SortField::new_with_options(self.data_type.clone(), options)
+    }
+
+    fn array(&self, batch: &RecordBatch) -> Result<ArrayRef, ArrowError> {
+        let mut array = batch.column(self.path[0]).clone();
+        for child in &self.path[1..] {
+            let parent = array.as_struct();
+            array = beneath(parent.column(*child), parent.nulls())?;
+        }
+        Ok(array)
+    }
+}
+
+/// The child of structs, null where they are.
+fn beneath(child: &ArrayRef, parents: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
+    if parents.is_none() || matches!(child.data_type(), DataType::RunEndEncoded(..)) {
+        return Ok(child.clone());
+    }
+    let nulls = NullBuffer::union(parents, child.nulls());
+    Ok(make_array(child.to_data().into_builder().nulls(nulls).build()?))
+}
+
+/// The path to the field `name`, the number of its first leaf, and its type. `before` leaves come before the fields.
+fn find(fields: &Fields, name: &str, before: usize) -> Option<(Vec<usize>, usize, DataType)> {
+    let mut leaf = before;
+    for (i, field) in fields.iter().enumerate() {
+        if field.name() == name {
+            return Some((vec![i], leaf, field.data_type().clone()));
+        }
+        let rest = name.strip_prefix(field.name().as_str()).and_then(|rest| rest.strip_prefix('.'));
+        if let (Some(rest), DataType::Struct(children)) = (rest, field.data_type())
+            && let Some((mut path, leaf, data_type)) = find(children, rest, leaf)
+        {
+            path.insert(0, i);
+            return Some((path, leaf, data_type));
+        }
+        leaf += crate::leaves::count(field.data_type());
+    }
+    None
+}
+
+impl Keys {
+    /// The keys in the order in which they count.
+    pub(crate) fn new(keys: Vec<SortKey>) -> Result<Self, Failure> {
+        let fields = keys.iter().map(SortKey::field).collect();
+        Ok(Keys { converter: RowConverter::new(fields)?, keys })
+    }
+
+    /// Bytes for each row of the batch, in the order of which rows are sorted.
+    pub(super) fn rows(&self, batch: &RecordBatch) -> Result<Rows, ArrowError> {
+        let arrays = self.keys.iter().map(|key| key.array(batch)).collect::<Result<Vec<_>, _>>()?;
+        self.converter.convert_columns(&arrays)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::Field;
+    use std::sync::Arc;
+
+    #[test]
+    fn names_and_orders() {
+        let inner = vec![Field::new("x", DataType::Int32, true), Field::new("y", DataType::Utf8, true)];
+        let list = DataType::List(Arc::new(Field::new_list_field(DataType::Int32, true)));
+        let schema = Schema::new(vec![
+            Field::new("l", list, true),
+            Field::new("s", DataType::Struct(inner.into()), true),
+            Field::new("a:desc", DataType::Int64, true),
+            Field::new("b.c", DataType::Int64, true),
+        ]);
+        let parse = |text: &str| SortKey::parse(text, &schema);
+        let key = parse("s.y:desc:nulls-first").unwrap();
+        assert_eq!((key.path, key.leaf, key.descending, key.nulls_first), (vec![1, 1], 2, true, true));
+        assert!(!parse("a:desc").unwrap().descending);
+        assert!(parse("a:desc:desc").unwrap().descending);
+        assert_eq!(parse("b.c").unwrap().leaf, 4);
+        for wrong in ["l", "s", "x", "s.z", "b.c:down"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+use super::*;
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, StringViewArray,
+    StructArray,
+};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat_batches;
+use std::sync::Arc;
+
+/// Rows with few different keys, so that many are equal, and a number of their own.
+fn batches(count: usize, rows: usize) -> Vec<RecordBatch> {
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    let batch = |number: usize| {
+        let ids = Int64Array::from_iter_values((0..rows).map(|row| (number * rows + row) as i64));
+        let words: Vec<Option<String>> = (0..rows)
+            .map(|_| Some(random() % 7).filter(|n| *n > 0).map(|n| format!("a rather long word {}", n % 6)))
+            .collect();
+        let floats = [0.0, -0.0, 1.5, f64::NAN, f64::NEG_INFINITY];
+        let floats: Float64Array = (0..rows).map(|_| Some(floats[random() as usize % 5])).collect();
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        for row in 0..rows {
+            lists.values().append_value(format!("element {row}"));
+            lists.append(row % 3 != 0);
+        }
+        let dictionary: DictionaryArray<Int32Type> = words.iter().map(|word| word.as_deref()).collect();
+        let field = Arc::new(Field::new("f", DataType::Float64, true));
+        let inner = StructArray::from(vec![(field, Arc::new(floats) as ArrayRef)]);
+        RecordBatch::try_from_iter_with_nullable([
+            ("id", Arc::new(ids) as ArrayRef, false),
+            ("word", Arc::new(StringViewArray::from_iter(words.iter().cloned())), true),
+            ("s", Arc::new(inner), true),
+            ("list", Arc::new(lists.finish()), true),
+            ("dictionary", Arc::new(dictionary), true),
+        ])
+        .unwrap()
+    };
+    (0..count).map(batch).collect()
+}
+
+fn sort(batches: &[RecordBatch], keys: &[&str], budget: Budget) -> RecordBatch {
+    let schema = batches[0].schema();
+    let keys = keys.iter().map(|key| SortKey::parse(key, &schema).unwrap()).collect();
+    let owned: Vec<_> = batches.iter().cloned().map(Ok).collect();
+    let mut seen = 0;
+    let keys = Keys::new(keys).unwrap();
+    let sorted = sorted(Box::new(owned.into_iter()), &schema, keys, budget, |rows| seen += rows).unwrap();
+    let sorted: Vec<RecordBatch> = sorted.map(Result::unwrap).collect();
+    assert_eq!(seen, batches.iter().map(RecordBatch::num_rows).sum::<usize>());
+    concat_batches(&schema, &sorted).unwrap()
+}
+
+fn ids(batch: &RecordBatch) -> Vec<i64> {
+    batch.column(0).as_primitive::<Int64Type>().values().to_vec()
+}
+
+#[test]
+fn many_runs_give_what_one_sort_in_memory_gives() {
+    let batches = batches(40, 50);
+    let all = concat_batches(&batches[0].schema(), &batches).unwrap();
+    for keys in [
+        &["word", "s.f:desc"][..],
+        &["s.f", "word:desc:nulls-first"],
+        &["dictionary:nulls-first"],
+        &["id:desc"],
+    ] {
+        let in_memory = sort(&batches, keys, Budget { bytes: usize::MAX, batch_rows: 64, fan_in: 64 });
+        // A run for each batch, merged by threes and in several passes.
+        let spilled = sort(&batches, keys, Budget { bytes: 1, batch_rows: 64, fan_in: 3 });
+        assert_eq!(ids(&in_memory), ids(&spilled), "{keys:?}");
+        assert_eq!(in_memory, spilled);
+        let some = sort(&batches, keys, Budget { bytes: 100_000, batch_rows: 7, fan_in: 64 });
+        assert_eq!(in_memory, some);
+        // The rows are still the same rows.
+        let mut sorted = ids(&in_memory);
+        let position = sorted.iter().position(|id| *id == 777).unwrap();
+        assert_eq!(in_memory.slice(position, 1), all.slice(777, 1));
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..2000).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn order_is_that_of_the_keys_and_equal_rows_keep_theirs() {
+    let batches = batches(10, 30);
+    let sorted = sort(&batches, &["word:desc", "s.f"], Budget { bytes: 1, batch_rows: 16, fan_in: 2 });
+    let words = sorted.column(1).as_string_view();
+    let floats = sorted.column(2).as_struct().column(0).as_primitive::<Float64Type>();
+    let ids = ids(&sorted);
+    for row in 1..sorted.num_rows() {
+        let word = |row: usize| words.is_valid(row).then(|| words.value(row));
+        // Nulls are last, whichever the direction.
+        let by_word = match (word(row - 1), word(row)) {
+            (Some(a), Some(b)) => b.cmp(a),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        };
+        let by_float = floats.value(row - 1).total_cmp(&floats.value(row));
+        let order = by_word.then(by_float).then(ids[row - 1].cmp(&ids[row]));
+        assert!(order.is_lt(), "row {row}");
+    }
+}
+
+#[test]
+fn no_rows_and_failures() {
+    let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Utf8, true)]));
+    let keys = || Keys::new(vec![SortKey::parse("a", &schema).unwrap()]).unwrap();
+    let budget = Budget { bytes: 1, batch_rows: 8, fan_in: 2 };
+    let none = sorted(Box::new(std::iter::empty()), &schema, keys(), budget, |_| {}).unwrap();
+    assert_eq!(none.count(), 0);
+    let column: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![column]).unwrap();
+    let failing = [Ok(batch), Err(Failure::Check("bad".to_owned()))];
+    assert!(sorted(Box::new(failing.into_iter()), &schema, keys(), budget, |_| {}).is_err());
+}

@@ -1,0 +1,250 @@
+//! A random column, cut into blocks and written with random settings.
+
+use crate::chunk::data::{PHYSICAL, Random, values};
+use crate::chunk::file::root;
+use crate::chunk::model::{Datum, Node};
+use bytes::Bytes;
+use marquetry_base::Limits;
+use marquetry_codec::Codec;
+use marquetry_core::nesting::{Definition, Present, Shredded};
+use marquetry_core::schema::{Leaf, Schema};
+use marquetry_core::write::{
+    BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodedChunk, EncodingChoice, FileSettings,
+    FileWriter, PageVersion, Spill, StatisticsLevel, Workspace,
+};
+use marquetry_encoding::{Physical, Values, registry};
+use marquetry_format::{Repetition, SchemaElement};
+use std::sync::Arc;
+
+/// A column of several row groups.
+pub(crate) struct Sample {
+    pub(crate) node: Node,
+    pub(crate) physical: Physical,
+    pub(crate) schema: Vec<SchemaElement>,
+    pub(crate) leaf: Leaf,
+    pub(crate) row_groups: Vec<Vec<Datum>>,
+    pub(crate) settings: ColumnSettings,
+    /// Blocks of each row group.
+    blocks: Vec<Vec<Shredded>>,
+}
+
+pub(crate) fn plain_settings() -> ColumnSettings {
+    ColumnSettings {
+        codec: Codec::Zstd,
+        level: Some(1),
+        encoding: EncodingChoice::Auto { dictionary: true },
+        compat: Compat::Modern,
+        dictionary_page_bytes: 1 << 20,
+        page_bytes: 1 << 20,
+        page_rows: 20_000,
+        page_version: PageVersion::V1,
+        checksums: true,
+        statistics: StatisticsLevel::Page,
+        statistics_truncate: Some(64),
+        index_truncate: Some(64),
+        page_header_statistics: false,
+        bloom: None,
+        total_order: false,
+    }
+}
+
+impl Sample {
+    /// Few rows of any nesting.
+    pub(crate) fn nested(seed: u64) -> Sample {
+        let random = &mut Random(seed);
+        let node = Node::random(random, 4, 1);
+        let most = random.pick(&[1, 20, 400]);
+        let rows = (0..1 + random.below(3)).map(|_| random.below(most + 1)).collect();
+        Sample::new(random, node, rows)
+    }
+
+    /// So many rows that dictionaries are looked at again.
+    pub(crate) fn long(seed: u64) -> Sample {
+        let random = &mut Random(seed);
+        let node = match random.below(3) {
+            0 => Node::Leaf,
+            1 => Node::Optional(Box::new(Node::Leaf)),
+            _ => Node::random(random, 2, 1),
+        };
+        let rows = vec![random.pick(&[15_000, 40_000, 140_000])];
+        Sample::new(random, node, rows)
+    }
+
+    fn new(random: &mut Random, node: Node, rows: Vec<usize>) -> Sample {
+        let physical = random.pick(&PHYSICAL);
+        let mut schema = vec![root(1)];
+        node.schema("c", Repetition::REQUIRED, physical, &mut schema);
+        let leaf = Schema::from_thrift(&schema, &Limits::default()).unwrap().column(0).clone();
+        let (mut row_groups, mut blocks) = (Vec::new(), Vec::new());
+        for rows in rows {
+            let mut data: Vec<Datum> = (0..rows).map(|_| node.datum(random)).collect();
+            let (style, turn) = (random.below(7), random.below(rows.max(1)) as u64);
+            let mut i = 0;
+            data.iter_mut().for_each(|datum| each_word(datum, &mut |word| restyle(word, &mut i, style, turn)));
+            blocks.push(cut(random, &node, physical, &leaf, &data));
+            row_groups.push(data);
+        }
+        let settings = settings(random, physical);
+        Sample { node, physical, schema, leaf, row_groups, settings, blocks }
+    }
+
+    /// The whole file. If `spill` is a number, once in so many blocks all pages are spilled.
+    pub(crate) fn write(&self, spill: Option<usize>, workspace: &mut Workspace) -> Bytes {
+        let mut file = FileWriter::new(Vec::new(), self.schema.clone(), FileSettings::default()).unwrap();
+        let random = &mut Random(77);
+        for (rows, blocks) in self.row_groups.iter().zip(&self.blocks) {
+            let mut writer = ColumnWriter::new(&self.leaf, &self.settings).unwrap();
+            let place = Arc::new(Spill::new().unwrap());
+            for block in blocks {
+                writer.write(block, workspace).unwrap();
+                if spill.is_some_and(|n| random.one_in(n)) {
+                    writer.spill_to(&place, workspace).unwrap();
+                }
+            }
+            let (chunk, _) = writer.close(workspace).unwrap();
+            file.write_row_group(rows.len() as u64, vec![chunk], None).unwrap();
+        }
+        Bytes::from(file.finish().unwrap().0)
+    }
+}
+
+/// One chunk of a flat column.
+pub(crate) fn chunk_of(leaf: &Leaf, settings: &ColumnSettings, blocks: &[Shredded]) -> EncodedChunk {
+    let workspace = &mut Workspace::new();
+    let mut writer = ColumnWriter::new(leaf, settings).unwrap();
+    blocks.iter().for_each(|block| writer.write(block, workspace).unwrap());
+    writer.close(workspace).unwrap().0
+}
+
+/// A flat column.
+pub(crate) fn flat_leaf(physical: Physical, repetition: Repetition) -> Leaf {
+    let schema = [root(1), crate::chunk::file::leaf("c", repetition, physical)];
+    Schema::from_thrift(&schema, &Limits::default()).unwrap().column(0).clone()
+}
+
+/// Blocks of a flat column without nulls.
+pub(crate) fn flat_blocks(values: &Values) -> Vec<Shredded> {
+    let starts = (0..values.len()).step_by(8192);
+    starts
+        .map(|start| {
+            let end = (start + 8192).min(values.len());
+            let mut block = values.shape().empty();
+            block.push_range(values, start..end);
+            flat(block)
+        })
+        .collect()
+}
+
+/// Rows of a flat column without nulls.
+pub(crate) fn flat(values: Values) -> Shredded {
+    let n = values.len();
+    let values = Present::Values(values);
+    Shredded { rows: n, entries: n, def: Definition::Max, rep: Vec::new(), values }
+}
+
+fn each_word(datum: &mut Datum, change: &mut impl FnMut(&mut u64)) {
+    match datum {
+        Datum::Null => {}
+        Datum::Value(word) => change(word),
+        Datum::List(data) | Datum::Struct(data) => data.iter_mut().for_each(|datum| each_word(datum, change)),
+    }
+}
+
+/// Columns as there are: with few values, with many, with many from some place on.
+fn restyle(word: &mut u64, i: &mut u64, style: usize, turn: u64) {
+    *i += 1;
+    *word = match style {
+        0 => *word,
+        1 => *word % 3,
+        2 => 5,
+        3 => *i,
+        4 => i.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        5 if *i < turn => *word % 10,
+        6 if *i >= turn => *word % 10,
+        _ => i.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+    };
+}
+
+/// The rows in blocks of random sizes, in random forms.
+fn cut(
+    random: &mut Random,
+    node: &Node,
+    physical: Physical,
+    leaf: &Leaf,
+    data: &[Datum],
+) -> Vec<Shredded> {
+    let most = random.pick(&[3, 50, 9_000]).max(data.len() / 50);
+    let (mut at, mut blocks) = (0, Vec::new());
+    let has_keys = physical != Physical::Boolean && random.one_in(4);
+    while at < data.len() {
+        let end = (at + random.below(most + 1)).min(data.len());
+        let shredded = node.shred(&data[at..end]).remove(0);
+        let (is_max, max) = (|def: &u8| *def == leaf.max_def(), leaf.max_def());
+        let def = match (shredded.def.iter().all(is_max), max, random.one_in(2)) {
+            (true, _, true) | (true, 0, _) => Definition::Max,
+            (_, 1, true) => Definition::Bits(shredded.def.iter().map(is_max).collect()),
+            _ => Definition::Levels(shredded.def.clone()),
+        };
+        let values = match has_keys && !random.one_in(5) {
+            true => keys(random, physical, &shredded.words),
+            false => Present::Values(values(physical, &shredded.words)),
+        };
+        let rep = if leaf.max_rep() > 0 { shredded.rep } else { Vec::new() };
+        blocks.push(Shredded { rows: end - at, entries: shredded.def.len(), def, rep, values });
+        at = end;
+    }
+    blocks
+}
+
+/// The values by keys of a dictionary that has more than them, in no order, and some of them twice.
+fn keys(random: &mut Random, physical: Physical, words: &[u64]) -> Present {
+    let mut dictionary: Vec<u64> = words.to_vec();
+    dictionary.sort_unstable();
+    if random.one_in(2) {
+        dictionary.dedup();
+    }
+    dictionary.push(u64::MAX);
+    let at = |word: &u64| dictionary.binary_search(word).unwrap() as u32;
+    let keys = words.iter().map(at).collect();
+    Present::Keys { keys, dictionary: Arc::new(values(physical, &dictionary)) }
+}
+
+fn settings(random: &mut Random, physical: Physical) -> ColumnSettings {
+    let legal: Vec<i32> = registry::TABLE
+        .iter()
+        .filter(|row| (row.legal)(physical) && row.code != 2)
+        .map(|row| row.code)
+        .collect();
+    let no_dictionary: Vec<i32> = legal.iter().copied().filter(|code| *code != 8).collect();
+    let encoding = match random.below(5) {
+        0 => EncodingChoice::Fixed(random.pick(&legal)),
+        1 => EncodingChoice::DictionaryOr(random.pick(&no_dictionary)),
+        2 => EncodingChoice::Auto { dictionary: false },
+        _ => EncodingChoice::Auto { dictionary: true },
+    };
+    let codecs = [Codec::Uncompressed, Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw];
+    ColumnSettings {
+        codec: random.pick(&codecs),
+        level: None,
+        encoding,
+        compat: random.pick(&[Compat::Maximum, Compat::Modern, Compat::Latest]),
+        dictionary_page_bytes: random.pick(&[1, 50, 400, 4_000, 100_000, 1 << 20]),
+        page_bytes: random.pick(&[1, 30, 300, 5_000, 100_000, usize::MAX]),
+        page_rows: random.pick(&[1, 7, 100, 5_000, 20_000, usize::MAX]),
+        page_version: random.pick(&[PageVersion::V1, PageVersion::V2]),
+        checksums: random.one_in(2),
+        statistics: random.pick(&[
+            StatisticsLevel::None,
+            StatisticsLevel::Chunk,
+            StatisticsLevel::Page,
+            StatisticsLevel::Page,
+        ]),
+        statistics_truncate: random.pick(&[None, Some(5)]),
+        index_truncate: random.pick(&[None, Some(5)]),
+        page_header_statistics: random.one_in(3),
+        bloom: random
+            .one_in(3)
+            .then(|| BloomSettings { ndv: random.pick(&[None, Some(100)]), fpp: 0.01 }),
+        total_order: random.one_in(3),
+    }
+}

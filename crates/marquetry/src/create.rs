@@ -1,0 +1,83 @@
+//! The short door for writing.
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use marquetry_arrow::arrow_writer::ArrowWriter;
+use marquetry_base::Result;
+use marquetry_core::io::AtomicFile;
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::write::WriterProperties;
+use std::path::Path;
+
+/// Begins a Parquet file of batches of `schema`.
+///
+/// It appears at `path` when it is [closed](NewFile::close), complete, in place of a file that was there before.
+/// Dropped before that, or after an error or a crash, what was there stays.
+///
+/// Encodings are chosen by trying them, pages are compressed with ZSTD and have checksums, and all statistics and
+/// indexes are there; [`create_with`] takes other properties.
+///
+/// ```
+/// use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+/// use std::sync::Arc;
+///
+/// # let folder = std::env::temp_dir().join(format!("marquetry-create-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("prices.parquet");
+/// let price = Arc::new(Float64Array::from(vec![9.5, 12.0])) as ArrayRef;
+/// let batch = RecordBatch::try_from_iter([("price", price)])?;
+///
+/// let mut file = marquetry::create(&path, batch.schema())?;
+/// file.write(&batch)?;
+/// file.close()?;
+///
+/// assert_eq!(marquetry::open(&path)?.batches()?.next().unwrap()?, batch);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Fails if there is no such directory or it may not be written to, or if Parquet cannot store a column.
+pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<NewFile> {
+    create_with(path, schema, WriterProperties::default())
+}
+
+/// As [`create`], with these properties.
+pub fn create_with(
+    path: impl AsRef<Path>,
+    schema: SchemaRef,
+    properties: WriterProperties,
+) -> Result<NewFile> {
+    let name = path.as_ref().display().to_string();
+    let begin = || ArrowWriter::try_new(AtomicFile::create(&path)?, schema, Some(properties));
+    let writer = begin().map_err(|error| error.in_file(name.as_str()))?;
+    Ok(NewFile { writer, name })
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub struct NewFile {
+    writer: ArrowWriter<AtomicFile>,
+    name: String,
+}
+
+impl NewFile {
+    /// Appends the rows of `batch`.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.writer.write(batch).map_err(|error| error.in_file(self.name.as_str()))
+    }
+
+    /// The writer, for what is not here: ending a row group, sizes, more metadata.
+    pub fn writer(&mut self) -> &mut ArrowWriter<AtomicFile> {
+        &mut self.writer
+    }
+
+    /// Writes what is left, brings the file to the disk, and gives it its name. Says what the footer says.
+    pub fn close(self) -> Result<ParquetMetaData> {
+        let end = || {
+            let (file, metadata) = self.writer.into_parts()?;
+            file.finish()?;
+            Ok(metadata)
+        };
+        end().map_err(|error: marquetry_base::Error| error.in_file(self.name.as_str()))
+    }
+}
