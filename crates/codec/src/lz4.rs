@@ -57,8 +57,15 @@ fn decompress_frame(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<(
 }
 
 /// Keeps the hash table; LZ4_RAW.
-#[derive(Default)]
 pub(crate) struct Compressor(block::CompressTable);
+
+impl Default for Compressor {
+    /// The table for input of any size: a small one becomes large with the first large input and stays so, and then what
+    /// comes out would depend on what was compressed before.
+    fn default() -> Self {
+        Compressor(block::CompressTable::large())
+    }
+}
 
 impl Compressor {
     pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), Refusal> {

@@ -85,7 +85,7 @@ fn sets() -> Vec<(&'static str, Physical, Values)> {
         ("i32 random", Physical::Int32, i32s(|word| word)),
         ("i64 ascending", Physical::Int64, Values::W64(ascending.collect())),
         ("i64 runs of 50", Physical::Int64, Values::W64(runs.collect())),
-        ("i64 of 15", Physical::Int64, i64s(|word| word % 15 << 20)),
+        ("i64 of 15", Physical::Int64, i64s(|word| (word % 15) << 20)),
         ("i64 of 1000", Physical::Int64, i64s(|word| mix(word % 1000))),
         ("i64 of 100k", Physical::Int64, i64s(|word| mix(word % 100_000))),
         ("i64 unique", Physical::Int64, i64s(|word| word)),

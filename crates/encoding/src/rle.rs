@@ -435,7 +435,7 @@ fn write_packed_bits(bits: &Bits, range: Range<usize>, out: &mut Vec<u8>) {
 /// From how many equal values on a run takes fewer bytes than they do packed. A run that interrupts packed groups also
 /// makes a second header for those necessary.
 fn shortest_run(width: u32, interrupts: bool) -> usize {
-    let bytes = 2 + width.div_ceil(8) + u32::from(interrupts) + RUN_BIAS;
+    let bytes = 1 + width.div_ceil(8) + u32::from(interrupts) + RUN_GAIN;
     (8 * bytes).div_ceil(width) as usize
 }
 
@@ -454,8 +454,8 @@ const GROUP: usize = 8;
 const MAX_RUN: usize = i32::MAX as usize;
 /// Values behind one header of packed groups; many, because readers are the faster the longer they go without one.
 const MAX_PACKED: usize = 1 << 27;
-/// So many bytes must a run save: each end of one takes readers some time.
-const RUN_BIAS: u32 = 0;
+/// So many bytes must a run save, because each end of one takes readers some time.
+const RUN_GAIN: u32 = 1;
 
 #[cfg(test)]
 mod tests {

@@ -109,14 +109,7 @@ pub fn join_views<'a, O>(
     offsets: &mut Vec<O>,
     bytes: &mut Vec<u8>,
 ) {
-    let start = bytes.len();
-    let mut end = start;
-    let ends = views.iter().map(|&view| {
-        end += view_len(view) as usize;
-        offset(end)
-    });
-    offsets.extend(ends);
-    put_strings::<false>(views, buffers, bytes);
+    put_strings::<false, O>(views, buffers, offset, offsets, bytes);
 }
 
 /// Appends the strings of `views`, end to end, to `bytes`. `buffers` are what the long views refer to.
@@ -124,7 +117,7 @@ pub fn join_views<'a, O>(
 /// # Panics
 /// If a view is of no range of its buffer.
 pub fn concat_views<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
-    put_strings::<false>(views, buffers, bytes);
+    put_strings::<false, ()>(views, buffers, |_| (), &mut Vec::new(), bytes);
 }
 
 /// [`concat_views`] with the length of each string before it, 4 bytes little-endian: PLAIN.
@@ -132,17 +125,19 @@ pub fn concat_views<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u8
 /// # Panics
 /// If a view is of no range of its buffer.
 pub fn plain_strings<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
-    put_strings::<true>(views, buffers, bytes);
+    put_strings::<true, ()>(views, buffers, |_| (), &mut Vec::new(), bytes);
 }
 
 /// Bytes that are copied at once: most strings.
 const CHUNK: usize = 32;
 
-/// Appends strings, with their lengths before them if `PLAIN`.
+/// Appends strings, with their lengths before them if `PLAIN`, and where each of them ends.
 #[inline(always)]
-fn put_strings<'a, const PLAIN: bool>(
+fn put_strings<'a, const PLAIN: bool, O>(
     views: &'a [u128],
     buffers: impl Iterator<Item = &'a [u8]>,
+    offset: impl Fn(usize) -> O,
+    offsets: &mut Vec<O>,
     bytes: &mut Vec<u8>,
 ) {
     // PERF: short strings are taken from the views as if those were a buffer: which strings are short is hard to
@@ -151,9 +146,10 @@ fn put_strings<'a, const PLAIN: bool>(
     let lengths = if PLAIN { 4 * views.len() } else { 0 };
     let total = lengths + views.iter().map(|&view| view_len(view) as usize).sum::<usize>();
     bytes.reserve(total + CHUNK);
+    let start = bytes.len();
     let to = bytes.spare_capacity_mut();
     let mut end = 0;
-    for (i, &view) in views.iter().enumerate() {
+    offsets.extend(views.iter().enumerate().map(|(i, &view)| {
         let len = view_len(view) as usize;
         let source = select_unpredictable(view_is_inline(view), 0, 1 + ((view >> 64) as u32 as usize));
         let from = select_unpredictable(view_is_inline(view), i * 16 + 4, (view >> 96) as usize);
@@ -168,10 +164,11 @@ fn put_strings<'a, const PLAIN: bool>(
             _ => copy_exact(&source[..len], &mut to[end..][..len]),
         }
         end += len;
-    }
+        offset(start + end)
+    }));
     assert_eq!(end, total);
     // SAFETY: `total` bytes were written, string by string without a gap.
-    unsafe { bytes.set_len(bytes.len() + total) };
+    unsafe { bytes.set_len(start + total) };
 }
 
 /// Appends the first `len` bytes of `padded`.

@@ -94,8 +94,6 @@ pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Views) 
     }
 }
 
-/// Views have offsets of 32 bits: a buffer that is longer than those reach is given in parts, of which each begins with
-/// a string and has all of it.
 fn from_offsets<O: OffsetSizeTrait>(
     offsets: &[O],
     buffer: &Buffer,
@@ -103,24 +101,39 @@ fn from_offsets<O: OffsetSizeTrait>(
     out: &mut Views,
 ) -> Result<(), Unfit> {
     let bytes = shared_bytes(buffer);
-    if i32::try_from(bytes.len()).is_ok() {
-        let number = out.add_buffer(&bytes);
-        picks.runs(|run| {
-            let ends = offsets[run.start..=run.end].windows(2);
-            out.push_slices(number, ends.map(|pair| pair[0].as_usize()..pair[1].as_usize()));
-        });
-        return Ok(());
+    if bytes.len() > LONGEST {
+        return from_parts(offsets, &bytes, picks, out, u32::MAX as usize);
     }
+    let number = out.add_buffer(&bytes);
+    picks.runs(|run| {
+        let ends = offsets[run.start..=run.end].windows(2);
+        out.push_slices(number, ends.map(|pair| pair[0].as_usize()..pair[1].as_usize()));
+    });
+    Ok(())
+}
+
+/// Lengths in pages are of 32 bits, and readers take them as signed.
+const LONGEST: usize = i32::MAX as usize;
+
+/// A buffer that is longer than the offsets of views `reach` is given in parts, each of which begins with a string and
+/// has all of it.
+fn from_parts<O: OffsetSizeTrait>(
+    offsets: &[O],
+    bytes: &Bytes,
+    picks: &Picks<'_>,
+    out: &mut Views,
+    reach: usize,
+) -> Result<(), Unfit> {
     let (mut part, mut number, mut n, mut too_long) = (0..0, 0, 0, None);
     picks.runs(|run| {
         for pair in offsets[run.start..=run.end].windows(2) {
             let string = pair[0].as_usize()..pair[1].as_usize();
-            if i32::try_from(string.len()).is_err() {
+            if string.len() > LONGEST {
                 too_long = too_long.or(Some(n));
                 continue;
             }
-            if string.start < part.start || string.end > part.end {
-                part = string.start..bytes.len().min(string.start.saturating_add(PART));
+            if part.is_empty() || string.start < part.start || string.end > part.end {
+                part = string.start..bytes.len().min(string.start.saturating_add(reach));
                 number = out.add_buffer(&bytes.slice(part.clone()));
             }
             out.push_slice(number, string.start - part.start..string.end - part.start);
@@ -132,9 +145,6 @@ fn from_offsets<O: OffsetSizeTrait>(
         None => Ok(()),
     }
 }
-
-/// Bytes of a buffer that views can reach.
-const PART: usize = u32::MAX as usize;
 
 /// Arrow's views are ours, but for the numbers of the buffers.
 fn from_views<T: ByteViewType>(array: &GenericByteViewArray<T>, picks: &Picks<'_>, out: &mut Views) {
@@ -159,4 +169,26 @@ fn shared_bytes(buffer: &Buffer) -> Bytes {
         }
     }
     Bytes::from_owner(Owner(buffer.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marquetry_core::nesting::Slices;
+
+    #[test]
+    fn long_buffers_are_given_in_parts() {
+        let text: Vec<String> = (0..40).map(|i| "x".repeat(i * 7 % 23) + &i.to_string()).collect();
+        let array = arrow_array::LargeStringArray::from(text.clone());
+        let mut slots = Slices::default();
+        [3..20, 10..15, 25..40, 0..2].into_iter().for_each(|range| slots.push(range));
+        let expected: Views = slots.ranges().iter().cloned().flatten().map(|i| text[i].as_bytes()).collect();
+        for reach in [25, 60, 10_000] {
+            let mut views = Views::new();
+            let bytes = shared_bytes(array.values());
+            from_parts(array.value_offsets(), &bytes, &Picks::new(&slots, None), &mut views, reach).unwrap();
+            assert_eq!(views, expected);
+            assert!(views.buffers().iter().all(|buffer| buffer.len() <= reach));
+        }
+    }
 }

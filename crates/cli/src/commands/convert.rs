@@ -91,7 +91,9 @@ fn parquet_sink<'a, 'b>(
     destination: &'a mut Destination<'b>,
 ) -> Result<Sink<'a, 'b>, Failure> {
     let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
-    let properties = properties(&args.writing, args.memory_limit, keys, pairs);
+    // Merging takes a quarter at most.
+    let memory_limit = if keys.is_empty() { args.memory_limit } else { args.memory_limit / 4 * 3 };
+    let properties = properties(&args.writing, memory_limit, keys, pairs);
     // Bytes of some rows cannot be told from those of all.
     let has_all_rows = args.selection.offset == 0 && args.limit.is_none();
     let source = input.parquet.clone().filter(|_| has_all_rows);

@@ -60,25 +60,32 @@ fn rows(mut batches: Batches, mut offset: usize, mut limit: usize) -> Batches {
     }))
 }
 
-/// The schema with a name for every column, and none twice.
+/// The schema with a name for every column, and none twice: of `a, a` the second becomes `a_1`.
 pub(super) fn with_unique_names(schema: &Schema) -> SchemaRef {
     let mut names: Vec<String> = Vec::new();
     for (i, field) in schema.fields().iter().enumerate() {
         let name = if field.name().is_empty() { format!("C{i}") } else { field.name().clone() };
-        let others = |name: &String| {
-            names.contains(name) || schema.fields().iter().skip(i + 1).any(|field| field.name() == name)
-        };
-        let is_free = |name: &String| !names.contains(name);
-        let name = match is_free(&name) {
-            true => name,
-            false => {
-                let numbered = (1..).map(|n| format!("{name}_{n}"));
-                numbered.into_iter().find(|name| !others(name)).unwrap_or(name)
-            }
-        };
-        names.push(name);
+        let is_taken = |name: &String| names.contains(name);
+        let is_meant = |name: &String| schema.fields().find(name).is_some();
+        let numbered = (1..=names.len() + schema.fields().len()).map(|n| format!("{name}_{n}"));
+        let free = numbered.into_iter().find(|name| !is_taken(name) && !is_meant(name));
+        names.push(if is_taken(&name) { free.unwrap_or(name) } else { name });
     }
     let fields =
         schema.fields().iter().zip(names).map(|(field, name)| field.as_ref().clone().with_name(name));
     std::sync::Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::{DataType, Field};
+
+    #[test]
+    fn names_are_there_once() {
+        let fields = ["a", "", "a", "a_1", "a", "C1"].map(|name| Field::new(name, DataType::Utf8, true));
+        let schema = with_unique_names(&Schema::new(fields.to_vec()));
+        let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(names, ["a", "C1", "a_2", "a_1", "a_3", "C1_1"]);
+    }
 }

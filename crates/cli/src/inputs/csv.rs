@@ -13,6 +13,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_csv::reader::{BufReader as CsvReader, Format, ReaderBuilder};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use marquetry::errors::Error;
 use std::io::{BufRead, Cursor, Read};
 use std::sync::Arc;
 
@@ -27,48 +28,25 @@ pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &Wanted<'_>) -> Resul
     let mut from = origin.text()?;
     let mut start = Vec::new();
     from.by_ref().take(SAMPLE_BYTES).read_to_end(&mut start).map_err(bad)?;
-    let is_whole = (start.len() as u64) < SAMPLE_BYTES;
     let raw = cells.raw_schema(&start)?;
-    let given_type = |name: &str| {
-        given.as_ref().and_then(|given| given.column_with_name(name)).map(|(_, field)| field.clone())
-    };
-    if let Some(unknown) = given
-        .iter()
-        .flat_map(|given| given.fields())
-        .find(|field| raw.column_with_name(field.name()).is_none())
-    {
-        let names: Vec<_> = raw.fields().iter().map(|field| field.name().as_str()).collect();
-        return Err(Failure::File(marquetry::errors::Error::argument(format!(
-            "--schema has a column {} that is not there; there are {}",
-            unknown.name(),
-            names.join(", ")
-        ))));
+    let mut columns = columns(&raw, given.as_ref())?;
+    if columns.iter().any(|column| column.sample != Sample::None) {
+        match wanted.args.infer_rows {
+            InferRows::All => {
+                cells.guess(&raw, &mut columns, origin.text()?, None, true)?;
+                // The first reader has moved on if it shares a file with this one.
+                from = origin.text()?;
+                start.clear();
+            }
+            InferRows::First(rows) => {
+                let is_whole = (start.len() as u64) < SAMPLE_BYTES;
+                let sample = Box::new(Cursor::new(start.clone()));
+                cells.guess(&raw, &mut columns, sample, Some(rows), is_whole)?;
+            }
+        }
     }
-    let are_all_given = raw.fields().iter().all(|field| given_type(field.name()).is_some());
-    let (guesses, sample) = match wanted.args.infer_rows {
-        _ if are_all_given => (vec![Guess::new(); raw.fields().len()], Sample::None),
-        InferRows::All => {
-            let guesses = cells.guess(&raw, origin.text()?, u64::MAX, true)?;
-            // The first reader has moved on in the same file.
-            from = origin.text()?;
-            start.clear();
-            (guesses.0, Sample::All)
-        }
-        InferRows::First(rows) => {
-            let (guesses, seen) = cells.guess(&raw, Box::new(Cursor::new(start.clone())), rows, is_whole)?;
-            (guesses, Sample::First(seen))
-        }
-    };
-    let columns: Vec<Column> = raw
-        .fields()
-        .iter()
-        .zip(guesses)
-        .map(|(field, guess)| match given_type(field.name()) {
-            Some(field) => Column { field, sample: Sample::None },
-            None => Column { field: Field::new(field.name(), guess.data_type(), true), sample },
-        })
-        .collect();
-    let schema = Arc::new(Schema::new(columns.iter().map(|column| column.field.clone()).collect::<Vec<_>>()));
+    let fields: Vec<Field> = columns.iter().map(|column| column.field.clone()).collect();
+    let schema = Arc::new(Schema::new(fields));
     let reader = cells.reader(&raw, Box::new(Cursor::new(start).chain(from)), wanted.batch_rows)?;
     let to = schema.clone();
     let mut rows = 0;
@@ -80,6 +58,25 @@ pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &Wanted<'_>) -> Resul
     });
     let bytes_read = origin.bytes_read();
     Ok(Input { schema, batches: Box::new(batches), rows: None, bytes, bytes_read, parquet: None })
+}
+
+/// The columns with the types that are given; the others are text until they are guessed. Fails if a given one is not
+/// there.
+fn columns(raw: &Schema, given: Option<&Schema>) -> Result<Vec<Column>, Failure> {
+    let given_fields = given.into_iter().flat_map(|given| given.fields());
+    for field in given_fields {
+        if raw.fields().find(field.name()).is_none() {
+            let names: Vec<_> = raw.fields().iter().map(|field| field.name().as_str()).collect();
+            let (name, names) = (field.name(), names.join(", "));
+            let message = format!("--schema has a column {name} that is not there; there are {names}");
+            return Err(Error::argument(message).into());
+        }
+    }
+    let column = |field: &Arc<Field>| match given.and_then(|given| given.fields().find(field.name())) {
+        Some((_, given)) => Column { field: given.as_ref().clone(), sample: Sample::None },
+        None => Column { field: field.as_ref().clone(), sample: Sample::All },
+    };
+    Ok(raw.fields().iter().map(column).collect())
 }
 
 /// A column, and where its type is from.
@@ -141,16 +138,17 @@ impl Cells {
         builder.build_buffered(from).map_err(bad)
     }
 
-    /// What the first `most` rows are, and how many there were. If `from` is only the start of a file, its last row
-    /// may be cut off: it does not count, nor does an error there.
+    /// Guesses the types of columns that are not given from the first `most` rows, or from all. If `from` is only the
+    /// start of a file, its last row may be cut off: it does not count, nor does an error there.
     fn guess(
         &self,
         raw: &SchemaRef,
+        columns: &mut [Column],
         from: Box<dyn BufRead>,
-        most: u64,
+        most: Option<u64>,
         is_whole: bool,
-    ) -> Result<(Vec<Guess>, u64), Failure> {
-        let mut guesses = vec![Guess::new(); raw.fields().len()];
+    ) -> Result<(), Failure> {
+        let mut guesses = vec![Guess::new(); columns.len()];
         let mut seen = 0;
         let mut reader = self.reader(raw, from, SAMPLE_BATCH)?.peekable();
         while let Some(batch) = reader.next() {
@@ -160,17 +158,25 @@ impl Cells {
                 Err(_) => break,
             };
             let is_cut = !is_whole && !matches!(reader.peek(), Some(Ok(_)));
-            let rows = (most - seen).min((batch.num_rows() - usize::from(is_cut)) as u64);
-            for (column, guess) in batch.columns().iter().zip(&mut guesses) {
-                let texts = column.as_string::<i32>().iter().take(rows as usize).flatten();
+            let rows = (batch.num_rows() - usize::from(is_cut)) as u64;
+            let rows = rows.min(most.map_or(u64::MAX, |most| most - seen));
+            for (cells, guess) in batch.columns().iter().zip(&mut guesses) {
+                let texts = cells.as_string::<i32>().iter().take(rows as usize).flatten();
                 texts.filter(|text| !self.is_null(text)).for_each(|text| guess.add(text));
             }
             seen += rows;
-            if seen == most {
+            if Some(seen) == most {
                 break;
             }
         }
-        Ok((guesses, seen))
+        let sample = if most.is_some() { Sample::First(seen) } else { Sample::All };
+        for (column, guess) in columns.iter_mut().zip(guesses) {
+            if column.sample != Sample::None {
+                column.field.set_data_type(guess.data_type());
+                column.sample = sample;
+            }
+        }
+        Ok(())
     }
 
     fn is_null(&self, text: &str) -> bool {

@@ -48,15 +48,19 @@ impl BloomFilter {
     /// # Panics
     /// If the range is not inside.
     pub fn insert(&mut self, values: &Values, range: Range<usize>) {
+        Self::each_hash(values, range, |hash| self.insert_hash(hash));
+    }
+
+    /// Gives the [`hash`](Self::hash) of each value in `range` to `take`.
+    ///
+    /// # Panics
+    /// If the range is not inside.
+    pub fn each_hash(values: &Values, range: Range<usize>, mut take: impl FnMut(u64)) {
         let mut scratch = [0; 8];
         match values {
-            Values::W32(words) => {
-                words[range].iter().for_each(|word| self.insert_hash(Self::hash(&word.to_le_bytes())));
-            }
-            Values::W64(words) => {
-                words[range].iter().for_each(|word| self.insert_hash(Self::hash(&word.to_le_bytes())));
-            }
-            _ => range.for_each(|i| self.insert_hash(Self::hash(plain_value(values, i, &mut scratch)))),
+            Values::W32(words) => words[range].iter().for_each(|word| take(Self::hash(&word.to_le_bytes()))),
+            Values::W64(words) => words[range].iter().for_each(|word| take(Self::hash(&word.to_le_bytes()))),
+            _ => range.for_each(|i| take(Self::hash(plain_value(values, i, &mut scratch)))),
         }
     }
 

@@ -218,7 +218,10 @@ impl ColumnWriter {
             // All values have their pages. If there will be more, they are as those before were.
             let best = self.choice.candidates.iter().find(|tried| tried.code != RLE_DICTIONARY);
             let code = best.map_or(PLAIN, |best| best.code);
-            return if when == When::Full { self.leave_dictionary(code, true, workspace) } else { Ok(()) };
+            return match when {
+                When::Full => self.leave_dictionary(code, true, workspace),
+                When::Growing | When::Complete => Ok(()),
+            };
         }
         let sample = interned.view().sample()?;
         let tried = choose::try_all(&sample, self.leaf.physical(), &self.settings, workspace)?;
@@ -343,10 +346,17 @@ impl ColumnWriter {
         if matches!(self.state, State::Sampling { .. }) {
             self.choose(false, workspace)?;
         } else if let State::Interned { interned, .. } = &self.state
-            && matches!(self.settings.encoding, EncodingChoice::Auto { .. })
             && !interned.is_committed
         {
-            self.reconsider(When::Complete, workspace)?;
+            let is_empty = interned.dictionary().is_empty();
+            match self.settings.encoding {
+                EncodingChoice::Auto { .. } if is_empty => self.leave_dictionary(PLAIN, false, workspace)?,
+                EncodingChoice::Auto { .. } => self.reconsider(When::Complete, workspace)?,
+                EncodingChoice::DictionaryOr(code) if is_empty => {
+                    self.leave_dictionary(code, false, workspace)?
+                }
+                EncodingChoice::DictionaryOr(_) | EncodingChoice::Fixed(_) => {}
+            }
         }
         let ColumnWriter { leaf, settings, mut pages, state, choice, mut seen } = self;
         let mut column = Column { leaf: &leaf, settings: &settings, pages: &mut pages, workspace };

@@ -113,7 +113,7 @@ impl Interned {
 
     /// Writes all values that have no page yet in pages of indices. The dictionary is needed from now on.
     pub(super) fn write_pages(&mut self, column: &mut Column<'_>) -> Result<()> {
-        self.is_committed = true;
+        self.is_committed |= self.levels.entries > 0;
         let settings = column.settings;
         let levels = self.levels.levels(column.leaf);
         let mut page = PageOfIndices::new(self.builder.values(), column.pages.order());
@@ -130,8 +130,11 @@ impl Interned {
         Ok(())
     }
 
-    /// Writes the dictionary page; gives the dictionary back.
+    /// Writes the dictionary page, if data pages need it; gives the dictionary back.
     pub(super) fn finish(self, column: &mut Column<'_>) -> Result<Dictionary> {
+        if !self.is_committed {
+            return Ok(self.builder.finish());
+        }
         column.pages.write_dictionary(self.builder.values(), column.settings, column.workspace)?;
         Ok(self.builder.finish())
     }

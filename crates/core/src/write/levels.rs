@@ -164,7 +164,13 @@ impl HeldLevels {
 
     /// About as many bytes as the levels will take in a page.
     pub(super) fn size(&self) -> usize {
-        self.bits.len() / 8 + (self.def.len() + self.rep.len()) / 4
+        let def = match self.values {
+            // Runs.
+            0 => 0,
+            values if values == self.entries => 0,
+            _ => self.bits.len() / 8 + self.def.len() / 4,
+        };
+        def + self.rep.len() / 4
     }
 
     pub(super) fn clear(&mut self) {

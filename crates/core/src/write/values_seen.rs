@@ -8,23 +8,31 @@ use marquetry_format::GeospatialStatistics;
 
 /// What the values seen so far have come to.
 pub(super) struct ValuesSeen {
-    bloom: Option<(BloomFilter, BloomSettings)>,
+    bloom: Option<(Filter, BloomSettings)>,
     geo: Option<GeoBounds>,
+}
+
+/// A bloom filter, or what it will be made from.
+enum Filter {
+    /// The number of values is not known yet, and there are few: their hashes, maybe several times.
+    Few(Vec<u64>),
+    Bits(BloomFilter),
 }
 
 impl ValuesSeen {
     pub(super) fn new(leaf: &Leaf, settings: &ColumnSettings) -> Self {
-        let bloom = settings
-            .bloom
-            .map(|bloom| (BloomFilter::new(bloom.ndv.unwrap_or(UNKNOWN_NDV), bloom.fpp), bloom));
+        let bloom = settings.bloom.map(|bloom| {
+            let known = bloom.ndv.map(|ndv| Filter::Bits(BloomFilter::new(ndv, bloom.fpp)));
+            (known.unwrap_or_else(|| Filter::Few(Vec::new())), bloom)
+        });
         ValuesSeen { bloom, geo: GeoBounds::of(leaf.logical()) }
     }
 
     /// Takes values; those that occur again need not be given again.
     pub(super) fn note(&mut self, values: &Values) {
         let all = 0..values.len();
-        if let Some((filter, _)) = &mut self.bloom {
-            filter.insert(values, all.clone());
+        if let Some((filter, settings)) = &mut self.bloom {
+            filter.insert(values, settings.fpp);
         }
         if let Some(geo) = &mut self.geo {
             geo.update(values, all);
@@ -32,15 +40,29 @@ impl ValuesSeen {
     }
 
     pub(super) fn memory(&self) -> usize {
-        self.bloom.as_ref().map_or(0, |(filter, _)| filter.num_bytes())
+        match &self.bloom {
+            Some((Filter::Few(hashes), _)) => hashes.capacity() * size_of::<u64>(),
+            Some((Filter::Bits(filter), _)) => filter.num_bytes(),
+            None => 0,
+        }
     }
 
     /// The bloom filter as it is in the file, and the geospatial statistics.
     pub(super) fn finish(self) -> (Option<Vec<u8>>, Option<GeospatialStatistics>) {
-        let filter = self.bloom.map(|(mut filter, settings)| {
-            if settings.ndv.is_none() {
-                filter.shrink(settings.fpp);
-            }
+        let filter = self.bloom.map(|(filter, settings)| {
+            let filter = match filter {
+                Filter::Few(mut hashes) => {
+                    hashes.sort_unstable();
+                    hashes.dedup();
+                    filter_of(&hashes, hashes.len() as u64, settings.fpp)
+                }
+                Filter::Bits(mut filter) => {
+                    if settings.ndv.is_none() {
+                        filter.shrink(settings.fpp);
+                    }
+                    filter
+                }
+            };
             let mut bytes = Vec::new();
             filter.write(&mut bytes);
             bytes
@@ -49,6 +71,32 @@ impl ValuesSeen {
     }
 }
 
-/// The number of different values that a filter is made for before it is known; afterwards the filter shrinks. It is the
-/// number of rows of a full row group.
+impl Filter {
+    fn insert(&mut self, values: &Values, fpp: f64) {
+        match self {
+            Filter::Bits(filter) => filter.insert(values, 0..values.len()),
+            Filter::Few(hashes) => {
+                BloomFilter::each_hash(values, 0..values.len(), |hash| hashes.push(hash));
+                if hashes.len() > FEW {
+                    hashes.sort_unstable();
+                    hashes.dedup();
+                    if hashes.len() > FEW / 2 {
+                        *self = Filter::Bits(filter_of(hashes, UNKNOWN_NDV, fpp));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn filter_of(hashes: &[u64], ndv: u64, fpp: f64) -> BloomFilter {
+    let mut filter = BloomFilter::new(ndv, fpp);
+    hashes.iter().for_each(|&hash| filter.insert_hash(hash));
+    filter
+}
+
+/// Hashes that are held until a filter is made. PERF: a filter for many values is megabytes, too much for a chunk of few.
+const FEW: usize = 64 << 10;
+/// The number of different values that a filter of many is made for; afterwards it shrinks. It is the number of rows of
+/// a full row group.
 const UNKNOWN_NDV: u64 = 1 << 20;

@@ -106,7 +106,7 @@ fn total_order_has_nan_bounds_if_all_values_of_a_page_are_nan() {
 
 #[test]
 fn type_order_writes_zeros_as_minus_zero_and_plus_zero() {
-    let found = index(Order::Double, &doubles(&[0.0]), &[0..1], None).unwrap();
+    let found = index(Order::Double, &doubles(&[0.0]), &[0..1, 0..1], None).unwrap();
     assert_eq!(
         (&found.min_values[0], &found.max_values[0]),
         (&(-0.0f64).to_le_bytes().to_vec(), &vec![0; 8])
@@ -115,7 +115,7 @@ fn type_order_writes_zeros_as_minus_zero_and_plus_zero() {
 
 #[test]
 fn what_has_no_order_has_no_index() {
-    assert_eq!(index(Order::Undefined, &Values::Bytes(Views::new()), &[0..0], None), None);
+    assert_eq!(index(Order::Undefined, &Values::Bytes(Views::new()), &[0..0, 0..0], None), None);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Which values a dictionary has already: hash tables with open addressing, a power of two of slots, at most half full.
+//! Which values a dictionary has already: hash tables with open addressing and a power of two of slots, at most half
+//! full.
 //!
 //! A hash is a multiplication, and values that were made to collide would make it useless. So a search that takes too
 //! long changes the table over to a keyed hash, for good.
@@ -99,7 +100,7 @@ impl Words {
         self.index_of(word, dictionary)
     }
 
-    /// Makes the table anew, for all of `dictionary` and as many again.
+    /// Makes the table anew, for all of `dictionary` and more.
     #[cold]
     fn resize<T: Word>(&mut self, dictionary: &[T]) {
         let slots = slots_for(dictionary.len());

@@ -46,12 +46,17 @@ pub(crate) fn batch() -> Result<RecordBatch, ArrowError> {
             (false, _) => (near(row) + 8) * scale,
         };
         let plain = Int64Array::from_iter_values((0..ROWS).map(scaled));
-        push(name, match &data_type {
-            // 64 bits again, so that the largest are negative in between.
-            DataType::UInt64 => Arc::new(UInt64Array::from_iter_values(plain.values().iter().map(|value| *value as u64))),
-            DataType::Date32 => cast(&cast(&plain, &DataType::Int32)?, &data_type)?,
-            _ => cast(&plain, &data_type)?,
-        });
+        push(
+            name,
+            match &data_type {
+                // 64 bits again, so that the largest are negative in between.
+                DataType::UInt64 => {
+                    Arc::new(UInt64Array::from_iter_values(plain.values().iter().map(|value| *value as u64)))
+                }
+                DataType::Date32 => cast(&cast(&plain, &DataType::Int32)?, &data_type)?,
+                _ => cast(&plain, &data_type)?,
+            },
+        );
     }
     push("bool", Arc::new((0..ROWS).map(|row| Some(row < 6_000)).collect::<BooleanArray>()));
     let floats = |row: usize| near(row) as f64 / 4.0 - 100.0;
@@ -76,10 +81,13 @@ pub(crate) fn batch() -> Result<RecordBatch, ArrowError> {
     let short = |row: usize| format!("k{:06}", near(row) + 8);
     push("utf8", Arc::new(StringArray::from_iter_values((0..ROWS).map(short))));
     push("utf8_view", Arc::new(StringViewArray::from_iter_values((0..ROWS).map(short))));
-    push("dict", cast(
-        &StringArray::from_iter_values((0..ROWS).map(|row| format!("{:03}", row / 100))),
-        &DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
-    )?);
+    push(
+        "dict",
+        cast(
+            &StringArray::from_iter_values((0..ROWS).map(|row| format!("{:03}", row / 100))),
+            &DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+        )?,
+    );
     // Bounds are cut: all values begin with the same 60 bytes, and then there is a tree of 4 bytes in the way.
     let long = |row: usize| format!("{}🌳ä{:06}{}", "p".repeat(60), near(row) + 8, "s".repeat(20));
     push("utf8_long", Arc::new(StringArray::from_iter_values((0..ROWS).map(long))));
@@ -91,11 +99,15 @@ pub(crate) fn batch() -> Result<RecordBatch, ArrowError> {
         _ => [&[0x80 + (row / 1_000) as u8][..], &mixed(row).to_be_bytes()].concat(),
     };
     push("binary", Arc::new(BinaryArray::from_iter_values((0..ROWS).map(bytes))));
-    let uuid = |row: usize| [near(row).wrapping_mul(1 << 52).to_be_bytes(), mixed(row).to_be_bytes()].concat();
+    let uuid =
+        |row: usize| [near(row).wrapping_mul(1 << 52).to_be_bytes(), mixed(row).to_be_bytes()].concat();
     push("fixed_16", Arc::new(FixedSizeBinaryArray::try_from_iter((0..ROWS).map(uuid))?));
     let random = |row: usize| (mixed(row) % 100_000) as i64;
     push("random_i64", Arc::new(Int64Array::from_iter_values((0..ROWS).map(random))));
-    push("random_utf8", Arc::new(StringArray::from_iter_values((0..ROWS).map(|row| format!("r{}", random(row))))));
+    push(
+        "random_utf8",
+        Arc::new(StringArray::from_iter_values((0..ROWS).map(|row| format!("r{}", random(row))))),
+    );
     push("only_null", Arc::new(Int64Array::new_null(ROWS)));
     with_nulls(columns)
 }

@@ -79,9 +79,17 @@ const MODES: [Mode; 14] = [
     mode("BYTE_STREAM_SPLIT", Encoding::BYTE_STREAM_SPLIT),
     mode("ALP", Encoding::ALP),
     mode("AUTO", Encoding::Auto),
-    Mode { name: "AUTO-maximum", encoding: Encoding::Auto, set: |builder| builder.set_compat(Compat::Maximum) },
+    Mode {
+        name: "AUTO-maximum",
+        encoding: Encoding::Auto,
+        set: |builder| builder.set_compat(Compat::Maximum),
+    },
     Mode { name: "AUTO-latest", encoding: Encoding::Auto, set: |builder| builder.set_compat(Compat::Latest) },
-    Mode { name: "AUTO-no-arrow-schema", encoding: Encoding::Auto, set: |builder| builder.set_arrow_schema(false) },
+    Mode {
+        name: "AUTO-no-arrow-schema",
+        encoding: Encoding::Auto,
+        set: |builder| builder.set_arrow_schema(false),
+    },
     Mode {
         name: "AUTO-extras",
         encoding: Encoding::Auto,
@@ -121,8 +129,10 @@ fn matrix(folder: &Path, full: bool) -> Result<()> {
     let mut turn = 0;
     for (nulls, nulls_name) in Nulls::ALL {
         for (nesting, nesting_name) in Nesting::ALL {
-            let built: Vec<Both> =
-                columns.iter().map(|column| shapes::build(column, nesting, nulls)).collect::<std::result::Result<_, _>>()?;
+            let built: Vec<Both> = columns
+                .iter()
+                .map(|column| shapes::build(column, nesting, nulls))
+                .collect::<std::result::Result<_, _>>()?;
             let truth = format!("truth-{nulls_name}-{nesting_name}.arrow");
             write_truth(&folder.join(&truth), &built)?;
             for mode in MODES {
@@ -137,14 +147,20 @@ fn matrix(folder: &Path, full: bool) -> Result<()> {
                     for (codec, codec_name) in chosen {
                         for (group, columns) in &groups {
                             let v = version.as_num();
-                            let file = format!("{}-{codec_name}-v{v}-{nulls_name}-{nesting_name}-{group}.parquet", mode.name);
-                            let builder = properties(version, codec).set_encoding(mode.encoding);
+                            let file = format!(
+                                "{}-{codec_name}-v{v}-{nulls_name}-{nesting_name}-{group}.parquet",
+                                mode.name
+                            );
+                            let builder = properties(version, codec, mode.encoding);
                             write(&folder.join(&file), columns, (mode.set)(builder).build())?;
                             let names: Vec<_> = columns.iter().map(|(field, _)| field.name()).collect();
-                            println!("{}", json!({
-                                "file": file, "truth": truth, "encoding": mode.name, "codec": codec_name,
-                                "version": v, "nulls": nulls_name, "nesting": nesting_name, "columns": names,
-                            }));
+                            println!(
+                                "{}",
+                                json!({
+                                    "file": file, "truth": truth, "encoding": mode.name, "codec": codec_name,
+                                    "version": v, "nulls": nulls_name, "nesting": nesting_name, "columns": names,
+                                })
+                            );
                         }
                     }
                 }
@@ -154,8 +170,13 @@ fn matrix(folder: &Path, full: bool) -> Result<()> {
     write_layouts(folder)
 }
 
-fn properties(version: WriterVersion, codec: Compression) -> WriterPropertiesBuilder {
+/// What is next to the values has an encoding that does not get in the way.
+fn properties(version: WriterVersion, codec: Compression, encoding: Encoding) -> WriterPropertiesBuilder {
+    let beside = if encoding == Encoding::Auto { Encoding::Auto } else { Encoding::PLAIN };
     WriterProperties::builder()
+        .set_encoding(encoding)
+        .set_glob_encoding("**.key", beside)
+        .set_glob_encoding("**.n", beside)
         .set_writer_version(version)
         .set_compression(codec)
         .set_max_row_group_row_count(Some(600))
@@ -182,7 +203,8 @@ fn is_legal((field, _): &(FieldRef, ArrayRef), encoding: Encoding) -> Result<boo
     let row = marquetry::encoding::registry::row(code).ok_or("an encoding that is not written")?;
     let writer = ArrowWriter::try_new(Vec::new(), Arc::new(Schema::new(vec![field.clone()])), None)?;
     let schema = writer.parquet_schema();
-    let values = schema.columns().iter().find(|leaf| !matches!(leaf.dotted().rsplit('.').next(), Some("key" | "n")));
+    let values =
+        schema.columns().iter().find(|leaf| !matches!(leaf.dotted().rsplit('.').next(), Some("key" | "n")));
     Ok(values.is_some_and(|leaf| (row.legal)(leaf.physical())))
 }
 
@@ -194,12 +216,16 @@ fn write_layouts(folder: &Path) -> Result<()> {
         for [(field, array), _] in &built {
             let v = version.as_num();
             let file = format!("layouts-v{v}-{}.parquet", field.name());
-            let builder = properties(version, Compression::SNAPPY).set_data_page_row_count_limit(40);
+            let builder =
+                properties(version, Compression::SNAPPY, Encoding::Auto).set_data_page_row_count_limit(40);
             write(&folder.join(&file), &[(field.clone(), array.clone())], builder.build())?;
-            println!("{}", json!({
-                "file": file, "truth": truth, "encoding": "AUTO", "codec": "SNAPPY", "version": v,
-                "nulls": "some", "nesting": "layouts", "columns": [field.name()],
-            }));
+            println!(
+                "{}",
+                json!({
+                    "file": file, "truth": truth, "encoding": "AUTO", "codec": "SNAPPY", "version": v,
+                    "nulls": "some", "nesting": "layouts", "columns": [field.name()],
+                })
+            );
         }
     }
     Ok(())
@@ -222,10 +248,13 @@ fn batch(columns: &[(FieldRef, ArrayRef)]) -> Result<RecordBatch> {
 }
 
 fn write_truth(path: &Path, built: &[Both]) -> Result<()> {
-    let columns: Vec<_> = built.iter().map(|[_, (field, array)]| {
-        // Extension types are for the Parquet file to tell.
-        (Arc::new(field.as_ref().clone().with_metadata(Default::default())), array.clone())
-    }).collect();
+    let columns: Vec<_> = built
+        .iter()
+        .map(|[_, (field, array)]| {
+            // Extension types are for the Parquet file to tell.
+            (Arc::new(field.as_ref().clone().with_metadata(Default::default())), array.clone())
+        })
+        .collect();
     write_ipc(path, &batch(&columns)?)
 }
 
@@ -253,15 +282,22 @@ fn write_filters(folder: &Path) -> Result<()> {
         ("v2", builder(v2)),
         ("plain", builder(v1).set_dictionary_enabled(false).set_compression(Compression::UNCOMPRESSED)),
         ("total-order", builder(v1).set_total_order(true)),
-        ("short-bounds", builder(v1).set_statistics_truncate_length(Some(8)).set_column_index_truncate_length(Some(4))),
-        ("whole-bounds", builder(v1).set_statistics_truncate_length(None).set_column_index_truncate_length(None)),
+        (
+            "short-bounds",
+            builder(v1).set_statistics_truncate_length(Some(8)).set_column_index_truncate_length(Some(4)),
+        ),
+        (
+            "whole-bounds",
+            builder(v1).set_statistics_truncate_length(None).set_column_index_truncate_length(None),
+        ),
         ("page-headers", builder(v2).set_write_page_header_statistics(true)),
         ("no-arrow-schema", builder(v1).set_arrow_schema(false)),
         ("bloom-after-row-group", builder(v1).set_bloom_filter_position(BloomFilterPosition::AfterRowGroup)),
     ];
     for (name, builder) in files {
         let file = format!("filters-{name}.parquet");
-        let mut writer = ArrowWriter::try_new(File::create(folder.join(&file))?, batch.schema(), Some(builder.build()))?;
+        let mut writer =
+            ArrowWriter::try_new(File::create(folder.join(&file))?, batch.schema(), Some(builder.build()))?;
         writer.write(&batch)?;
         writer.close()?;
         println!("{}", json!({ "file": file, "truth": truth, "name": name }));

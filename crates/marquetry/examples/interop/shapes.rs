@@ -89,7 +89,8 @@ pub(crate) fn build(column: &Column, nesting: Nesting, nulls: Nulls) -> Result<B
     let of = |data_type: &DataType| -> Result<_, ArrowError> {
         let values = if values.data_type() == data_type { values.clone() } else { cast(&values, data_type)? };
         let nullable = nulls.nullable() || data_type.is_null();
-        let field = |name: &str| Field::new(name, data_type.clone(), nullable).with_metadata(column.metadata.clone());
+        let field =
+            |name: &str| Field::new(name, data_type.clone(), nullable).with_metadata(column.metadata.clone());
         Ok(match nesting {
             Nesting::Flat => (Arc::new(field(&column.name)), values),
             Nesting::List => list(&column.name, Arc::new(field("element")), values, &lengths, nulls),
@@ -112,7 +113,13 @@ fn length(row: usize, nesting: Nesting, nulls: Nulls) -> usize {
     }
 }
 
-fn list(name: &str, child: FieldRef, values: ArrayRef, lengths: &[usize], nulls: Nulls) -> (FieldRef, ArrayRef) {
+fn list(
+    name: &str,
+    child: FieldRef,
+    values: ArrayRef,
+    lengths: &[usize],
+    nulls: Nulls,
+) -> (FieldRef, ArrayRef) {
     let validity = validity(lengths.len(), |row| !nulls.is_null_list(row));
     let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
     let array = ListArray::new(child, offsets, values, validity);
@@ -127,7 +134,8 @@ fn map(name: &str, value: Field, values: ArrayRef, lengths: &[usize], nulls: Nul
     let entries = StructArray::new(fields, vec![Arc::new(keys), values], None);
     let validity = validity(lengths.len(), |row| !nulls.is_null_list(row));
     let entry = Arc::new(Field::new("key_value", entries.data_type().clone(), false));
-    let array = MapArray::new(entry, OffsetBuffer::from_lengths(lengths.iter().copied()), entries, validity, false);
+    let array =
+        MapArray::new(entry, OffsetBuffer::from_lengths(lengths.iter().copied()), entries, validity, false);
     (Arc::new(Field::new(name, array.data_type().clone(), nulls.nullable())), Arc::new(array))
 }
 
@@ -150,7 +158,8 @@ fn validity(n: usize, is_valid: impl Fn(usize) -> bool) -> Option<NullBuffer> {
 pub(crate) fn layouts() -> Result<Vec<Both>, ArrowError> {
     let rows = ROWS;
     let numbers: Int64Array = (0..rows).map(|i| (i % 7 != 2).then_some(i as i64 * 3)).collect();
-    let words: StringArray = (0..rows).map(|i| (i % 5 != 1).then(|| crate::types::text(i % DISTINCT))).collect();
+    let words: StringArray =
+        (0..rows).map(|i| (i % 5 != 1).then(|| crate::types::text(i % DISTINCT))).collect();
     let (numbers, words): (ArrayRef, ArrayRef) = (Arc::new(numbers), Arc::new(words));
     let element = |array: &ArrayRef| Arc::new(Field::new("element", array.data_type().clone(), true));
     // Null lists that are not empty: their elements are to be left out.
@@ -170,16 +179,28 @@ pub(crate) fn layouts() -> Result<Vec<Both>, ArrowError> {
         Arc::new(FixedSizeListArray::new(element(&numbers), 2, numbers.clone(), some(rows / 2)));
     let structs: ArrayRef = {
         let inner = StructArray::new(
-            Fields::from(vec![Field::new("c", words_of_two.data_type().clone(), true), Field::new("d", numbers.data_type().clone(), true)]),
+            Fields::from(vec![
+                Field::new("c", words_of_two.data_type().clone(), true),
+                Field::new("d", numbers.data_type().clone(), true),
+            ]),
             vec![words_of_two.clone(), numbers.slice(0, rows / 2)],
             some(rows / 2),
         );
-        let fields = Fields::from(vec![Field::new("a", inner.data_type().clone(), true), Field::new("b", DataType::Int64, true)]);
-        Arc::new(StructArray::new(fields, vec![Arc::new(inner), numbers.slice(300, rows / 2)], validity(rows / 2, |i| i % 9 != 5)))
+        let fields = Fields::from(vec![
+            Field::new("a", inner.data_type().clone(), true),
+            Field::new("b", DataType::Int64, true),
+        ]);
+        Arc::new(StructArray::new(
+            fields,
+            vec![Arc::new(inner), numbers.slice(300, rows / 2)],
+            validity(rows / 2, |i| i % 9 != 5),
+        ))
     };
     let list_type = |array: &ArrayRef| element(array);
     let plain = |array: ArrayRef| (array.clone(), array);
-    let as_type = |array: &ArrayRef, data_type: DataType| -> Result<_, ArrowError> { Ok((cast(array, &data_type)?, array.clone())) };
+    let as_type = |array: &ArrayRef, data_type: DataType| -> Result<_, ArrowError> {
+        Ok((cast(array, &data_type)?, array.clone()))
+    };
     let columns = [
         ("list", plain(of_two.clone())),
         ("large_list", as_type(&of_two, DataType::LargeList(list_type(&numbers)))?),

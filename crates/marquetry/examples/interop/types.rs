@@ -86,11 +86,12 @@ fn numbers(columns: &mut Vec<Column>) {
     integer!("u32", UInt32Array, u32, false);
     integer!("u64", UInt64Array, u64, false);
     let f64s: Vec<f64> = floats(&[f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::MIN, f64::EPSILON]).collect();
-    let f32s = floats(&[f32::MIN_POSITIVE.into(), 1e-45, f32::MAX.into(), f32::MIN.into()]).map(|value| value as f32);
-    push(columns, "f32", Float32Array::from_iter_values(f32s));
+    let corners = [f32::MIN_POSITIVE.into(), 1e-45, f32::MAX.into(), f32::MIN.into()];
+    push(columns, "f32", Float32Array::from_iter_values(floats(&corners).map(|value| value as f32)));
     push(columns, "f64", Float64Array::from(f64s));
     // 65504 is the largest, 2^-24 the smallest.
-    let f32s: Float32Array = floats(&[65504.0, -65504.0, 5.960_464_5e-8]).map(|value| Some(value as f32)).collect();
+    let f32s: Float32Array =
+        floats(&[65504.0, -65504.0, 5.960_464_5e-8]).map(|value| Some(value as f32)).collect();
     if let Ok(halves) = cast(&f32s, &DataType::Float16) {
         push(columns, "f16", halves);
     }
@@ -118,7 +119,8 @@ fn decimals(columns: &mut Vec<Column>) -> Result<(), ArrowError> {
     push(columns, "dec32_9_2", Decimal32Array::from_iter_values(narrow(9)).with_precision_and_scale(9, 2)?);
     push(columns, "dec64_18_4", Decimal64Array::from_iter_values(wide(18)).with_precision_and_scale(18, 4)?);
     for (precision, scale) in [(7, 3), (15, 0), (22, 22), (38, 10)] {
-        let values = Decimal128Array::from_iter_values(of(precision)).with_precision_and_scale(precision as u8, scale)?;
+        let values = Decimal128Array::from_iter_values(of(precision))
+            .with_precision_and_scale(precision as u8, scale)?;
         push(columns, &format!("dec128_{precision}_{scale}"), values);
     }
     let wide = of(38).into_iter().map(i256::from_i128);
@@ -202,7 +204,9 @@ fn times(columns: &mut Vec<Column>) {
         _ => (mixed(i) % (500 * 365 * DAY as u64)) as i64 - 250 * 365 * DAY,
     };
     let instants = |per_second: i64| {
-        (0..DISTINCT).map(move |i| seconds(i) * per_second + mixed(i + 7) as i64 % per_second).collect::<Vec<_>>()
+        (0..DISTINCT)
+            .map(move |i| seconds(i) * per_second + mixed(i + 7) as i64 % per_second)
+            .collect::<Vec<_>>()
     };
     let of_day = |per_second: i64| {
         let value = move |i: usize| match i {
@@ -228,7 +232,11 @@ fn times(columns: &mut Vec<Column>) {
     push(columns, "ts_ms_utc", TimestampMillisecondArray::from(instants(1000)).with_timezone("UTC"));
     push(columns, "ts_us_utc", TimestampMicrosecondArray::from(instants(1_000_000)).with_timezone("UTC"));
     push(columns, "ts_ns_utc", TimestampNanosecondArray::from(instants(1_000_000_000)).with_timezone("UTC"));
-    push(columns, "ts_us_zone", TimestampMicrosecondArray::from(instants(1_000_000)).with_timezone("Europe/Berlin"));
+    push(
+        columns,
+        "ts_us_zone",
+        TimestampMicrosecondArray::from(instants(1_000_000)).with_timezone("Europe/Berlin"),
+    );
     push(columns, "duration_s", DurationSecondArray::from(instants(1)));
     push(columns, "duration_ms", DurationMillisecondArray::from(instants(1000)));
     push(columns, "duration_us", DurationMicrosecondArray::from(instants(1_000_000)));
@@ -247,7 +255,11 @@ fn intervals(columns: &mut Vec<Column>) {
     let of_two = |i| IntervalDayTime { days: small(i, 1000), milliseconds: small(i + 1, 86_400_000) };
     push(columns, "interval_mdn", IntervalMonthDayNanoArray::from_iter_values((0..DISTINCT).map(of_three)));
     push(columns, "interval_dt", IntervalDayTimeArray::from_iter_values((0..DISTINCT).map(of_two)));
-    push(columns, "interval_ym", IntervalYearMonthArray::from_iter_values((0..DISTINCT).map(|i| small(i, 1000))));
+    push(
+        columns,
+        "interval_ym",
+        IntervalYearMonthArray::from_iter_values((0..DISTINCT).map(|i| small(i, 1000))),
+    );
     for column in columns.iter_mut().filter(|column| column.name.starts_with("interval")) {
         column.truth = DataType::Interval(IntervalUnit::MonthDayNano);
     }
@@ -260,7 +272,9 @@ fn encoded(columns: &mut Vec<Column>) {
         let ends = Field::new("run_ends", ends, false);
         DataType::RunEndEncoded(Arc::new(ends), Arc::new(Field::new("values", values, true)))
     };
-    let of = |wanted: &str, columns: &[Column]| columns.iter().find(|column| column.name == wanted).map(|c| c.values.clone());
+    let of = |wanted: &str, columns: &[Column]| {
+        columns.iter().find(|column| column.name == wanted).map(|c| c.values.clone())
+    };
     let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
     for (name, from, stored) in [
         ("dict_i8_utf8", "utf8", dictionary(DataType::UInt8, DataType::Utf8)),

@@ -1,0 +1,68 @@
+"""Has other libraries read our files, and us read theirs. Called by run.sh."""
+
+import argparse
+import concurrent.futures
+import json
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import known
+import matrix
+import readers
+
+
+def generate(binary, *args):
+    done = subprocess.run([binary, *args], check=True, stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def check_matrix(args, folder, ledger, pool):
+    rows = generate(args.binary, "matrix", str(folder), *(["--full"] if args.full else []))
+    print(f"{len(rows)} files for the matrix", flush=True)
+    tasks = []
+    for peer in args.peers:
+        for at in range(0, len(rows), 40):
+            tasks.append(pool.submit(matrix.check_some, (peer, folder, rows[at : at + 40])))
+    results = matrix.check_ours(args.binary, folder, rows)
+    for task in tasks:
+        results.extend(task.result())
+    for peer, row, failures in results:
+        for column in row["columns"]:
+            ledger.note(peer, row["encoding"], {**row, "column": column}, failures.get(column))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary", help="the example `interop`")
+    parser.add_argument("--full", action="store_true", help="every codec with everything")
+    parser.add_argument("--folder", help="keep the files here")
+    parser.add_argument("--peers", nargs="*", default=list(readers.READERS))
+    parser.add_argument("--parts", nargs="*", default=["matrix", "filters", "peers"])
+    parser.add_argument("--dump", help="write all unexpected failures here")
+    args = parser.parse_args()
+    ledger = known.Ledger()
+    print(", ".join(f"{peer} {readers.version(peer)}" for peer in args.peers))
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ProcessPoolExecutor(2) as pool:
+        folder = Path(args.folder or temporary)
+        for name, part in PARTS.items():
+            if name in args.parts:
+                begin = time.monotonic()
+                part(args, folder / name, ledger, pool)
+                print(f"{name}: {time.monotonic() - begin:.0f} s", flush=True)
+    if args.dump:
+        Path(args.dump).write_bytes(pickle.dumps(ledger.unexpected))
+    ledger.print_summary()
+    ledger.print_unexpected()
+    wrong = len(ledger.unexpected) + len(ledger.stale())
+    print(f"\n{wrong} unexpected" if wrong else "\nas expected")
+    sys.exit(1 if wrong else 0)
+
+
+PARTS = {"matrix": check_matrix}
+
+if __name__ == "__main__":
+    main()

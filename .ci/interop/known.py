@@ -1,0 +1,84 @@
+"""What other libraries are known not to read, and whether that is still so."""
+
+import tomllib
+from pathlib import Path
+
+FILE = Path(__file__).parent / "known.toml"
+DIMENSIONS = ("column", "encoding", "codec", "version", "nulls", "nesting", "file")
+
+
+def load():
+    entries = tomllib.loads(FILE.read_text())["known"]
+    for entry in entries:
+        unknown = set(entry) - {"peer", "message", "what", "part", *DIMENSIONS}
+        assert not unknown, f"known.toml: {unknown}"
+    return entries
+
+
+def is_about(entry, peer, case):
+    """Whether an entry is about a case: all it names must fit."""
+    if entry["peer"] != peer or entry.get("part", "values") != case.get("part", "values"):
+        return False
+    return all(case.get(name) in entry[name] for name in DIMENSIONS if name in entry)
+
+
+class Ledger:
+    """Failures, sorted into those that are known and those that are not."""
+
+    def __init__(self):
+        self.entries = load()
+        self.seen = [0] * len(self.entries)
+        self.passed = [[] for _ in self.entries]
+        self.unexpected = []
+        self.counts = {}
+
+    def note(self, peer, group, case, failure):
+        """Counts a case: `failure` is its message, or None. `group` is the row of the summary."""
+        about = [i for i, entry in enumerate(self.entries) if is_about(entry, peer, case)]
+        count = self.counts.setdefault((group, peer), [0, 0, 0])
+        if failure is None:
+            count[0] += 1
+            for i in about:
+                self.passed[i].append(case)
+            return
+        fitting = [i for i in about if self.entries[i]["message"] in failure]
+        for i in fitting:
+            self.seen[i] += 1
+        count[1 if fitting else 2] += 1
+        if not fitting:
+            self.unexpected.append((peer, case, failure))
+
+    def stale(self):
+        """Entries that something passed in spite of, or that nothing was tried for."""
+        return [
+            (entry, passed[0] if passed else None)
+            for entry, seen, passed in zip(self.entries, self.seen, self.passed)
+            if passed or not seen
+        ]
+
+    def print_summary(self):
+        peers = list(dict.fromkeys(peer for _, peer in self.counts))
+        groups = list(dict.fromkeys(group for group, _ in self.counts))
+        print(f"\n{'columns: right / known / WRONG':32}" + "".join(f"{peer:>22}" for peer in peers))
+        for group in groups:
+            cells = [self.counts.get((group, peer)) for peer in peers]
+            texts = ["" if cell is None else f"{cell[0]} / {cell[1]} / {cell[2]}" for cell in cells]
+            print(f"{group:32}" + "".join(f"{text:>22}" for text in texts))
+
+    def print_unexpected(self, most=60):
+        """The unexpected ones that have the same message together, with what they have in common."""
+        groups = {}
+        for peer, case, failure in self.unexpected:
+            groups.setdefault((peer, failure), []).append(case)
+        for (peer, failure), cases in list(groups.items())[:most]:
+            print(f"\n{peer}: {failure}  ({len(cases)} columns)")
+            for name in (*DIMENSIONS, "part"):
+                values = sorted({str(case[name]) for case in cases if name in case})
+                if values and name != "file":
+                    print(f"    {name}: {', '.join(values[:60])}")
+            print(f"    as in {cases[0].get('file')}")
+        if len(groups) > most:
+            print(f"\nand {len(groups) - most} other messages")
+        for entry, passed in self.stale():
+            why = f"succeeds now, as for {passed}" if passed else "was not tried"
+            print(f"\nknown.toml: {entry['peer']}: {entry['what']}: {why}")

@@ -1,0 +1,247 @@
+//! `convert` reads CSV, JSON Lines, Arrow and Parquet, also from standard input, and no value becomes another one.
+
+mod command;
+
+use arrow_array::types::{Int16Type, Int32Type};
+use arrow_array::{ArrayRef, DictionaryArray, LargeStringArray, RecordBatch, RunArray};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use command::{Folder, failure, success, with_input};
+use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The rows of a file as JSON Lines.
+fn rows(path: &str) -> String {
+    success(&["convert", path, "-"])
+}
+
+/// Name and type of each Arrow field of a file.
+fn types(path: &str) -> Vec<String> {
+    let schema: Value =
+        serde_json::from_str(&success(&["schema", "--arrow", path, "--format", "json"])).unwrap();
+    let fields = schema["fields"].as_array().unwrap().iter();
+    fields
+        .map(|field| format!("{} {}", field["name"].as_str().unwrap(), field["type"].as_str().unwrap()))
+        .collect()
+}
+
+const CSV: &str = "\
+id,zip,price,day,at,ok,note
+1,00123,1.5,2013-07-30,2013-07-30T12:30:00Z,true,\"a, \"\"b\"\"\"
+2,04567,2,2013-07-31,2013-07-30 12:30:00.5+01:00,false,
+3,,NaN,,,,\"two
+lines\"
+";
+
+const ROWS: &str = r#"{"id":1,"zip":"00123","price":1.5,"day":"2013-07-30","at":"2013-07-30T12:30:00Z","ok":true,"note":"a, \"b\""}
+{"id":2,"zip":"04567","price":2.0,"day":"2013-07-31","at":"2013-07-30T11:30:00.500Z","ok":false,"note":null}
+{"id":3,"zip":null,"price":"NaN","day":null,"at":null,"ok":null,"note":"two\nlines"}
+"#;
+
+#[test]
+fn csv_with_guessed_types() {
+    let folder = Folder::new("csv_with_guessed_types");
+    let (input, output) = (folder.write("in.csv", CSV), folder.path("out.parquet"));
+    let report = success(&["convert", &input, &output]);
+    assert!(report.contains("3 rows, 1 row groups") && report.contains("zip"), "{report}");
+    assert_eq!(rows(&output), ROWS);
+    let expected = [
+        "id Int64",
+        "zip Utf8View",
+        "price Float64",
+        "day Date32",
+        "at Timestamp(µs, \"UTC\")",
+        "ok Boolean",
+        "note Utf8View",
+    ];
+    assert_eq!(types(&output), expected);
+    // Tabs, semicolons, other nulls, no header; from standard input, and compressed.
+    let tabs = folder.write("in.tsv", "a\tb\n1\tx,y\n");
+    assert_eq!(rows(&tabs), "{\"a\":1,\"b\":\"x,y\"}\n");
+    let options = [
+        "convert",
+        "-",
+        &output,
+        "--from",
+        "csv",
+        "--delimiter",
+        ";",
+        "--no-header",
+        "--null-values",
+        "NA",
+        "--report",
+        "none",
+    ];
+    assert_eq!(with_input(&options, "1;NA;\n2;;x\n"), "");
+    assert_eq!(
+        rows(&output),
+        "{\"column_1\":1,\"column_2\":null,\"column_3\":\"\"}\n{\"column_1\":2,\"column_2\":\"\",\"column_3\":\"x\"}\n"
+    );
+    let gzip = folder.gzip("in.csv.gz", CSV);
+    assert_eq!(success(&["convert", &gzip, "-"]), ROWS);
+}
+
+#[test]
+fn later_values_that_do_not_fit_are_errors() {
+    let folder = Folder::new("later_values_that_do_not_fit_are_errors");
+    let output = folder.path("out.parquet");
+    for (values, row) in
+        [("1\n2\n1.5\n", 3), ("1\n2\n3\n007\n", 4), ("1\n2\nx\n", 3), ("true\nfalse\n1\n", 3)]
+    {
+        let csv = folder.write("in.csv", &format!("a\n{values}"));
+        let (code, lines) = failure(&["convert", &csv, &output, "--infer-rows", "2"]);
+        assert_eq!((code, lines.len()), (1, 1), "{lines:?}");
+        assert!(lines[0].contains(&format!("row {row}, column a")), "{lines:?}");
+        assert!(lines[0].contains("--infer-rows all") && lines[0].contains("first 2 rows"), "{lines:?}");
+        assert!(!std::path::Path::new(&output).exists(), "nothing is left behind");
+        success(&["convert", &csv, &output, "--infer-rows", "all", "--report", "none"]);
+        assert_eq!(
+            success(&["convert", &output, "-", "--to", "csv"]).replace(".0", ""),
+            format!("a\n{values}")
+        );
+        std::fs::remove_file(&output).unwrap();
+    }
+    let jsonl = folder.write("in.jsonl", "{\"a\": 1}\n\n{\"a\": 1.5}\n{\"b\": 1}\n");
+    let (code, lines) = failure(&["convert", &jsonl, &output, "--infer-rows", "1"]);
+    assert_eq!(code, 1);
+    assert!(lines[0].contains("line 3, column a") && lines[0].contains("1.5"), "{lines:?}");
+    let (_, lines) = failure(&["convert", &jsonl, &output, "--infer-rows", "2"]);
+    assert!(lines[0].contains("line 4") && lines[0].contains('b'), "{lines:?}");
+    assert_eq!(rows(&jsonl), "{\"a\":1.0,\"b\":null}\n{\"a\":1.5,\"b\":null}\n{\"a\":null,\"b\":1}\n");
+    for (text, part) in [("[1]\n", "line 1"), ("{\"a\": 1}\n{\n\"a\": 2}\n", "line 2"), ("", "no rows")] {
+        let jsonl = folder.write("in.jsonl", text);
+        let (code, lines) = failure(&["convert", &jsonl, &output]);
+        assert!(code == 1 && lines[0].contains(part), "{lines:?}");
+    }
+    let csv = folder.write("in.csv", "a,b\n1,2\n3\n");
+    let (code, lines) = failure(&["convert", &csv, &output]);
+    assert!(code == 1 && lines[0].contains("line 3"), "{lines:?}");
+}
+
+#[test]
+fn given_schemas() {
+    let folder = Folder::new("given_schemas");
+    let (input, output) = (folder.write("in.csv", CSV), folder.path("out.parquet"));
+    let schema = folder.write("schema.txt", "zip int32\nprice decimal(9, 2) !  # euros\n");
+    let (code, lines) = failure(&["convert", &input, &output, "--schema", &schema]);
+    assert!(code == 1 && lines[0].contains("row 3, column price"), "{lines:?}");
+    let csv = folder.write(
+        "nested.csv",
+        "price,tags,id\n1.5,\"[\"\"a\"\",null]\",00000000-0000-0000-0000-0000000000ff\n",
+    );
+    let given = "price decimal(9, 2) not null, tags list<utf8>, id fixed(16)";
+    success(&["convert", &csv, &output, "--schema", given, "--report", "none"]);
+    assert_eq!(
+        rows(&output),
+        "{\"price\":1.50,\"tags\":[\"a\",null],\"id\":\"000000000000000000000000000000ff\"}\n"
+    );
+    assert!(success(&["schema", &output]).contains("required"), "not null is kept");
+    let jsonl = folder.write(
+        "in.jsonl",
+        "{\"m\": {\"x\": 1, \"y\": 2}, \"at\": \"2013-07-30T12:30:00.1Z\", \"n\": 12345678901234567890}\n",
+    );
+    let given = "m map<utf8, int8>, at timestamp(ms, UTC), late int8";
+    success(&["convert", &jsonl, &output, "--schema", given, "--report", "none"]);
+    assert_eq!(
+        rows(&output),
+        "{\"m\":{\"x\":1,\"y\":2},\"at\":\"2013-07-30T12:30:00.100Z\",\"n\":\"12345678901234567890\",\"late\":null}\n"
+    );
+    let (code, lines) = failure(&["convert", &csv, &output, "--schema", "price wurst"]);
+    assert!(code == 2 && lines[0].contains("wurst"), "{lines:?}");
+    let (code, lines) = failure(&["convert", &csv, &output, "--schema", "cost int8"]);
+    assert!(code == 2 && lines[0].contains("cost"), "{lines:?}");
+}
+
+#[test]
+fn every_format_to_every_other() {
+    let folder = Folder::new("every_format_to_every_other");
+    let wines = command::wines();
+    let expected = rows(&wines);
+    let mut file = wines;
+    for name in ["a.arrow", "b.parquet", "c.jsonl", "d.parquet", "e.arrow", "f.jsonl"] {
+        let next = folder.path(name);
+        let options = ["convert", &file, &next, "--report", "none"];
+        success(&options[..if name.ends_with("parquet") { 5 } else { 3 }]);
+        file = next;
+    }
+    // Dates are texts in JSON, and stay so: but for that nothing has changed.
+    assert_eq!(rows(&folder.path("b.parquet")), expected);
+    assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 200);
+    // From Parquet to Parquet the Arrow schema is that of the source.
+    let direct = folder.path("direct.parquet");
+    success(&["convert", &command::wines(), &direct, "--report", "none"]);
+    let stored = |path: &str| {
+        let file = std::fs::File::open(path).unwrap();
+        ParquetRecordBatchReaderBuilder::try_new(file).unwrap().schema().fields().clone()
+    };
+    assert_eq!(stored(&direct), stored(&command::wines()));
+    assert_eq!(rows(&direct), expected);
+    // Through standard input and output.
+    for (from, name) in [("parquet", "b.parquet"), ("arrow", "a.arrow"), ("jsonl", "c.jsonl")] {
+        let bytes = std::fs::read(folder.path(name)).unwrap();
+        let parquet = command::piped(&["convert", "-", "-", "--from", from, "--to", "parquet"], &bytes);
+        let again = folder.path("again.parquet");
+        std::fs::write(&again, &parquet).unwrap();
+        assert_eq!(success(&["count", &again]), "200\n");
+        let stream = command::piped(&["convert", "-", "-", "--from", from, "--to", "arrow"], &bytes);
+        let rows = command::piped(
+            &["convert", "-", "-", "--from", "arrow", "--to", "jsonl", "--limit", "3", "--offset", "5"],
+            &stream,
+        );
+        assert_eq!(String::from_utf8(rows).unwrap().lines().count(), 3);
+    }
+    let (code, lines) = failure(&["convert", "-", &folder.path("x.parquet")]);
+    assert!(code == 2 && lines[0].contains("--from"), "{lines:?}");
+}
+
+#[test]
+fn columns_and_rows_of_text() {
+    let folder = Folder::new("columns_and_rows_of_text");
+    let csv = folder.write("in.csv", CSV);
+    let chosen = success(&["convert", &csv, "-", "--columns", "zip,id", "--offset", "1", "--limit", "1"]);
+    assert_eq!(chosen, "{\"id\":2,\"zip\":\"04567\"}\n");
+    let (code, lines) = failure(&["convert", &csv, "-", "--columns", "zap"]);
+    assert!(code == 2 && lines[0].contains("zap"), "{lines:?}");
+}
+
+#[test]
+fn arrow_files_with_dictionaries_and_runs() {
+    let folder = Folder::new("arrow_files_with_dictionaries_and_runs");
+    let words = ["oak", "elm", "oak", "ash"];
+    let dictionary: DictionaryArray<Int16Type> = words.into_iter().collect();
+    let runs: RunArray<Int32Type> = ["x", "x", "y", "y"].into_iter().collect();
+    let large = LargeStringArray::from(vec![Some("a"), None, Some("b"), Some("")]);
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("d", Arc::new(dictionary) as ArrayRef, true),
+        ("r", Arc::new(runs) as ArrayRef, true),
+        ("l", Arc::new(large) as ArrayRef, true),
+    ])
+    .unwrap();
+    let expected = r#"{"d":"oak","r":"x","l":"a"}
+{"d":"elm","r":"x","l":null}
+{"d":"oak","r":"y","l":"b"}
+{"d":"ash","r":"y","l":""}
+"#;
+    for compression in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
+        let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+        let mut file = FileWriter::try_new_with_options(Vec::new(), batch.schema_ref(), options).unwrap();
+        file.write(&batch).unwrap();
+        let input = folder.path("in.arrow");
+        std::fs::write(&input, file.into_inner().unwrap()).unwrap();
+        assert_eq!(success(&["convert", &input, "-"]), expected);
+        let output = folder.path("out.parquet");
+        success(&["convert", &input, &output, "--report", "none"]);
+        assert_eq!(rows(&output), expected);
+        let stored = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&output).unwrap()).unwrap();
+        assert_eq!(stored.schema().fields(), batch.schema_ref().fields());
+        let sorted = success(&["convert", &input, "-", "--sort-by", "d:desc,l", "--memory-limit", "1"]);
+        assert!(
+            sorted.starts_with("{\"d\":\"oak\",\"r\":\"x\",\"l\":\"a\"}\n{\"d\":\"oak\",\"r\":\"y\""),
+            "{sorted}"
+        );
+    }
+    let broken = folder.write("broken.arrow", "ARROW1\0\0nonsense");
+    let (code, lines) = failure(&["convert", &broken, "-"]);
+    assert!(code == 1 && lines.len() == 1, "{lines:?}");
+}

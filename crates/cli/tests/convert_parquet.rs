@@ -1,0 +1,171 @@
+//! `convert` writes Parquet: options, order, the report, and what is left behind.
+
+mod command;
+
+use command::{Folder, failure, success, wines};
+use serde_json::Value;
+use std::fmt::Write;
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&success(arguments)).expect("one line of JSON")
+}
+
+/// So many rows: a number that goes up, one of few groups, one that jumps.
+fn csv(rows: u64) -> String {
+    let mut text = "id,group,jump\n".to_owned();
+    for i in 0..rows {
+        let jump = i.wrapping_mul(2_654_435_761) % 1_000_003;
+        let group = jump % 7;
+        let _ = match group {
+            0 => writeln!(text, "{i},,{jump}"),
+            _ => writeln!(text, "{i},g{group},{jump}"),
+        };
+    }
+    text
+}
+
+#[test]
+fn options_reach_the_file() {
+    let folder = Folder::new("options_reach_the_file");
+    let (input, output) = (folder.write("in.csv", &csv(5000)), folder.path("out.parquet"));
+    success(&[
+        "convert",
+        &input,
+        &output,
+        "--compression",
+        "snappy",
+        "--compression",
+        "id=gzip:9",
+        "--encoding",
+        "id=DELTA_BINARY_PACKED",
+        "--encoding",
+        "j*=PLAIN",
+        "--row-group-rows",
+        "2000",
+        "--page-rows",
+        "500",
+        "--page-version",
+        "2",
+        "--bloom",
+        "group:0.01",
+        "--metadata",
+        "k=v",
+        "--created-by",
+        "somebody",
+        "--no-checksums",
+        "--threads",
+        "2",
+        "--report",
+        "none",
+    ]);
+    let meta = json(&["meta", &output, "--format", "json"]);
+    assert_eq!(meta["created_by"], "somebody");
+    let groups = meta["row_groups"].as_array().unwrap();
+    let rows: Vec<_> = groups.iter().map(|group| group["rows"].as_u64().unwrap()).collect();
+    assert_eq!(rows, [2000, 2000, 1000]);
+    let columns = groups[0]["columns"].as_array().unwrap();
+    let codecs: Vec<_> = columns.iter().map(|column| column["codec"].as_str().unwrap()).collect();
+    assert_eq!(codecs, ["GZIP", "SNAPPY", "SNAPPY"]);
+    assert!(columns[0]["encodings"].to_string().contains("DELTA_BINARY_PACKED"));
+    assert!(columns[1]["bloom_filter_offset"].is_u64() && columns[2]["bloom_filter_offset"].is_null());
+    assert!(meta["key_values"].to_string().contains("\"v\""));
+    let pages = json(&["pages", &output, "--format", "json"]);
+    let pages = pages["pages"].as_array().unwrap();
+    assert!(pages.iter().all(|page| page["checksum"] == "none"));
+    let data: Vec<_> = pages.iter().filter(|page| page["kind"] == "DATA_PAGE_V2").collect();
+    assert!(data.len() >= 30, "{} pages", data.len());
+    let (code, lines) = failure(&["convert", &input, &output, "--encoding", "nobody=PLAIN"]);
+    assert!(code == 2 && lines[0].contains("nobody"), "{lines:?}");
+}
+
+#[test]
+fn sorted_in_memory_and_not() {
+    let folder = Folder::new("sorted_in_memory_and_not");
+    let (input, output) = (folder.write("in.csv", &csv(20_000)), folder.path("out.parquet"));
+    let mut files = Vec::new();
+    for limit in ["1GiB", "200KiB"] {
+        let options = [
+            "--sort-by",
+            "group:desc:nulls-first,jump",
+            "--memory-limit",
+            limit,
+            "--report",
+            "none",
+            "--threads",
+            "1",
+        ];
+        success(&[&["convert", input.as_str(), &output][..], &options].concat());
+        files.push(success(&["convert", &output, "-"]));
+        let meta = json(&["meta", &output, "--format", "json"]);
+        let sorted = meta["row_groups"][0]["sorted_by"].to_string();
+        assert!(sorted.contains("group") && sorted.contains("jump"), "{sorted}");
+    }
+    assert_eq!(files[0], files[1]);
+    let rows: Vec<Value> = files[0].lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 20_000);
+    let key = |row: &Value| (row["group"].as_str().map(str::to_owned), row["jump"].as_i64());
+    let is_ordered = |a: &Value, b: &Value| {
+        let ((a, i), (b, j)) = (key(a), key(b));
+        // Nulls first, then the largest group, then the smallest jump.
+        match (a, b) {
+            (None, None) => i <= j,
+            (None, Some(_)) => true,
+            (Some(_), None) => false,
+            (Some(a), Some(b)) => a > b || (a == b && i <= j),
+        }
+    };
+    assert!(rows.is_sorted_by(is_ordered));
+    let (code, lines) = failure(&["convert", &input, &output, "--sort-by", "nobody"]);
+    assert!(code == 2 && lines[0].contains("nobody"), "{lines:?}");
+    let (code, lines) = failure(&["convert", &input, &output, "--sort-by", "id:up"]);
+    assert!(code == 2 && lines[0].contains("up"), "{lines:?}");
+}
+
+#[test]
+fn report_has_sizes_before_and_after() {
+    let folder = Folder::new("report_has_sizes_before_and_after");
+    let (input, output) = (folder.write("in.csv", &csv(5000)), folder.path("out.parquet"));
+    let report = json(&["convert", &input, &output, "--report", "json"]);
+    assert_eq!((&report["rows"], &report["before"]), (&Value::from(5000), &Value::from("memory")));
+    assert_eq!(report["size"].as_u64(), std::fs::metadata(&output).ok().map(|file| file.len()));
+    let id = &report["columns"][0];
+    assert_eq!((&id["column"], &id["values"]), (&Value::from("id"), &Value::from(5000)));
+    assert!(id["before"].as_u64() >= Some(40_000) && id["after"].as_u64() > Some(0), "{id}");
+    assert!(id["encodings"][0]["encoding"].is_string() && id["reason"].is_string(), "{id}");
+    let again = folder.path("again.parquet");
+    let report = json(&["convert", &output, &again, "--format", "json"]);
+    assert_eq!(report["before"], "parquet");
+    assert_eq!(report["columns"][0]["before"], id["after"]);
+    let text = success(&["convert", &wines(), &again]);
+    assert!(text.contains("grapes.list.element") && text.contains("total"), "{text}");
+    let (code, _) = failure(&["convert", &input, "-", "--to", "parquet", "--report", "text"]);
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn what_was_there_stays_until_the_end() {
+    let folder = Folder::new("what_was_there_stays_until_the_end");
+    let output = folder.write("out.parquet", "something else");
+    let input = folder.write("in.csv", "a\n1\n2\nx\n");
+    let (code, _) = failure(&["convert", &input, &output, "--infer-rows", "2"]);
+    assert_eq!(code, 1);
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "something else");
+    success(&["convert", &input, &output, "--report", "none"]);
+    assert_eq!(success(&["count", &output]), "3\n");
+    let names: Vec<_> =
+        std::fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "no temporary file is left: {names:?}");
+    let (code, lines) = failure(&["convert", &output, &output]);
+    assert!(code == 2 && lines[0].contains("is the file that is read"), "{lines:?}");
+}
+
+#[test]
+fn empty_inputs_make_files_without_rows() {
+    let folder = Folder::new("empty_inputs_make_files_without_rows");
+    let (input, output) = (folder.write("in.csv", "a,b\n"), folder.path("out.parquet"));
+    success(&["convert", &input, &output, "--sort-by", "a", "--report", "none"]);
+    assert_eq!(success(&["count", &output]), "0\n");
+    let empty = folder.write("empty.csv", "");
+    let (code, lines) = failure(&["convert", &empty, &output]);
+    assert!(code == 1 && lines[0].contains("empty"), "{lines:?}");
+}
