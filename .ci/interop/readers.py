@@ -32,7 +32,7 @@ def duckdb_connection():
 
 def read_duckdb(path, columns=None):
     chosen = "*" if columns is None else ", ".join(f'"{name}"' for name in columns)
-    table = duckdb_connection().execute(f"SELECT {chosen} FROM read_parquet('{path}')").to_arrow_table()
+    table = duckdb_connection().sql(f"SELECT {chosen} FROM read_parquet('{path}')").to_arrow_table()
     return {name: table.column(name) for name in table.column_names}
 
 

@@ -9,7 +9,9 @@ mod encoded;
 use crate::leaf::{self, Picks, Unfit};
 use crate::schema::{element_of, value_type};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait, new_empty_array};
+use arrow_array::{
+    Array, ArrayRef, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait, new_empty_array,
+};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Field as ArrowField};
 use encoded::DictionaryValues;
@@ -115,16 +117,18 @@ impl Plan {
                 let plan = |(field, node): (&Arc<ArrowField>, &Node)| Plan::new(field, node, schema, path);
                 Kind::Struct(fields.iter().zip(nodes).map(plan).collect::<Result<_>>()?)
             }
-            (DataType::Map(entries, _), NodeKind::Group(nodes)) => match (entries.data_type(), repeated(nodes)) {
-                (DataType::Struct(fields), Some((name, [key, value]))) if fields.len() == 2 => {
-                    path.push(name.to_owned());
-                    let key = Box::new(Plan::new(&fields[0], key, schema, path)?);
-                    let value = Box::new(Plan::new(&fields[1], value, schema, path)?);
-                    path.pop();
-                    Kind::Map { entries: Entries::default(), key, value }
+            (DataType::Map(entries, _), NodeKind::Group(nodes)) => {
+                match (entries.data_type(), repeated(nodes)) {
+                    (DataType::Struct(fields), Some((name, [key, value]))) if fields.len() == 2 => {
+                        path.push(name.to_owned());
+                        let key = Box::new(Plan::new(&fields[0], key, schema, path)?);
+                        let value = Box::new(Plan::new(&fields[1], value, schema, path)?);
+                        path.pop();
+                        Kind::Map { entries: Entries::default(), key, value }
+                    }
+                    _ => return other(),
                 }
-                _ => return other(),
-            },
+            }
             (list, NodeKind::Group(nodes)) => match (element_of(list), repeated(nodes)) {
                 (Some(field), Some((name, [element]))) => {
                     path.push(name.to_owned());

@@ -5,7 +5,7 @@ mod cells;
 
 use arrays::Random;
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::Schema;
+use arrow_schema::{FieldRef, Schema};
 use bytes::Bytes;
 use marquetry::arrow::ArrowWriter;
 use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -46,7 +46,9 @@ fn properties(random: &mut Random, schema: &Schema) -> WriterProperties {
         .set_total_order(random.one_in(4))
         .set_write_page_header_statistics(random.one_in(4))
         .set_bloom_filter_enabled(random.one_in(4))
-        .set_bloom_filter_position(random.pick(&[BloomFilterPosition::End, BloomFilterPosition::AfterRowGroup]))
+        .set_bloom_filter_position(
+            random.pick(&[BloomFilterPosition::End, BloomFilterPosition::AfterRowGroup]),
+        )
         .set_threads(random.pick(&[1, 1, 2]))
         .set_statistics_truncate_length(random.pick(&[None, Some(1), Some(64)]))
         .set_column_index_truncate_length(random.pick(&[None, Some(1), Some(64)]));
@@ -59,7 +61,6 @@ fn properties(random: &mut Random, schema: &Schema) -> WriterProperties {
     if random.one_in(4) {
         builder = builder.set_memory_limit(Some(random.pick(&[1, 10_000])));
     }
-    // Asked for where it is legal, which only the column itself knows.
     for field in schema.fields() {
         let encoding = random.pick(&[
             Encoding::PLAIN,
@@ -71,22 +72,19 @@ fn properties(random: &mut Random, schema: &Schema) -> WriterProperties {
             Encoding::BYTE_STREAM_SPLIT,
             Encoding::ALP,
         ]);
-        let with = builder.clone().set_column_encoding(ColumnPath::from(field.name().as_str()), encoding);
-        let one = Schema::new(vec![field.clone()]);
-        if random.one_in(2) && ArrowWriter::try_new(Vec::new(), Arc::new(one), Some(only(with.clone(), field.name(), encoding))).is_ok() {
-            builder = with;
+        if random.one_in(2) && is_legal(field, encoding) {
+            builder = builder.set_column_encoding(ColumnPath::from(field.name().as_str()), encoding);
         }
     }
     builder.build()
 }
 
-/// Properties with which a schema of this column alone can be tried.
-fn only(
-    _: marquetry::file::properties::WriterPropertiesBuilder,
-    name: &str,
-    encoding: Encoding,
-) -> WriterProperties {
-    WriterProperties::builder().set_column_encoding(ColumnPath::from(name), encoding).build()
+/// Whether all leaves of the field may be encoded so.
+fn is_legal(field: &FieldRef, encoding: Encoding) -> bool {
+    let column = ColumnPath::from(field.name().as_str());
+    let properties = WriterProperties::builder().set_column_encoding(column, encoding).build();
+    let schema = Schema::new(vec![field.clone()]);
+    ArrowWriter::try_new(Vec::new(), Arc::new(schema), Some(properties)).is_ok()
 }
 
 fn write(batches: &[RecordBatch], schema: &Arc<Schema>, properties: WriterProperties) -> Bytes {
@@ -99,8 +97,14 @@ fn write(batches: &[RecordBatch], schema: &Arc<Schema>, properties: WriterProper
     Bytes::from(file)
 }
 
+/// Cases of a quick run; a slow one has a hundred times as many.
+fn cases(quick: u32) -> ProptestConfig {
+    let times = if std::env::var_os("MARQUETRY_SLOW").is_some() { 100 } else { 1 };
+    ProptestConfig::with_cases(quick * times)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("MARQUETRY_SLOW").is_some() { 50_000 } else { 1_500 }))]
+    #![proptest_config(cases(600))]
 
     #[test]
     fn any_batch_comes_back(seed: u64) {
@@ -127,6 +131,11 @@ proptest! {
             prop_assert_eq!(read, written, "{}", field);
         }
     }
+
+}
+
+proptest! {
+    #![proptest_config(cases(60))]
 
     #[test]
     fn the_bytes_do_not_depend_on_threads(seed: u64) {

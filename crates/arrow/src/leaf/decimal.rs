@@ -137,7 +137,9 @@ pub(super) fn from_array(
     let digits = match (leaf.logical(), array.data_type()) {
         (
             Some(Logical::Decimal { precision, scale }),
-            DataType::Decimal32(_, s) | DataType::Decimal64(_, s) | DataType::Decimal128(_, s)
+            DataType::Decimal32(_, s)
+            | DataType::Decimal64(_, s)
+            | DataType::Decimal128(_, s)
             | DataType::Decimal256(_, s),
         ) if i32::from(*s) == *scale => *precision,
         _ => return Err(no_form(array.data_type(), leaf)),
@@ -148,17 +150,28 @@ pub(super) fn from_array(
     }
     if let Some(array) = array.as_primitive_opt::<Decimal32Type>() {
         let most = most.to_i128().and_then(|most| i32::try_from(most).ok());
-        check(picks, array.values(), digits, |value| most.is_some_and(|most| value >= most || value <= -most))?;
-        push(picks, array.values(), out, |value| value as u32, |value| i64::from(value) as u64, |value| {
-            i128::from(value)
-        });
+        check(picks, array.values(), digits, |value| {
+            most.is_some_and(|most| value >= most || value <= -most)
+        })?;
+        push(
+            picks,
+            array.values(),
+            out,
+            |value| value as u32,
+            |value| i64::from(value) as u64,
+            |value| i128::from(value),
+        );
     } else if let Some(array) = array.as_primitive_opt::<Decimal64Type>() {
         let most = most.to_i128().and_then(|most| i64::try_from(most).ok());
-        check(picks, array.values(), digits, |value| most.is_some_and(|most| value >= most || value <= -most))?;
+        check(picks, array.values(), digits, |value| {
+            most.is_some_and(|most| value >= most || value <= -most)
+        })?;
         push(picks, array.values(), out, |value| value as u32, |value| value as u64, i128::from);
     } else if let Some(array) = array.as_primitive_opt::<Decimal128Type>() {
         let most = most.to_i128();
-        check(picks, array.values(), digits, |value| most.is_some_and(|most| value >= most || value <= -most))?;
+        check(picks, array.values(), digits, |value| {
+            most.is_some_and(|most| value >= most || value <= -most)
+        })?;
         push(picks, array.values(), out, |value| value as u32, |value| value as u64, |value| value);
     } else if let Some(array) = array.as_primitive_opt::<Decimal256Type>() {
         let least = i256::ZERO.wrapping_sub(most);

@@ -43,6 +43,8 @@ pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) 
 pub(super) fn from_half_floats(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) {
     let data = array.to_data();
     out.push_with(picks.len(), |out| {
-        picks.chunks(data.buffer::<u16>(0), |bits| out.extend(bits.iter().flat_map(|bits| bits.to_le_bytes())));
+        picks.chunks(data.buffer::<u16>(0), |bits| {
+            out.extend(bits.iter().flat_map(|bits| bits.to_le_bytes()))
+        });
     });
 }

@@ -105,5 +105,8 @@ pub(super) fn no_array(array: &dyn Array) -> Unfit {
 
 #[cold]
 pub(super) fn no_form(data_type: &DataType, leaf: &Leaf) -> Unfit {
-    Unfit { value: None, why: format!("an array of {data_type} cannot be stored as {}", super::describe(leaf)) }
+    Unfit {
+        value: None,
+        why: format!("an array of {data_type} cannot be stored as {}", super::describe(leaf)),
+    }
 }

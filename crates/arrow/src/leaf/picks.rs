@@ -167,7 +167,9 @@ mod tests {
         let from: Vec<u32> = (0..500).collect();
         for density in [0, 1, 5, 9, 10] {
             let mut slots = Slices::default();
-            [3..4, 10..11, 20..150, 100..101, 200..264, 300..490].into_iter().for_each(|range| slots.push(range));
+            [3..4, 10..11, 20..150, 100..101, 200..264, 300..490]
+                .into_iter()
+                .for_each(|range| slots.push(range));
             let valid: Bits = (0..slots.len()).map(|i| (i * 7 + i / 10) % 10 < density).collect();
             for valid in [None, Some(&valid)] {
                 let picks = Picks::new(&slots, valid);

@@ -104,17 +104,16 @@ pub(super) fn days_from(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>
 }
 
 /// Makes values of `unit` those of the unit that the column counts in, which is milliseconds where `unit` is seconds.
-pub(super) fn to_stored(
-    values: &mut [u64],
-    unit: TimeUnit,
-    stored: Option<&Logical>,
-) -> Result<(), Unfit> {
+pub(super) fn to_stored(values: &mut [u64], unit: TimeUnit, stored: Option<&Logical>) -> Result<(), Unfit> {
     if unit != TimeUnit::Second || stored.is_none() {
         return Ok(());
     }
     const MOST: i64 = i64::MAX / 1000;
     if let Some(first) = values.iter().position(|&seconds| !(-MOST..=MOST).contains(&(seconds as i64))) {
-        return Err(Unfit::value(first, "seconds that are too many to count in milliseconds, as they are stored"));
+        return Err(Unfit::value(
+            first,
+            "seconds that are too many to count in milliseconds, as they are stored",
+        ));
     }
     values.iter_mut().for_each(|value| *value = value.wrapping_mul(1000));
     Ok(())
@@ -131,7 +130,10 @@ pub(super) fn time_to_stored(
     }
     const MOST: i32 = i32::MAX / 1000;
     if let Some(first) = values.iter().position(|&seconds| !(-MOST..=MOST).contains(&(seconds as i32))) {
-        return Err(Unfit::value(first, "seconds that are too many to count in milliseconds, as they are stored"));
+        return Err(Unfit::value(
+            first,
+            "seconds that are too many to count in milliseconds, as they are stored",
+        ));
     }
     values.iter_mut().for_each(|value| *value = value.wrapping_mul(1000));
     Ok(())

@@ -71,8 +71,9 @@ pub(super) fn is_variant(field: &ArrowField) -> bool {
     let DataType::Struct(fields) = field.data_type() else {
         return false;
     };
-    let is_binary =
-        |field: &ArrowField| matches!(field.data_type(), DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    let is_binary = |field: &ArrowField| {
+        matches!(field.data_type(), DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
+    };
     field.metadata().get(NAME_KEY).is_some_and(|name| name == "arrow.parquet.variant")
         && fields.len() > 1
         && fields.iter().all(|field| match field.name().as_str() {

@@ -149,7 +149,11 @@ fn keys_of(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) {
 }
 
 /// The number of the run that each slot is in.
-fn runs_of<'a, R: RunEndIndexType>(array: &'a RunArray<R>, slots: &Slices, out: &mut Vec<u32>) -> &'a ArrayRef {
+fn runs_of<'a, R: RunEndIndexType>(
+    array: &'a RunArray<R>,
+    slots: &Slices,
+    out: &mut Vec<u32>,
+) -> &'a ArrayRef {
     let ends = array.run_ends();
     for range in slots.ranges() {
         let (mut run, mut at) = (ends.get_physical_index(range.start), range.start);

@@ -3,8 +3,8 @@ use crate::schema::{FromArrowOptions, from_arrow};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     BooleanArray, Decimal128Array, DictionaryArray, FixedSizeListArray, Int8Array, Int32Array, Int64Array,
-    IntervalMonthDayNanoArray, LargeStringArray, ListArray, RunArray, StringArray, StringViewArray, StructArray,
-    TimestampSecondArray,
+    IntervalMonthDayNanoArray, LargeStringArray, ListArray, RunArray, StringArray, StringViewArray,
+    StructArray, TimestampSecondArray,
 };
 use arrow_buffer::{Buffer, IntervalMonthDayNano, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{Fields, Schema as ArrowSchema};
@@ -86,7 +86,10 @@ fn documents() {
             ArrowField::new("backward", DataType::List(item()), false),
             ArrowField::new("forward", DataType::List(item()), false),
         ]),
-        vec![list(item(), &[0, 2], ints(&[10, 30]), None), list(item(), &[3, 1], ints(&[20, 40, 60, 80]), None)],
+        vec![
+            list(item(), &[0, 2], ints(&[10, 30]), None),
+            list(item(), &[3, 1], ints(&[20, 40, 60, 80]), None),
+        ],
         None,
     );
     let languages = StructArray::new(
@@ -192,8 +195,11 @@ fn values_that_do_not_fit_are_named() {
         assert!(refused(&decimals(vec![None, Some(most)], precision)).contains("row 1"));
         assert!(refused(&decimals(vec![Some(0), Some(-most)], precision)).contains("row 1"));
     }
-    for (months, days, nanos) in [(-1, 0, 0), (0, -1, 0), (0, 0, -1_000_000), (0, 0, 1), (0, 0, i64::MAX / 1_000_000 * 1_000_000)] {
-        let intervals = [IntervalMonthDayNano::new(1, 2, 3_000_000), IntervalMonthDayNano::new(months, days, nanos)];
+    for (months, days, nanos) in
+        [(-1, 0, 0), (0, -1, 0), (0, 0, -1_000_000), (0, 0, 1), (0, 0, i64::MAX / 1_000_000 * 1_000_000)]
+    {
+        let intervals =
+            [IntervalMonthDayNano::new(1, 2, 3_000_000), IntervalMonthDayNano::new(months, days, nanos)];
         assert!(refused(&IntervalMonthDayNanoArray::from(intervals.to_vec())).contains("row 1"));
     }
     let other = shred(&ArrowField::new("c", DataType::Int32, true), &Int8Array::from(vec![1]), 0..1);
@@ -202,10 +208,10 @@ fn values_that_do_not_fit_are_named() {
 
 #[test]
 fn dictionaries_keep_their_values() {
-    let values: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("long enough for a buffer")]));
-    let dictionary = |keys: Vec<Option<i8>>| {
-        DictionaryArray::<Int8Type>::new(Int8Array::from(keys), values.clone())
-    };
+    let values: ArrayRef =
+        Arc::new(StringArray::from(vec![Some("a"), None, Some("long enough for a buffer")]));
+    let dictionary =
+        |keys: Vec<Option<i8>>| DictionaryArray::<Int8Type>::new(Int8Array::from(keys), values.clone());
     let first = dictionary(vec![Some(2), None, Some(1), Some(0), Some(2)]);
     let nullable = ArrowField::new("c", first.data_type().clone(), true);
     let mut shredder = Shredder::new(&nullable, &schema_of(&nullable), 0).unwrap();
@@ -235,7 +241,8 @@ fn dictionaries_that_cannot_be_stored_as_such() {
     assert_eq!(levels(&found).1, [0, 1, 0]);
     // A value that no key means cannot be stored.
     let values: ArrayRef = Arc::new(TimestampSecondArray::from(vec![i64::MAX, 5]));
-    let dictionary = |keys: Vec<Option<i8>>| DictionaryArray::<Int8Type>::new(Int8Array::from(keys), values.clone());
+    let dictionary =
+        |keys: Vec<Option<i8>>| DictionaryArray::<Int8Type>::new(Int8Array::from(keys), values.clone());
     let found = column(&dictionary(vec![None, Some(1)])).unwrap();
     assert_eq!(w64(&found), [5000]);
     let error = column(&dictionary(vec![Some(1), None, Some(0)])).unwrap_err();
@@ -298,10 +305,12 @@ fn schemas_that_do_not_fit_are_refused() {
         DataType::Struct(Fields::from(vec![a.clone()])),
         DataType::List(field("element", DataType::Int32, true)),
     ] {
-        let error = Shredder::new(&ArrowField::new("c", other.clone(), true), &schema, 0).map(|_| ()).unwrap_err();
+        let error =
+            Shredder::new(&ArrowField::new("c", other.clone(), true), &schema, 0).map(|_| ()).unwrap_err();
         assert!(error.to_string().contains("column c"), "{other}: {error}");
     }
     assert!(Shredder::new(&a, &schema, 1).is_err());
-    let nested = schema_of(&ArrowField::new("c", DataType::List(field("element", DataType::Int32, true)), true));
+    let nested =
+        schema_of(&ArrowField::new("c", DataType::List(field("element", DataType::Int32, true)), true));
     assert!(Shredder::new(&a, &nested, 0).is_err());
 }

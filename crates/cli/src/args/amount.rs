@@ -19,7 +19,10 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
     };
     let number: f64 = number.parse().map_err(|_| "begins with no number".to_owned())?;
     let bytes = number * factor as f64;
-    if bytes < 1.0 || bytes > MOST { Err("is too small or too large".to_owned()) } else { Ok(bytes as usize) }
+    match (1.0..=MOST).contains(&bytes) {
+        true => Ok(bytes as usize),
+        false => Err("is too small or too large".to_owned()),
+    }
 }
 
 /// Doubles hold all integers up to here.

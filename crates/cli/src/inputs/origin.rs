@@ -42,7 +42,7 @@ impl Origin {
             (None, Some(file)) => file.metadata().ok()?,
             (None, None) => return None,
         };
-        metadata.is_file().then(|| metadata.len())
+        metadata.is_file().then_some(metadata.len())
     }
 
     /// Makes it possible to read more than once, or here and there: what can only be read once is copied to a file

@@ -297,16 +297,38 @@ impl Entries {
         if empty > 0 || !self.def.is_empty() {
             out.def.resize(total, out.level);
         }
+        match self.def.is_empty() {
+            true => self.first_elements(&list, out),
+            false => self.first_elements_of_live(&list, out),
+        }
+    }
+
+    /// Writes the levels of the first element of each list, or of the list if it is empty, where all entries are live.
+    fn first_elements(&self, list: &impl Fn(usize) -> Range<usize>, out: &mut Entries) {
+        let mut place = |at: usize, rep: u8, elements: usize| {
+            out.rep[at] = rep;
+            if elements == 0 {
+                out.def[at] = self.level;
+            }
+            at + elements.max(1)
+        };
+        let slots = self.slots.ranges.iter().cloned().flatten();
+        match self.rep.is_empty() {
+            true => slots.fold(0, |at, slot| place(at, 0, list(slot).len())),
+            false => slots.zip(&self.rep).fold(0, |at, (slot, &rep)| place(at, rep, list(slot).len())),
+        };
+    }
+
+    /// The same where some are not.
+    fn first_elements_of_live(&self, list: &impl Fn(usize) -> Range<usize>, out: &mut Entries) {
         let mut slots = self.slots.ranges.iter().cloned().flatten();
         let mut at = 0;
-        for i in 0..self.len {
-            let above = self.rep.get(i).copied().unwrap_or(0);
-            let def = self.def.get(i).copied().unwrap_or(self.level);
-            out.rep[at] = above;
+        for (i, &def) in self.def.iter().enumerate() {
             let elements = match def == self.level {
                 true => slots.next().map_or(0, |slot| list(slot).len()),
                 false => 0,
             };
+            out.rep[at] = self.rep.get(i).copied().unwrap_or(0);
             if elements == 0 {
                 out.def[at] = def;
             }
@@ -359,7 +381,7 @@ fn push_levels(bits: &Bits, base: u8, out: &mut Vec<u8>) {
     // PERF: eight levels at a time: a copy of the byte in each byte, of which one bit each is looked at.
     out.extend(bits.as_bytes().iter().flat_map(|&byte| {
         let picked = (u64::from(byte) * ONES) & EACH;
-        let set = ((picked & !(0x80 * ONES)) + 0x7f * ONES | picked) >> 7 & ONES;
+        let set = (((picked & !(0x80 * ONES)) + 0x7f * ONES) | picked) >> 7 & ONES;
         (set + u64::from(base) * ONES).to_le_bytes()
     }));
     out.truncate(start + bits.len());

@@ -99,8 +99,14 @@ pub(super) struct WithDictionary<'a> {
 }
 
 impl WithDictionary<'_> {
-    /// Encodes and compresses a sample of the indices, and one of the dictionary. There must be values.
-    pub(super) fn measure(&self, settings: &ColumnSettings, workspace: &mut Workspace) -> Result<Measured> {
+    /// Encodes and compresses a sample of the indices, and one of the dictionary. There must be values. How often they
+    /// occur is counted only if there will be more, `is_growing`.
+    pub(super) fn measure(
+        &self,
+        is_growing: bool,
+        settings: &ColumnSettings,
+        workspace: &mut Workspace,
+    ) -> Result<Measured> {
         let (seen, distinct) = (self.indices.len(), self.dictionary.len());
         let sample: Vec<u32> =
             stretches(seen, SAMPLE).flat_map(|range| &self.indices[range]).copied().collect();
@@ -108,19 +114,19 @@ impl WithDictionary<'_> {
         dictionary::encode_indices(&sample, dictionary::index_width(distinct).max(1), &mut page);
         let index_bytes = compressed(&page, settings, workspace)? as f64 / sample.len() as f64;
         let mut entries = self.dictionary.shape().empty();
-        let wanted = sample_len(self.page_bytes / distinct.max(1));
+        let wanted = sample_len(self.page_bytes / distinct.max(1), SAMPLE);
         stretches(distinct, wanted).for_each(|range| entries.push_range(self.dictionary, range));
         let entry_bytes =
             compressed(&plain::encode(&entries)?, settings, workspace)? as f64 / entries.len() as f64;
         let plain_bytes = self.page_bytes as f64 / distinct as f64;
-        let (once, twice) = seen_once_and_twice(self.indices, distinct);
+        let (once, twice) = if is_growing { seen_once_and_twice(self.indices, distinct) } else { (0, 0) };
         Ok(Measured { seen, distinct, once, twice, index_bytes, entry_bytes, plain_bytes })
     }
 
     /// A sample of the values themselves.
-    pub(super) fn sample(&self) -> Result<Values> {
+    pub(super) fn sample(&self, physical: Physical) -> Result<Values> {
         let per_value = self.page_bytes / self.dictionary.len().max(1);
-        let n = sample_len(per_value);
+        let n = sample_len(per_value, most(physical));
         let indices: Vec<u32> =
             stretches(self.indices.len(), n).flat_map(|range| &self.indices[range]).copied().collect();
         let mut sample = self.dictionary.shape().empty();
@@ -152,6 +158,11 @@ impl Measured {
         Candidate { code: RLE_DICTIONARY, bytes_per_value: self.index_bytes + page / self.seen as f64 }
     }
 
+    /// Whether a dictionary that has become one of `distinct` values is much the same.
+    pub(super) fn is_about(&self, distinct: usize) -> bool {
+        distinct <= self.distinct + self.distinct / 8
+    }
+
     /// What it would make of `n` values, if they go on as they began; `None` if it would be larger than it may.
     fn later(&self, n: usize, settings: &ColumnSettings) -> Option<Candidate> {
         let distinct = expected_distinct(self.seen, self.distinct, self.once, self.twice, n);
@@ -178,13 +189,14 @@ impl Measured {
 }
 
 /// A sample of `values`.
-pub(super) fn sample_of(values: &Values) -> Values {
+pub(super) fn sample_of(values: &Values, physical: Physical) -> Values {
     let bytes = match values.shape() {
         Shape::Bytes => values.data_bytes(0..values.len()) / values.len().max(1),
         _ => 8,
     };
     let mut sample = values.shape().empty();
-    stretches(values.len(), sample_len(bytes)).for_each(|range| sample.push_range(values, range));
+    stretches(values.len(), sample_len(bytes, most(physical)))
+        .for_each(|range| sample.push_range(values, range));
     sample
 }
 
@@ -244,8 +256,18 @@ fn stretches(len: usize, wanted: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Values in a sample: fewer of large ones.
-fn sample_len(bytes_per_value: usize) -> usize {
-    (SAMPLE_BYTES / bytes_per_value.max(1)).clamp(STRETCHES, SAMPLE)
+fn sample_len(bytes_per_value: usize, most: usize) -> usize {
+    (SAMPLE_BYTES / bytes_per_value.max(1)).clamp(STRETCHES, most)
+}
+
+/// Most values in a sample.
+fn most(physical: Physical) -> usize {
+    match physical {
+        // What a codec makes of separate streams of bytes depends on how long they are, as in a page: SNAPPY begins anew
+        // every 64 KiB, and stops looking where nothing was found for long. There are only two encodings to try.
+        Physical::Float | Physical::Double => FIRST_LOOK,
+        _ => SAMPLE,
+    }
 }
 
 /// Values in a sample. PERF: with four encodings to try it is some 4 % of the time for a chunk of a million values.
@@ -253,6 +275,8 @@ const SAMPLE: usize = 8192;
 /// Bytes in a sample.
 const SAMPLE_BYTES: usize = 256 << 10;
 const STRETCHES: usize = 4;
+/// Values until the first look: as many as a page has rows by default.
+pub(super) const FIRST_LOOK: usize = 20_000;
 /// How many times the values of one look at a dictionary there are at the next.
 pub(super) const LATER: usize = 8;
 /// As many values as a full row group usually has.

@@ -5,7 +5,7 @@
 //!          └─────────────► direct
 //! ```
 
-use super::choose::{self, Choice, LATER, Measured, PLAIN, RLE_DICTIONARY};
+use super::choose::{self, Choice, FIRST_LOOK, LATER, Measured, PLAIN, RLE_DICTIONARY};
 use super::chunk_bytes::Spill;
 use super::direct::{Column, Direct};
 use super::file::EncodedChunk;
@@ -126,7 +126,9 @@ impl ColumnWriter {
                 return self.write_rows(rows, workspace);
             }
             (State::Sampling { held }, present) => held.push(levels, rows.entries, present)?,
-            (State::Interned { interned, .. }, present) => interned.write(levels, 0..rows.entries, present)?,
+            (State::Interned { interned, .. }, present) => {
+                interned.write(levels, 0..rows.entries, present)?
+            }
             (State::Direct { direct, .. }, present) => {
                 let mut column = Column { leaf, settings, pages, workspace };
                 let looked_up;
@@ -164,7 +166,7 @@ impl ColumnWriter {
                     }
                     (_, true, EncodingChoice::Fixed(_) | EncodingChoice::DictionaryOr(_)) => {
                         *next_look *= LATER;
-                        *measured = Some(interned.view().measure(&self.settings, workspace)?);
+                        *measured = Some(interned.view().measure(false, &self.settings, workspace)?);
                         Ok(())
                     }
                     (true, _, EncodingChoice::Auto { .. }) => self.reconsider(When::Full, workspace),
@@ -187,7 +189,7 @@ impl ColumnWriter {
             return self.begin_direct(PLAIN, workspace);
         }
         let ColumnWriter { leaf, settings, .. } = self;
-        let sample = choose::sample_of(&held.values);
+        let sample = choose::sample_of(&held.values, leaf.physical());
         let tried = choose::try_all(&sample, leaf.physical(), settings, workspace)?;
         let best = tried[0];
         self.choice = Choice { reason: SMALLEST, candidates: tried };
@@ -196,7 +198,7 @@ impl ColumnWriter {
         }
         let mut interned = Interned::new(held.values.shape());
         interned.write_values(held.levels.levels(leaf), 0..held.levels.entries, &held.values)?;
-        let measured = interned.view().measure(settings, workspace)?;
+        let measured = interned.view().measure(is_growing, settings, workspace)?;
         let now = measured.now();
         self.choice.candidates.push(now);
         let pays = match is_growing {
@@ -223,10 +225,18 @@ impl ColumnWriter {
                 When::Growing | When::Complete => Ok(()),
             };
         }
-        let sample = interned.view().sample()?;
+        if let (When::Complete, Some(measured), Some(best)) =
+            (when, &measured, self.choice.candidates.first())
+            && measured.is_about(interned.dictionary().len())
+            && choose::is_better(&measured.now(), best)
+        {
+            return Ok(());
+        }
+        let is_growing = when == When::Growing;
+        let sample = interned.view().sample(self.leaf.physical())?;
         let tried = choose::try_all(&sample, self.leaf.physical(), &self.settings, workspace)?;
         let best = tried[0];
-        let found = *measured.insert(interned.view().measure(&self.settings, workspace)?);
+        let found = *measured.insert(interned.view().measure(is_growing, &self.settings, workspace)?);
         let now = found.now();
         let committed = interned.is_committed;
         self.choice = Choice { reason: SMALLEST, candidates: tried };
@@ -411,11 +421,12 @@ enum When {
 /// Whether values that differ in their bits are different. Not so floats, whose zeros are equal, and integers of which
 /// leading bytes may be left out.
 fn is_equal_by_bits(leaf: &Leaf) -> bool {
-    match (leaf.physical(), leaf.logical()) {
-        (Physical::Float | Physical::Double | Physical::Int96, _) | (_, Some(Logical::Float16)) => false,
-        (Physical::ByteArray, Some(Logical::Decimal { .. })) => false,
-        _ => true,
-    }
+    !matches!(
+        (leaf.physical(), leaf.logical()),
+        (Physical::Float | Physical::Double | Physical::Int96, _)
+            | (_, Some(Logical::Float16))
+            | (Physical::ByteArray, Some(Logical::Decimal { .. }))
+    )
 }
 
 fn may_have_dictionary(leaf: &Leaf, settings: &ColumnSettings) -> bool {
@@ -423,8 +434,6 @@ fn may_have_dictionary(leaf: &Leaf, settings: &ColumnSettings) -> bool {
 }
 
 const SMALLEST: &str = "smallest of a sample";
-/// Values until the first choice.
-const FIRST_LOOK: usize = 16 << 10;
 /// Entries until the first choice where most of them are nulls.
 const LONGEST_SAMPLE: usize = 1 << 20;
 /// Bytes until the first choice where values are large.

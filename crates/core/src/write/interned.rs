@@ -6,9 +6,9 @@ use super::direct::{Column, Direct};
 use super::levels::{HeldLevels, Levels};
 use super::pages::PageValues;
 use super::settings::{ColumnSettings, StatisticsLevel};
+use crate::nesting::Present;
 use crate::order::Order;
 use crate::stats::Bounds;
-use crate::nesting::Present;
 use marquetry_base::Result;
 use marquetry_encoding::dictionary::{self, Builder, Dictionary};
 use marquetry_encoding::{Shape, Values};
@@ -55,7 +55,12 @@ impl Interned {
     }
 
     /// Takes entries and their values.
-    pub(super) fn write(&mut self, levels: Levels<'_>, entries: Range<usize>, values: &Present) -> Result<()> {
+    pub(super) fn write(
+        &mut self,
+        levels: Levels<'_>,
+        entries: Range<usize>,
+        values: &Present,
+    ) -> Result<()> {
         match values {
             Present::Values(values) => self.write_values(levels, entries, values),
             Present::Keys { keys, dictionary } => {
@@ -140,15 +145,18 @@ impl Interned {
     }
 }
 
-/// Where the page that begins at `entry` ends: at a row, after at most so many rows and about so many values.
+/// Where the page that begins at `entry` ends: after at most so many rows and values, but a row at least.
 fn page_end(levels: Levels<'_>, entry: usize, all: usize, page_rows: usize, page_values: usize) -> usize {
     if levels.max_rep == 0 {
         return all.min(entry.saturating_add(page_rows.min(page_values).max(1)));
     }
     let (mut rows, mut end) = (0, entry);
-    while end < all && (rows == 0 || rows < page_rows && end - entry < page_values) {
-        end = levels.row_from(end + 1, all);
-        rows += 1;
+    while end < all {
+        let next = levels.row_from(end + 1, all);
+        if rows > 0 && (rows >= page_rows || next - entry > page_values) {
+            break;
+        }
+        (rows, end) = (rows + 1, next);
     }
     end
 }

@@ -39,7 +39,9 @@ impl<'a> Levels<'a> {
         let begins_a_row = levels.max_rep == 0 || shredded.rep.first().is_none_or(|&level| level == 0);
         let has_rep = levels.max_rep == 0 || shredded.rep.len() == entries;
         if len != entries || !has_rep || !begins_a_row {
-            return Err(Error::argument(format!("levels that are not those of whole rows, {entries} entries")));
+            return Err(Error::argument(format!(
+                "levels that are not those of whole rows, {entries} entries"
+            )));
         }
         let (rows, values) = (levels.rows(0..entries), levels.values(0..entries));
         if (rows, values) != (shredded.rows, shredded.values.len()) {

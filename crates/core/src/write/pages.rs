@@ -212,12 +212,7 @@ impl Pages {
         Ok(())
     }
 
-    fn note_page(
-        &mut self,
-        values: &PageValues<'_>,
-        counts: &LevelCounts,
-        settings: &ColumnSettings,
-    ) {
+    fn note_page(&mut self, values: &PageValues<'_>, counts: &LevelCounts, settings: &ColumnSettings) {
         if let Some(index) = &mut self.column_index {
             index.push_page(PageCounts {
                 bounds: values.bounds,
@@ -329,7 +324,13 @@ impl Pages {
             index_page_offset: None,
             dictionary_page_offset: has_dictionary.then_some(0),
             statistics: wants_statistics.then(|| {
-                statistics(&totals.bounds, totals.counts.nulls(), distinct, settings.statistics_truncate, self.is_text)
+                statistics(
+                    &totals.bounds,
+                    totals.counts.nulls(),
+                    distinct,
+                    settings.statistics_truncate,
+                    self.is_text,
+                )
             }),
             encoding_stats: Some(self.encoding_stats),
             bloom_filter_offset: None,

@@ -102,7 +102,10 @@ fn check_places(pages: &[Page<'_>], meta: &ColumnMetaData) {
         pages.iter().map(|page| header(page) + page.header.uncompressed_page_size as usize).sum();
     assert_eq!(meta.total_uncompressed_size, uncompressed as i64);
     let is_dictionary = |page: &Page<'_>| page.header.type_ == PageType::DICTIONARY_PAGE;
-    assert!(pages.iter().skip(1).all(|page| !is_dictionary(page)), "the dictionary is first, if there is one");
+    assert!(
+        pages.iter().skip(1).all(|page| !is_dictionary(page)),
+        "the dictionary is first, if there is one"
+    );
     let dictionary = pages.first().filter(|page| is_dictionary(page));
     assert_eq!(meta.dictionary_page_offset, dictionary.map(|page| page.offset as i64));
     if let Some(first) = pages.iter().find(|page| !is_dictionary(page)) {
@@ -114,7 +117,10 @@ fn check_places(pages: &[Page<'_>], meta: &ColumnMetaData) {
         let encoding = encoding(&page.header);
         *stats.entry((page.header.type_.0, encoding.0)).or_insert(0) += 1;
         encodings.insert(encoding.0);
-        assert_eq!(dictionary.is_some() && is_dictionary(page), encoding == Encoding::PLAIN && is_dictionary(page));
+        assert_eq!(
+            dictionary.is_some() && is_dictionary(page),
+            encoding == Encoding::PLAIN && is_dictionary(page)
+        );
     }
     let has_indices = pages.iter().any(|page| encoding(&page.header) == Encoding::RLE_DICTIONARY);
     assert_eq!(has_indices, dictionary.is_some(), "a dictionary that is needed, and no other");
@@ -285,7 +291,8 @@ fn check_statistics(written: Option<&Statistics>, part: Part<'_>, is_wanted: boo
     let bounds = part.bounds();
     assert_eq!(written.min_value.is_some(), bounds.is_some());
     assert_eq!(written.max_value.is_some(), bounds.is_some());
-    if let (Some((least, greatest)), Some(min), Some(max)) = (bounds, &written.min_value, &written.max_value) {
+    if let (Some((least, greatest)), Some(min), Some(max)) = (bounds, &written.min_value, &written.max_value)
+    {
         check_bounds(part, (&least, &greatest), (min, max));
         let order = part.truth.order;
         let is = |a: &Vec<u8>, b: &Vec<u8>| order.compare(a, b) == Some(Ordering::Equal);
@@ -299,8 +306,14 @@ fn check_statistics(written: Option<&Statistics>, part: Part<'_>, is_wanted: boo
 
 fn check_bounds(part: Part<'_>, true_bounds: (&[u8], &[u8]), written: (&[u8], &[u8])) {
     let order = part.truth.order;
-    assert!(order.compare(written.0, true_bounds.0).is_some_and(Ordering::is_le), "{written:?} {true_bounds:?}");
-    assert!(order.compare(written.1, true_bounds.1).is_some_and(Ordering::is_ge), "{written:?} {true_bounds:?}");
+    assert!(
+        order.compare(written.0, true_bounds.0).is_some_and(Ordering::is_le),
+        "{written:?} {true_bounds:?}"
+    );
+    assert!(
+        order.compare(written.1, true_bounds.1).is_some_and(Ordering::is_ge),
+        "{written:?} {true_bounds:?}"
+    );
 }
 
 fn check_sizes(meta: &ColumnMetaData, all: Part<'_>) {

@@ -5,5 +5,6 @@ mod chunk;
 
 mod check;
 mod choice;
+mod large;
 mod round_trip;
 mod sample;

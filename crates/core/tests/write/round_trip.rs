@@ -52,7 +52,10 @@ fn check_all(sample: &Sample, spill: Option<usize>) {
     let mut workspace = Workspace::new();
     let file = sample.write(None, &mut workspace);
     check_file(sample, &file);
-    assert!(file == sample.write(None, &mut workspace), "what a workspace was used for before makes no difference");
+    assert!(
+        file == sample.write(None, &mut workspace),
+        "what a workspace was used for before makes no difference"
+    );
     if spill.is_some() {
         check_file(sample, &sample.write(spill, &mut workspace));
     }

@@ -9,8 +9,8 @@ use marquetry_codec::Codec;
 use marquetry_core::nesting::{Definition, Present, Shredded};
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_core::write::{
-    BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodedChunk, EncodingChoice, FileSettings,
-    FileWriter, PageVersion, Spill, StatisticsLevel, Workspace,
+    BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodingChoice, FileSettings, FileWriter,
+    PageVersion, Spill, StatisticsLevel, Workspace,
 };
 use marquetry_encoding::{Physical, Values, registry};
 use marquetry_format::{Repetition, SchemaElement};
@@ -80,7 +80,8 @@ impl Sample {
             let mut data: Vec<Datum> = (0..rows).map(|_| node.datum(random)).collect();
             let (style, turn) = (random.below(7), random.below(rows.max(1)) as u64);
             let mut i = 0;
-            data.iter_mut().for_each(|datum| each_word(datum, &mut |word| restyle(word, &mut i, style, turn)));
+            data.iter_mut()
+                .for_each(|datum| each_word(datum, &mut |word| restyle(word, &mut i, style, turn)));
             blocks.push(cut(random, &node, physical, &leaf, &data));
             row_groups.push(data);
         }
@@ -106,14 +107,6 @@ impl Sample {
         }
         Bytes::from(file.finish().unwrap().0)
     }
-}
-
-/// One chunk of a flat column.
-pub(crate) fn chunk_of(leaf: &Leaf, settings: &ColumnSettings, blocks: &[Shredded]) -> EncodedChunk {
-    let workspace = &mut Workspace::new();
-    let mut writer = ColumnWriter::new(leaf, settings).unwrap();
-    blocks.iter().for_each(|block| writer.write(block, workspace).unwrap());
-    writer.close(workspace).unwrap().0
 }
 
 /// A flat column.
@@ -166,13 +159,7 @@ fn restyle(word: &mut u64, i: &mut u64, style: usize, turn: u64) {
 }
 
 /// The rows in blocks of random sizes, in random forms.
-fn cut(
-    random: &mut Random,
-    node: &Node,
-    physical: Physical,
-    leaf: &Leaf,
-    data: &[Datum],
-) -> Vec<Shredded> {
+fn cut(random: &mut Random, node: &Node, physical: Physical, leaf: &Leaf, data: &[Datum]) -> Vec<Shredded> {
     let most = random.pick(&[3, 50, 9_000]).max(data.len() / 50);
     let (mut at, mut blocks) = (0, Vec::new());
     let has_keys = physical != Physical::Boolean && random.one_in(4);
@@ -242,9 +229,7 @@ fn settings(random: &mut Random, physical: Physical) -> ColumnSettings {
         statistics_truncate: random.pick(&[None, Some(5)]),
         index_truncate: random.pick(&[None, Some(5)]),
         page_header_statistics: random.one_in(3),
-        bloom: random
-            .one_in(3)
-            .then(|| BloomSettings { ndv: random.pick(&[None, Some(100)]), fpp: 0.01 }),
+        bloom: random.one_in(3).then(|| BloomSettings { ndv: random.pick(&[None, Some(100)]), fpp: 0.01 }),
         total_order: random.one_in(3),
     }
 }

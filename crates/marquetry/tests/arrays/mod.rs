@@ -121,8 +121,23 @@ fn data_type(random: &mut Random, depth: usize) -> DataType {
     if depth == 0 || random.one_in(2) {
         return match random.below(8) {
             0 => {
-                let keys = [DataType::Int8, DataType::Int16, DataType::Int32, DataType::Int64, DataType::UInt8, DataType::UInt32];
-                let values = [DataType::Utf8, DataType::LargeUtf8, DataType::Binary, DataType::Int64, DataType::Int32, DataType::FixedSizeBinary(3), DataType::Float64];
+                let keys = [
+                    DataType::Int8,
+                    DataType::Int16,
+                    DataType::Int32,
+                    DataType::Int64,
+                    DataType::UInt8,
+                    DataType::UInt32,
+                ];
+                let values = [
+                    DataType::Utf8,
+                    DataType::LargeUtf8,
+                    DataType::Binary,
+                    DataType::Int64,
+                    DataType::Int32,
+                    DataType::FixedSizeBinary(3),
+                    DataType::Float64,
+                ];
                 DataType::Dictionary(Box::new(random.pick(&keys)), Box::new(random.pick(&values)))
             }
             1 => {
@@ -197,7 +212,9 @@ fn array(random: &mut Random, field: &Field, n: usize) -> ArrayRef {
         }
         DataType::Struct(fields) => Arc::new(structure(random, fields, n, nulls)),
         DataType::Dictionary(keys, values) => dictionary(random, keys, values, n, nulls),
-        DataType::RunEndEncoded(ends, values) => runs(random, ends.data_type(), values, field.is_nullable(), n),
+        DataType::RunEndEncoded(ends, values) => {
+            runs(random, ends.data_type(), values, field.is_nullable(), n)
+        }
         plain => values(random, plain, n, nulls),
     }
 }
@@ -342,7 +359,9 @@ fn values(random: &mut Random, data_type: &DataType, n: usize, nulls: Option<Nul
         }
         DataType::Decimal256(_, _) => {
             let data: Vec<i256> = (0..n)
-                .map(|_| i256::from_parts(random.next() as u128 * 0xffff_ffff_ffff, 0) - i256::from_i128(1 << 90))
+                .map(|_| {
+                    i256::from_parts(random.next() as u128 * 0xffff_ffff_ffff, 0) - i256::from_i128(1 << 90)
+                })
                 .collect();
             let array = Decimal256Array::new(data.into(), nulls);
             return Arc::new(array.with_data_type(data_type.clone()));
@@ -370,9 +389,9 @@ fn word_of(random: &mut Random, data_type: &DataType) -> i64 {
         DataType::Time32(TimeUnit::Second) => word.rem_euclid(86_400),
         DataType::Time32(_) => word.rem_euclid(86_400_000),
         DataType::Timestamp(TimeUnit::Second, _) => word / 1000,
-        DataType::Decimal32(precision, _) | DataType::Decimal64(precision, _) | DataType::Decimal128(precision, _) => {
-            word % 10i64.pow(u32::from(*precision).min(18))
-        }
+        DataType::Decimal32(precision, _)
+        | DataType::Decimal64(precision, _)
+        | DataType::Decimal128(precision, _) => word % 10i64.pow(u32::from(*precision).min(18)),
         _ => word,
     }
 }

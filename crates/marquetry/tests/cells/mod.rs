@@ -147,6 +147,12 @@ fn number(array: &ArrayRef) -> Vec<String> {
             TimeUnit::Microsecond => ticks::<DurationMicrosecondType>(array, "dur", *unit),
             TimeUnit::Nanosecond => ticks::<DurationNanosecondType>(array, "dur", *unit),
         },
+        DataType::Interval(IntervalUnit::YearMonth) => {
+            primitive::<IntervalYearMonthType>(array, |v| format!("interval:{v}m"))
+        }
+        DataType::Interval(IntervalUnit::DayTime) => {
+            primitive::<IntervalDayTimeType>(array, |v| format!("interval:{}d{}ms", v.days, v.milliseconds))
+        }
         DataType::Interval(IntervalUnit::MonthDayNano) => {
             primitive::<IntervalMonthDayNanoType>(array, |v| interval(v.months, v.days, v.nanoseconds))
         }

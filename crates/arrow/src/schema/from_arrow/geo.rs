@@ -143,7 +143,9 @@ mod tests {
 
     #[test]
     fn broken_json_ends() {
-        for text in ["{", "{,", "{,}", "{:", "{\"a\"", "{\"a\":", "{\"a\":}", "{\"a\":1,,", "{]}", "{\"\\u12\":1}"] {
+        for text in
+            ["{", "{,", "{,}", "{:", "{\"a\"", "{\"a\":", "{\"a\":}", "{\"a\":1,,", "{]}", "{\"\\u12\":1}"]
+        {
             assert_eq!(logical(text), geometry(None), "{text}");
         }
     }

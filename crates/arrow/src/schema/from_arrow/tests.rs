@@ -42,17 +42,34 @@ fn plain_types() -> Vec<DataType> {
     let units = [ArrowUnit::Second, ArrowUnit::Millisecond, ArrowUnit::Microsecond, ArrowUnit::Nanosecond];
     let zone: Arc<str> = "Europe/Berlin".into();
     let mut types = vec![
-        Null, Boolean, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, Float32, Float64, Utf8,
-        LargeUtf8, Utf8View, Binary, LargeBinary, BinaryView, Date32, Date64,
+        Null,
+        Boolean,
+        Int8,
+        Int16,
+        Int32,
+        Int64,
+        UInt8,
+        UInt16,
+        UInt32,
+        UInt64,
+        Float16,
+        Float32,
+        Float64,
+        Utf8,
+        LargeUtf8,
+        Utf8View,
+        Binary,
+        LargeBinary,
+        BinaryView,
+        Date32,
+        Date64,
     ];
     types.extend([FixedSizeBinary(0), FixedSizeBinary(5), FixedSizeBinary(16)]);
     types.extend([Time32(units[0]), Time32(units[1]), Time64(units[2]), Time64(units[3])]);
     types.extend(units.map(Duration));
     types.extend(units.map(|unit| Timestamp(unit, None)));
     types.extend(units.map(|unit| Timestamp(unit, Some(zone.clone()))));
-    types.extend(
-        [IntervalUnit::YearMonth, IntervalUnit::DayTime, IntervalUnit::MonthDayNano].map(Interval),
-    );
+    types.extend([IntervalUnit::YearMonth, IntervalUnit::DayTime, IntervalUnit::MonthDayNano].map(Interval));
     types.extend([(1, 0), (9, 9)].map(|(p, s)| Decimal32(p, s)));
     types.extend([(1, 0), (9, 2), (10, 3), (18, 18)].map(|(p, s)| Decimal64(p, s)));
     types.extend([(1, 0), (9, 2), (18, 3), (19, 3), (38, 38)].map(|(p, s)| Decimal128(p, s)));
@@ -114,7 +131,9 @@ fn other_readers_see_types_close_to_arrows() {
         back(&schema, false).field(0).data_type().clone()
     };
     use DataType::*;
-    for same in [Null, Int8, UInt64, Float16, Date32, FixedSizeBinary(3), Decimal128(20, 2), Decimal256(40, 2)] {
+    for same in
+        [Null, Int8, UInt64, Float16, Date32, FixedSizeBinary(3), Decimal128(20, 2), Decimal256(40, 2)]
+    {
         assert_eq!(seen(same.clone()), same);
     }
     assert_eq!(seen(Timestamp(ArrowUnit::Second, None)), Timestamp(ArrowUnit::Millisecond, None));
@@ -134,11 +153,7 @@ fn other_readers_see_types_close_to_arrows() {
 #[test]
 fn annotations_are_written_twice() {
     let found = elements(nullable(DataType::Decimal128(20, 2))).unwrap();
-    let root = SchemaElement {
-        name: "schema".to_owned(),
-        num_children: Some(1),
-        ..SchemaElement::default()
-    };
+    let root = SchemaElement { name: "schema".to_owned(), num_children: Some(1), ..SchemaElement::default() };
     let decimal = SchemaElement {
         name: "c".to_owned(),
         type_: Some(Type::FIXED_LEN_BYTE_ARRAY),
@@ -177,7 +192,8 @@ fn lists_and_maps_have_three_levels() {
     let ids: Vec<_> = found.iter().map(|element| element.field_id).collect();
     assert_eq!(ids, [None, Some(1), None, Some(2)]);
     assert_eq!(found[1].converted_type, Some(ConvertedType::LIST));
-    let parts = vec![ArrowField::new("keys", DataType::Utf8, true), ArrowField::new("values", DataType::Int32, true)];
+    let parts =
+        vec![ArrowField::new("keys", DataType::Utf8, true), ArrowField::new("values", DataType::Int32, true)];
     let entries = ArrowField::new("entries", DataType::Struct(parts.into()), false);
     let found = elements(nullable(DataType::Map(Arc::new(entries), false))).unwrap();
     let names: Vec<_> = found.iter().map(|element| element.name.as_str()).collect();

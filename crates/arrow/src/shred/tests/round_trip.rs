@@ -37,7 +37,9 @@ impl Random {
 fn plain() -> impl Strategy<Value = DataType> {
     use DataType::*;
     prop_oneof![
-        prop::sample::select(vec![Null, Boolean, Int8, UInt16, Int32, Int64, UInt64, Float16, Float32, Float64]),
+        prop::sample::select(vec![
+            Null, Boolean, Int8, UInt16, Int32, Int64, UInt64, Float16, Float32, Float64
+        ]),
         prop::sample::select(vec![Utf8, LargeUtf8, Utf8View, Binary, LargeBinary, BinaryView]),
         prop::sample::select(vec![
             Decimal32(9, 2),
@@ -92,7 +94,8 @@ fn column_type() -> impl Strategy<Value = DataType> {
 fn any_type() -> impl Strategy<Value = DataType> {
     column_type().prop_recursive(4, 12, 3, |inner| {
         let element = (inner.clone(), any::<bool>());
-        let element = element.prop_map(|(of, nullable)| field("element", of.clone(), nullable || of.is_null()));
+        let element =
+            element.prop_map(|(of, nullable)| field("element", of.clone(), nullable || of.is_null()));
         prop_oneof![
             (element, 0..5usize).prop_map(|(element, kind)| match kind {
                 0 => DataType::List(element),
@@ -144,7 +147,9 @@ fn whole(data_type: &DataType, n: usize, nullable: bool, random: &mut Random) ->
     let nulls = random.nulls(n, nullable);
     match data_type {
         Null => Arc::new(NullArray::new(n)),
-        Boolean => Arc::new(BooleanArray::new(BooleanBuffer::from_iter((0..n).map(|_| random.below(2) == 0)), nulls)),
+        Boolean => {
+            Arc::new(BooleanArray::new(BooleanBuffer::from_iter((0..n).map(|_| random.below(2) == 0)), nulls))
+        }
         Int8 => primitive::<Int8Type>(data_type, n, nulls, || random.next() as i8),
         UInt16 => primitive::<UInt16Type>(data_type, n, nulls, || random.next() as u16),
         Int32 => primitive::<Int32Type>(data_type, n, nulls, || random.next() as i32),
@@ -156,7 +161,9 @@ fn whole(data_type: &DataType, n: usize, nullable: bool, random: &mut Random) ->
         }),
         Float32 => primitive::<Float32Type>(data_type, n, nulls, || random.next() as f32),
         Float64 => primitive::<Float64Type>(data_type, n, nulls, || random.next() as f64),
-        Decimal32(..) => primitive::<Decimal32Type>(data_type, n, nulls, || random.next() as i32 % 1_000_000_000),
+        Decimal32(..) => {
+            primitive::<Decimal32Type>(data_type, n, nulls, || random.next() as i32 % 1_000_000_000)
+        }
         Decimal64(p, _) => {
             let most = 10i64.pow(u32::from(*p));
             primitive::<Decimal64Type>(data_type, n, nulls, || random.next() as i64 % most)
@@ -181,7 +188,9 @@ fn whole(data_type: &DataType, n: usize, nullable: bool, random: &mut Random) ->
         Timestamp(..) => {
             primitive::<TimestampMicrosecondType>(data_type, n, nulls, || random.next() as i64 / 100)
         }
-        Duration(_) => primitive::<DurationMillisecondType>(data_type, n, nulls, || random.next() as i64 / 100),
+        Duration(_) => {
+            primitive::<DurationMillisecondType>(data_type, n, nulls, || random.next() as i64 / 100)
+        }
         Interval(IntervalUnit::YearMonth) => {
             primitive::<IntervalYearMonthType>(data_type, n, nulls, || random.next() as i32)
         }
@@ -190,7 +199,11 @@ fn whole(data_type: &DataType, n: usize, nullable: bool, random: &mut Random) ->
         }),
         Interval(IntervalUnit::MonthDayNano) => {
             primitive::<IntervalMonthDayNanoType>(data_type, n, nulls, || {
-                IntervalMonthDayNano::new(random.below(99) as i32, random.below(99) as i32, random.below(99) as i64 * 1_000_000)
+                IntervalMonthDayNano::new(
+                    random.below(99) as i32,
+                    random.below(99) as i32,
+                    random.below(99) as i64 * 1_000_000,
+                )
             })
         }
         FixedSizeBinary(width) => {
@@ -200,7 +213,8 @@ fn whole(data_type: &DataType, n: usize, nullable: bool, random: &mut Random) ->
         Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView => {
             let texts: Vec<Option<String>> = (0..n)
                 .map(|i| {
-                    let text = "ü".repeat(random.below(4) * random.below(5)) + &random.below(1000).to_string();
+                    let text =
+                        "ü".repeat(random.below(4) * random.below(5)) + &random.below(1000).to_string();
                     nulls.as_ref().is_none_or(|nulls| nulls.is_valid(i)).then_some(text)
                 })
                 .collect();
@@ -240,7 +254,8 @@ fn nested(data_type: &DataType, n: usize, nullable: bool, random: &mut Random) -
     let nulls = random.nulls(n, nullable);
     match data_type {
         Struct(fields) => {
-            let columns = fields.iter().map(|of| array(of.data_type(), n, of.is_nullable(), random)).collect();
+            let columns =
+                fields.iter().map(|of| array(of.data_type(), n, of.is_nullable(), random)).collect();
             Arc::new(StructArray::new(fields.clone(), columns, nulls))
         }
         List(element) => offset_list::<i32>(element, n, nulls, random),
@@ -312,7 +327,8 @@ fn batch(shredded: &Shredded, field: &Field, max_def: u8) -> LeafBatch {
         Definition::Levels(levels) => levels.clone(),
     };
     assert_eq!(def.len(), shredded.entries);
-    let valid: Vec<bool> = def.iter().filter(|&&def| def >= field.slot_def).map(|&def| def == max_def).collect();
+    let valid: Vec<bool> =
+        def.iter().filter(|&&def| def >= field.slot_def).map(|&def| def == max_def).collect();
     let dense = match &shredded.values {
         Present::Values(values) => values.clone(),
         Present::Keys { keys, dictionary } => {

@@ -1,0 +1,123 @@
+//! What was found: kept up to a number for each rule, counted beyond it.
+
+use super::VerifyOptions;
+use super::rules::{RULES, Rule, UNCHECKED, number};
+use marquetry_base::{Error, Kind, Place, Result};
+
+/// A rule that is broken somewhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// Where.
+    pub place: Place,
+    /// What is there and what should be.
+    pub message: String,
+}
+
+/// Which rules are looked at, and how many findings of each are kept.
+#[derive(Debug)]
+pub(super) struct Selection {
+    wanted: Vec<bool>,
+    most: usize,
+}
+
+impl Selection {
+    pub(super) fn new(options: &VerifyOptions) -> Result<Self> {
+        let number_of = |id: &String| {
+            number(id).ok_or_else(|| Error::argument(format!("no rule is called {id}: see the list of rules")))
+        };
+        let mut wanted = vec![options.rules.is_none(); RULES.len()];
+        for id in options.rules.iter().flatten() {
+            wanted[number_of(id)?] = true;
+        }
+        for id in &options.ignore {
+            wanted[number_of(id)?] = false;
+        }
+        Ok(Selection { wanted, most: options.findings_per_rule })
+    }
+}
+
+/// Collects what is found in one part of a file.
+#[derive(Debug)]
+pub(super) struct Findings<'a> {
+    selection: &'a Selection,
+    found: Vec<Finding>,
+    /// How many there were of each rule.
+    counts: Vec<u64>,
+    /// Reading failed: there is no use in going on.
+    failed: Option<Error>,
+}
+
+impl<'a> Findings<'a> {
+    pub(super) fn new(selection: &'a Selection) -> Self {
+        Findings { selection, found: Vec::new(), counts: vec![0; RULES.len()], failed: None }
+    }
+
+    /// Adds a finding, unless its rule is not wanted, or was broken often enough.
+    pub(super) fn add(&mut self, rule: &Rule, place: Place, message: impl FnOnce() -> String) {
+        let Some(number) = number(rule.id).filter(|number| self.selection.wanted[*number]) else {
+            return;
+        };
+        self.counts[number] += 1;
+        if self.counts[number] <= self.selection.most as u64 {
+            self.found.push(Finding { rule: &RULES[number], place, message: message() });
+        }
+    }
+
+    /// Adds an error that a lower layer met. It breaks `rule`, unless it says that this build cannot know.
+    pub(super) fn add_error(&mut self, rule: &Rule, place: Place, error: Error) {
+        let rule = match error.kind() {
+            Kind::Io => {
+                self.failed.get_or_insert(error);
+                return;
+            }
+            Kind::Unsupported | Kind::Limit | Kind::Key | Kind::Argument => &UNCHECKED,
+            _ => rule,
+        };
+        let inner = error.place();
+        let place = Place {
+            page: inner.page.or(place.page),
+            offset: inner.offset.or(place.offset),
+            column: place.column.or_else(|| inner.column.clone()),
+            ..place
+        };
+        self.add(rule, place, || error.message().to_owned());
+    }
+
+    /// Adds what another part has, behind what is there.
+    pub(super) fn append(&mut self, other: Findings<'_>) {
+        for finding in other.found {
+            let number = number(finding.rule.id).unwrap_or(0);
+            let kept = self.found.iter().filter(|kept| kept.rule.id == finding.rule.id).count();
+            if kept < self.selection.most {
+                self.found.push(finding);
+            }
+            debug_assert!(number < RULES.len());
+        }
+        self.counts.iter_mut().zip(other.counts).for_each(|(ours, theirs)| *ours += theirs);
+        if let Some(error) = other.failed {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    /// Whether reading failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// The findings, and how many more of each rule there were. Fails if reading did.
+    #[expect(clippy::type_complexity, reason = "taken apart at once")]
+    pub(super) fn finish(self) -> Result<(Vec<Finding>, Vec<(&'static Rule, u64)>)> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let kept = |rule: &Rule| self.found.iter().filter(|kept| kept.rule.id == rule.id).count() as u64;
+        let omitted = RULES.iter().zip(&self.counts).filter_map(|(rule, count)| {
+            let more = count.saturating_sub(kept(rule));
+            (more > 0).then_some((rule, more))
+        });
+        let omitted = omitted.collect();
+        Ok((self.found, omitted))
+    }
+}

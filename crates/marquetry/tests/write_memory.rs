@@ -1,0 +1,80 @@
+//! Writing takes a bounded amount of memory, however large a row group is, and however large one of its columns.
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use marquetry::arrow::ArrowWriter;
+use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use marquetry::basic::Compression;
+use marquetry::file::properties::WriterProperties;
+use peak_alloc::PeakAlloc;
+use std::sync::Arc;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// A gigabyte in one row group: a column of large texts, one of numbers, and one that has a dictionary all along.
+#[test]
+fn a_gigabyte_in_one_row_group_takes_a_fraction_of_it() {
+    const LIMIT: usize = 48 << 20;
+    const BATCHES: usize = 128;
+    const ROWS: usize = 8 << 10;
+    let file = tempfile();
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(None)
+        .set_memory_limit(Some(LIMIT))
+        .set_compression(Compression::LZ4_RAW)
+        .build();
+    let schema = batch(0, 1).schema();
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let mut writer = ArrowWriter::try_new(file.try_clone().unwrap(), schema, Some(properties)).unwrap();
+    let mut input = 0;
+    for i in 0..BATCHES {
+        let batch = batch(i, ROWS);
+        input += batch.get_array_memory_size();
+        writer.write(&batch).unwrap();
+    }
+    let metadata = writer.close().unwrap();
+    let peak = MEMORY.peak_usage() - before;
+    assert!(input > 1 << 30, "{input}");
+    assert_eq!(metadata.num_row_groups(), 1);
+    // What may be over the limit: a batch of the caller's, pages that are being filled, the index of pages, a codec.
+    assert!(peak < 2 * LIMIT, "{peak} bytes of memory at a limit of {LIMIT}");
+    eprintln!("{} MB written with {} MB of memory", input >> 20, peak >> 20);
+
+    let rows = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().with_batch_size(ROWS).build().unwrap();
+    for (i, read) in rows.enumerate() {
+        let read = read.unwrap();
+        assert_eq!(read.columns(), batch(i, ROWS).columns(), "batch {i}");
+    }
+}
+
+/// Rows of about a thousand bytes.
+fn batch(number: usize, rows: usize) -> RecordBatch {
+    let mut state = number as u64 + 1;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state >> 33
+    };
+    let mut texts = StringBuilder::new();
+    for _ in 0..rows {
+        let mut text = String::with_capacity(1024);
+        while text.len() < 1000 {
+            text.push_str(&next().to_string());
+        }
+        texts.append_value(text);
+    }
+    let numbers: Int64Array = (0..rows).map(|_| next() as i64).collect();
+    let few: Int64Array = (0..rows).map(|_| (next() % 1000) as i64).collect();
+    let columns: [(&str, ArrayRef); 3] =
+        [("text", Arc::new(texts.finish())), ("number", Arc::new(numbers)), ("few", Arc::new(few))];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+/// A file without a name: it is gone when it is closed.
+fn tempfile() -> std::fs::File {
+    let path = std::env::temp_dir().join(format!("marquetry-write-memory-{}", std::process::id()));
+    let file = std::fs::OpenOptions::new().read(true).write(true).create_new(true).open(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    file
+}
