@@ -56,13 +56,12 @@ fn batch(number: usize, rows: usize) -> RecordBatch {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         state >> 33
     };
+    // Texts are pieces of one that is longer than any codec's window.
+    let pool: String = (0..1 << 20).map(|_| char::from(b'!' + (next() % 90) as u8)).collect();
     let mut texts = StringBuilder::new();
     for _ in 0..rows {
-        let mut text = String::with_capacity(1024);
-        while text.len() < 1000 {
-            text.push_str(&next().to_string());
-        }
-        texts.append_value(text);
+        let from = next() as usize % (pool.len() - 1000);
+        texts.append_value(&pool[from..from + 1000]);
     }
     let numbers: Int64Array = (0..rows).map(|_| next() as i64).collect();
     let few: Int64Array = (0..rows).map(|_| (next() % 1000) as i64).collect();
