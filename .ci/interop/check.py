@@ -10,9 +10,11 @@ import tempfile
 import time
 from pathlib import Path
 
+import filters
 import known
 import matrix
 import readers
+import theirs
 
 
 def generate(binary, *args):
@@ -35,13 +37,29 @@ def check_matrix(args, folder, ledger, pool):
             ledger.note(peer, row["encoding"], {**row, "column": column}, failures.get(column))
 
 
+def check_filters(args, folder, ledger, pool):
+    rows = generate(args.binary, "filters", str(folder))
+    peers = [peer for peer in args.peers if peer in filters.CHECKS]
+    tasks = [pool.submit(filters.check_file, (peer, folder, row)) for row in rows for peer in peers]
+    for task in tasks:
+        for peer, case, failure in task.result():
+            ledger.note(peer, "filters", case, failure)
+
+
+def check_theirs(args, folder, ledger, pool):
+    tasks = [pool.submit(theirs.check, args.binary, folder / peer, peer) for peer in args.peers]
+    for task in tasks:
+        for peer, case, failure in task.result():
+            ledger.note(peer, "theirs, read by us", case, failure)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary", help="the example `interop`")
     parser.add_argument("--full", action="store_true", help="every codec with everything")
     parser.add_argument("--folder", help="keep the files here")
     parser.add_argument("--peers", nargs="*", default=list(readers.READERS))
-    parser.add_argument("--parts", nargs="*", default=["matrix", "filters", "peers"])
+    parser.add_argument("--parts", nargs="*", default=["matrix", "filters", "theirs"])
     parser.add_argument("--dump", help="write all unexpected failures here")
     args = parser.parse_args()
     ledger = known.Ledger()
@@ -62,7 +80,7 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-PARTS = {"matrix": check_matrix}
+PARTS = {"matrix": check_matrix, "filters": check_filters, "theirs": check_theirs}
 
 if __name__ == "__main__":
     main()

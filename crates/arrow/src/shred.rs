@@ -26,7 +26,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Shredder {
     plan: Plan,
-    leaves: Range<usize>,
+    leaves: usize,
     rows: Entries,
 }
 
@@ -40,14 +40,8 @@ impl Shredder {
             Error::argument(format!("the schema has {} fields, no field {root}", schema.fields().len()))
         })?;
         let plan = Plan::new(field, node, schema, &mut Vec::new())?;
-        let first = schema.columns().iter().take_while(|leaf| leaf.root() < root).count();
-        let count = schema.columns().iter().filter(|leaf| leaf.root() == root).count();
-        Ok(Shredder { plan, leaves: first..first + count, rows: Entries::default() })
-    }
-
-    /// The numbers of the columns below the field.
-    pub(crate) fn leaves(&self) -> Range<usize> {
-        self.leaves.clone()
+        let leaves = schema.columns().iter().filter(|leaf| leaf.root() == root).count();
+        Ok(Shredder { plan, leaves, rows: Entries::default() })
     }
 
     /// Shreds `rows` of `array` into one [`Shredded`] for each column below, in order. What is in `out` is replaced, and
@@ -64,7 +58,7 @@ impl Shredder {
         if rows.start > rows.end || rows.end > array.len() {
             return Err(Error::argument(format!("rows {rows:?} of an array of {}", array.len())));
         }
-        out.resize_with(self.leaves.len(), || Shredded {
+        out.resize_with(self.leaves, || Shredded {
             rows: 0,
             entries: 0,
             def: Definition::Max,

@@ -59,7 +59,10 @@ fn rows(file: &str) -> String {
 fn pages(file: &str) -> BTreeMap<(u64, String), Vec<Value>> {
     let mut out: BTreeMap<_, Vec<Value>> = BTreeMap::new();
     for mut page in json(&["pages", file])["pages"].as_array().expect("pages").clone() {
-        let key = (page["row_group"].as_u64().expect("a number"), page["column"].as_str().expect("a name").to_owned());
+        let key = (
+            page["row_group"].as_u64().expect("a number"),
+            page["column"].as_str().expect("a name").to_owned(),
+        );
         page.as_object_mut().expect("an object").remove("offset");
         out.entry(key).or_default().push(page);
     }
@@ -85,7 +88,8 @@ fn indexes_point_at_pages(file: &str) {
             (&page["row_group"], &page["column"]) == (&column["row_group"], &column["column"])
                 && page["kind"].as_str().is_some_and(|kind| kind.starts_with("DATA_PAGE"))
         };
-        let there: Vec<u64> = all.iter().filter(of_column).filter_map(|page| page["offset"].as_u64()).collect();
+        let there: Vec<u64> =
+            all.iter().filter(of_column).filter_map(|page| page["offset"].as_u64()).collect();
         assert_eq!(in_index, there, "{file}: {column}");
     }
 }
@@ -189,7 +193,8 @@ fn columns_are_dropped_chosen_and_renamed() {
             row
         })
         .collect::<Vec<_>>();
-    let found: Vec<Value> = rows(&out).lines().map(|line| serde_json::from_str(line).expect("a row")).collect();
+    let found: Vec<Value> =
+        rows(&out).lines().map(|line| serde_json::from_str(line).expect("a row")).collect();
     assert_eq!(expected, found);
     assert!(pages(&out).contains_key(&(0, "sorts.list.element".to_owned())));
     success(&["rewrite", &wines(), &out, "--overwrite", "--columns", "year"]);
@@ -197,7 +202,8 @@ fn columns_are_dropped_chosen_and_renamed() {
     let refused = |arguments: &[&str], text: &str| {
         let wines = wines();
         let other = at(&directory, "other.parquet");
-        let all: Vec<&str> = ["rewrite", &wines, &other].into_iter().chain(arguments.iter().copied()).collect();
+        let all: Vec<&str> =
+            ["rewrite", &wines, &other].into_iter().chain(arguments.iter().copied()).collect();
         let (code, error) = failure(&all);
         assert_eq!(code, 2, "{error}");
         assert!(error.contains(text), "{error}");
@@ -283,18 +289,23 @@ fn parts_together_are_the_whole() {
         let name = format!("{n}-{{}}.parquet");
         let arguments = ["split", &wines, "--rows", n, "--out-dir", &folder, "--name", &name];
         let arguments: Vec<&str> = arguments.into_iter().chain(options).chain(["--format", "json"]).collect();
-        let parts: Vec<Value> =
-            success(&arguments).lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+        let parts: Vec<Value> = success(&arguments)
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+            .collect();
         let sizes: Vec<(u64, u64)> = parts
             .iter()
-            .map(|part| (part["rows"].as_u64().expect("a number"), part["row_groups"].as_u64().expect("a number")))
+            .map(|part| {
+                (part["rows"].as_u64().expect("a number"), part["row_groups"].as_u64().expect("a number"))
+            })
             .collect();
         assert_eq!(sizes, expected);
         let all: String = parts.iter().map(|part| rows(part["file"].as_str().expect("a name"))).collect();
         assert_eq!(all, rows(&wines), "{n}");
         parts.iter().for_each(|part| indexes_point_at_pages(part["file"].as_str().expect("a name")));
     }
-    let (code, error) = failure(&["split", &wines(), "--rows", "70", "--out-dir", &folder, "--name", "70-{}.parquet"]);
+    let (code, error) =
+        failure(&["split", &wines(), "--rows", "70", "--out-dir", &folder, "--name", "70-{}.parquet"]);
     assert_eq!(code, 2);
     assert!(error.contains("70-00000.parquet: argument: is there already"), "{error}");
 }
@@ -308,7 +319,10 @@ fn summaries_name_their_files() {
     fs::write(directory.join("year=2024/_temporary/x.parquet"), "not one").expect("a file");
     let folder = at(&directory, "");
     let report = json(&["summary", &folder]);
-    assert_eq!((&report["files"], &report["row_groups"], &report["rows"]), (&2.into(), &4.into(), &400.into()));
+    assert_eq!(
+        (&report["files"], &report["row_groups"], &report["rows"]),
+        (&2.into(), &4.into(), &400.into())
+    );
     let all = footer(&at(&directory, "_metadata"));
     assert_eq!((&all["rows"], &all["declared_rows"]), (&400.into(), &400.into()));
     let groups = |meta: &Value| meta["row_groups"].as_array().expect("row groups").clone();
@@ -319,7 +333,10 @@ fn summaries_name_their_files() {
     let has = |name: &str| text.windows(name.len()).any(|part| part == name.as_bytes());
     assert!(has("year=2024/a.parquet") && has("b.parquet") && !has("x.parquet"));
     let common = footer(&at(&directory, "_common_metadata"));
-    assert_eq!((&common["rows"], common["columns"].clone()), (&0.into(), footer(&wines())["columns"].clone()));
+    assert_eq!(
+        (&common["rows"], common["columns"].clone()),
+        (&0.into(), footer(&wines())["columns"].clone())
+    );
     assert_eq!(failure(&["summary", &folder]).0, 2);
     success(&["summary", &folder, "--overwrite"]);
     // The pages of a summary are elsewhere.
@@ -352,9 +369,13 @@ fn files_of_others() {
         }
         let file = file.to_str().expect("a name in UTF-8");
         let before = marquetry(&["cat", "--format", "json", file]);
-        for options in [&["rewrite"][..], &["rewrite", "--compression", "zstd", "--row-group-rows", "97"], &["merge"]] {
-            let arguments: Vec<&str> =
-                [options[0], file, &out, "--overwrite"].into_iter().chain(options[1..].iter().copied()).collect();
+        for options in
+            [&["rewrite"][..], &["rewrite", "--compression", "zstd", "--row-group-rows", "97"], &["merge"]]
+        {
+            let arguments: Vec<&str> = [options[0], file, &out, "--overwrite"]
+                .into_iter()
+                .chain(options[1..].iter().copied())
+                .collect();
             let done = marquetry(&arguments);
             let error = String::from_utf8_lossy(&done.stderr);
             assert!(matches!(done.status.code(), Some(0 | 1)), "{arguments:?}: {error}");

@@ -62,6 +62,10 @@ pub enum Order {
 impl Order {
     /// What TYPE_ORDER means for a column.
     pub fn of(leaf: &Leaf) -> Order {
+        // SPEC: ColumnOrder: bounds of a column whose logical type is not known are to be ignored.
+        if leaf.is_misunderstood() {
+            return Order::Undefined;
+        }
         let physical = match leaf.physical() {
             Physical::Boolean => Order::Bool,
             Physical::Int32 => Order::Signed32,
@@ -119,7 +123,7 @@ impl Order {
     /// it is legal, that is for floats. INT96 gets INT96_TIMESTAMP_ORDER, the only one that it may have bounds in.
     pub fn for_writing(leaf: &Leaf, total_order: bool) -> (Order, ColumnOrder) {
         match (Order::of(leaf), leaf.physical()) {
-            (Order::Undefined, Physical::Int96) if leaf.logical().is_none() => {
+            (Order::Undefined, Physical::Int96) if leaf.logical().is_none() && !leaf.is_misunderstood() => {
                 (Order::Int96, ColumnOrder::Int96TimestampOrder)
             }
             (order, _) if total_order && order.is_float() => (order.total(), ColumnOrder::Ieee754TotalOrder),
@@ -136,7 +140,8 @@ impl Order {
             ColumnOrder::TypeOrder => (of_type != Order::Undefined).then_some(of_type),
             ColumnOrder::Ieee754TotalOrder => of_type.is_float().then(|| of_type.total()),
             ColumnOrder::Int96TimestampOrder => {
-                (leaf.physical() == Physical::Int96 && leaf.logical().is_none()).then_some(Order::Int96)
+                let is_plain = leaf.logical().is_none() && !leaf.is_misunderstood();
+                (leaf.physical() == Physical::Int96 && is_plain).then_some(Order::Int96)
             }
             ColumnOrder::Unknown(_) => None,
         }

@@ -69,6 +69,7 @@ pub struct Leaf {
     dotted: Arc<str>,
     physical: Physical,
     logical: Option<Logical>,
+    is_misunderstood: bool,
     repetition: Repetition,
     max_def: u8,
     max_rep: u8,
@@ -183,6 +184,12 @@ impl Leaf {
         self.logical.as_ref()
     }
 
+    /// Whether it has an annotation that is not known here, or that does not fit its physical type. The values are then
+    /// what the physical type says, but how they are ordered is not known.
+    pub fn is_misunderstood(&self) -> bool {
+        self.is_misunderstood
+    }
+
     /// How often it occurs in its parent.
     pub fn repetition(&self) -> Repetition {
         self.repetition
@@ -262,6 +269,7 @@ impl Builder<'_> {
             path: self.path.clone(),
             dotted,
             physical,
+            is_misunderstood: logical.is_none() && is_annotated(element),
             logical: logical.clone(),
             repetition,
             max_def: levels.def,
@@ -289,6 +297,10 @@ fn child_count(element: &SchemaElement) -> Result<usize> {
     // QUIRK: leaves with `num_children = 0` instead of none are common.
     let count = element.num_children.unwrap_or(0);
     usize::try_from(count).map_err(|_| Error::corrupt(format!("{count} children in group {}", element.name)))
+}
+
+fn is_annotated(element: &SchemaElement) -> bool {
+    element.logical_type.is_some() || element.converted_type.is_some()
 }
 
 fn repetition(element: &SchemaElement) -> Result<Repetition> {

@@ -55,16 +55,24 @@ fn copy(file: &File, settings: &CopySettings) -> Result<Bytes> {
 fn seen(bytes: Bytes) -> String {
     let rows = metadata(&bytes).num_rows() as usize;
     let batch = reader(Arc::new(bytes), &Reading::default()).read(rows).unwrap();
-    let slots: Vec<Vec<u8>> =
-        (0..batch.values.len()).map(|i| chunk::data::cell(&batch.values, i)).collect();
+    let slots: Vec<Vec<u8>> = (0..batch.values.len()).map(|i| chunk::data::cell(&batch.values, i)).collect();
     format!("{:?} {:?} {:?} {} {slots:?}", batch.def, batch.rep, batch.validity, batch.entries)
 }
 
-/// The pages of all chunks: (dictionary or data, values bytes once decompressed, checksum), and where data pages are.
-fn page_facts(bytes: &Bytes) -> (Vec<(bool, Vec<u8>)>, Vec<Checksum>, Vec<Vec<PageLocation>>) {
+/// What is in the pages of all chunks.
+#[derive(Default)]
+struct PageFacts {
+    /// Of each dictionary page the values, of each data page the encoded values.
+    bodies: Vec<Vec<u8>>,
+    checksums: Vec<Checksum>,
+    /// Where the data pages of each chunk are.
+    places: Vec<Vec<PageLocation>>,
+}
+
+fn page_facts(bytes: &Bytes) -> PageFacts {
     let metadata = metadata(bytes);
     let source: Arc<dyn Source> = Arc::new(bytes.clone());
-    let (mut bodies, mut checksums, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    let mut facts = PageFacts::default();
     for group in metadata.row_groups() {
         let chunk = group.column(0).unwrap();
         let leaf = chunk.leaf();
@@ -76,13 +84,13 @@ fn page_facts(bytes: &Bytes) -> (Vec<(bool, Vec<u8>)>, Vec<Checksum>, Vec<Vec<Pa
         let mut pages = ChunkPages::new(source.clone(), chunk, options, PageMemory::default()).unwrap();
         let mut here = Vec::new();
         while let Some(start) = pages.next_start().unwrap() {
-            checksums.push(pages.checksum(&start).unwrap());
+            facts.checksums.push(pages.checksum(&start).unwrap());
             if start.is_dictionary() {
                 let dictionary = pages.dictionary(&start).unwrap();
-                bodies.push((true, format!("{:?}", dictionary.values()).into_bytes()));
+                facts.bodies.push(format!("{:?}", dictionary.values()).into_bytes());
             } else if start.is_data() {
                 let page = pages.data(&start, leaf.max_rep(), leaf.max_def()).unwrap();
-                bodies.push((false, page.values.as_slice().to_vec()));
+                facts.bodies.push(page.values.as_slice().to_vec());
                 let size = (start.body - start.offset) as i32 + start.header.compressed_page_size;
                 here.push(PageLocation {
                     offset: start.offset as i64,
@@ -91,9 +99,9 @@ fn page_facts(bytes: &Bytes) -> (Vec<(bool, Vec<u8>)>, Vec<Checksum>, Vec<Vec<Pa
                 });
             }
         }
-        places.push(here);
+        facts.places.push(here);
     }
-    (bodies, checksums, places)
+    facts
 }
 
 fn offset_indexes(bytes: &Bytes) -> Vec<Option<OffsetIndex>> {
@@ -107,16 +115,18 @@ fn offset_indexes(bytes: &Bytes) -> Vec<Option<OffsetIndex>> {
 fn holds(file: &File, copy: &Bytes, has_checksums: bool) {
     let original = file.finish();
     assert_eq!(seen(original.clone()), seen(copy.clone()));
-    let (before, _, _) = page_facts(&original);
-    let (after, checksums, places) = page_facts(copy);
-    assert_eq!(before, after);
+    let PageFacts { bodies, checksums, places } = page_facts(copy);
+    assert_eq!(page_facts(&original).bodies, bodies);
     if has_checksums {
         assert!(checksums.iter().all(|checksum| *checksum == Checksum::Good), "{checksums:?}");
     }
     for (index, places) in offset_indexes(copy).into_iter().zip(&places) {
         let Some(index) = index else { continue };
-        let unnumbered: Vec<PageLocation> =
-            index.page_locations.iter().map(|page| PageLocation { first_row_index: 0, ..page.clone() }).collect();
+        let unnumbered: Vec<PageLocation> = index
+            .page_locations
+            .iter()
+            .map(|page| PageLocation { first_row_index: 0, ..page.clone() })
+            .collect();
         assert_eq!(&unnumbered, places);
     }
     for group in metadata(copy).row_groups() {
@@ -181,8 +191,7 @@ fn file_of(copy: &Bytes, like: &File) -> File {
 
 #[test]
 fn pages_get_another_codec() {
-    let codecs =
-        [Codec::Uncompressed, Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw];
+    let codecs = [Codec::Uncompressed, Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw];
     for layout in layouts() {
         let file = File::flat(&Column::flat(Physical::ByteArray, &words(500), true), &layout);
         for codec in codecs {
@@ -209,7 +218,8 @@ fn statistics_in_page_headers_stay() {
     for settings in [improved(), to(Codec::Zstd)] {
         let copy = copy(&file, &settings).unwrap();
         holds(&file, &copy, true);
-        let header = marquetry_format::PageHeader::read(&mut marquetry_format::Reader::new(&copy[4..])).unwrap();
+        let header =
+            marquetry_format::PageHeader::read(&mut marquetry_format::Reader::new(&copy[4..])).unwrap();
         assert_eq!(header.data_page_header.unwrap().statistics, Some(statistics.clone()));
     }
 }
@@ -243,11 +253,11 @@ fn a_wrong_checksum_is_not_made_right() {
     assert_eq!(error.place().column.as_deref(), Some("x"));
     let unchecked = CopySettings { verify_checksums: false, ..improved() };
     let bytes = copy(&file, &unchecked).unwrap();
-    assert!(matches!(page_facts(&bytes).1[0], Checksum::Bad { stored: 77, .. }));
+    assert!(matches!(page_facts(&bytes).checksums[0], Checksum::Bad { stored: 77, .. }));
     // Under the name of a writer whose checksums are always wrong they are no secret; the copy has another name.
     file.metadata.created_by = Some("Parquet.jl v0.6".into());
     for settings in [CopySettings::default(), improved()] {
-        assert_eq!(page_facts(&copy(&file, &settings).unwrap()).1, [Checksum::Good]);
+        assert_eq!(page_facts(&copy(&file, &settings).unwrap()).checksums, [Checksum::Good]);
     }
 }
 
@@ -369,9 +379,11 @@ fn bounds_of_old_writers_are_not_passed_on() {
         ..Statistics::default()
     };
     file.chunk(0).statistics = Some(statistics.clone());
-    let kept = |file: &File| copied(file, &CopySettings::default()).unwrap().remove(0).chunk.metadata.statistics;
+    let kept =
+        |file: &File| copied(file, &CopySettings::default()).unwrap().remove(0).chunk.metadata.statistics;
     assert_eq!(kept(&file), Some(statistics));
-    file.metadata.created_by = Some("parquet-mr version 1.6.0rc3 (build d4d5a07ec9bd262ca1e93c309f1d7d4a74ebda4c)".into());
+    file.metadata.created_by =
+        Some("parquet-mr version 1.6.0rc3 (build d4d5a07ec9bd262ca1e93c309f1d7d4a74ebda4c)".into());
     assert_eq!(kept(&file), Some(Statistics { null_count: Some(6), ..Statistics::default() }));
 }
 

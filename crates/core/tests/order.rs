@@ -77,6 +77,17 @@ fn the_sort_orders_for_logical_types() {
 }
 
 #[test]
+fn an_annotation_that_is_not_known_or_does_not_fit_leaves_no_order() {
+    for annotation in [LogicalType::Unknown(99), LogicalType::String] {
+        let leaf = leaf(Type::INT32, None, Some(annotation));
+        assert_eq!(Order::of(&leaf), Order::Undefined);
+        assert_eq!(Order::for_reading(&leaf, Some(&ColumnOrder::TypeOrder)), None);
+    }
+    let int96 = leaf(Type::INT96, None, Some(LogicalType::Unknown(99)));
+    assert_eq!(Order::for_reading(&int96, Some(&ColumnOrder::Int96TimestampOrder)), None);
+}
+
+#[test]
 fn interval_geometry_geography_and_unknown_are_undefined() {
     let interval = element(SchemaElement {
         type_: Some(Type::FIXED_LEN_BYTE_ARRAY),

@@ -153,14 +153,7 @@ pub(super) fn from_array(
         check(picks, array.values(), digits, |value| {
             most.is_some_and(|most| value >= most || value <= -most)
         })?;
-        push(
-            picks,
-            array.values(),
-            out,
-            |value| value as u32,
-            |value| i64::from(value) as u64,
-            |value| i128::from(value),
-        );
+        push(picks, array.values(), out, |value| value as u32, |value| i64::from(value) as u64, i128::from);
     } else if let Some(array) = array.as_primitive_opt::<Decimal64Type>() {
         let most = most.to_i128().and_then(|most| i64::try_from(most).ok());
         check(picks, array.values(), digits, |value| {

@@ -61,7 +61,12 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     let schema = inputs[0].metadata.schema();
     let same = if args.compatible { Same::InPages } else { Same::Exactly };
     let map = |input: &Input| {
-        leaf_map(schema, input.metadata.schema(), same).map_err(|error| error.in_file(input.name()))
+        let other = input.metadata.schema();
+        leaf_map(schema, other, same).map_err(|error| {
+            let would_do = !args.compatible && leaf_map(schema, other, Same::InPages).is_ok();
+            let hint = if would_do { "; --compatible would take it" } else { "" };
+            Error::argument(format!("{}{hint}", error.message())).in_file(input.name())
+        })
     };
     let maps = inputs.iter().map(map).collect::<Result<Vec<_>, Error>>()?;
     let mut tally = Tally::new(schema.num_columns());

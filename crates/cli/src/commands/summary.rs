@@ -6,7 +6,7 @@ use crate::rewrite::{Footer, Input, Same, Tally, column_orders, leaf_map, refuse
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
-use marquetry::format::{ColumnOrder, FileMetaData, PAR1, RowGroup, Tail, Writer};
+use marquetry::format::{FileMetaData, PAR1, RowGroup, Tail, Writer};
 use serde_json::json;
 use std::ffi::OsStr;
 use std::fs;
@@ -131,7 +131,7 @@ fn footers(
         row_groups,
         key_value_metadata: Some(footer.key_values).filter(|pairs| !pairs.is_empty()),
         created_by,
-        column_orders: orders.map(<Vec<ColumnOrder>>::from),
+        column_orders: orders,
         ..FileMetaData::default()
     };
     let common = FileMetaData { num_rows: 0, row_groups: Vec::new(), ..summary.clone() };

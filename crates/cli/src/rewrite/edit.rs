@@ -29,7 +29,8 @@ impl Edit {
         renames: &[(String, String)],
     ) -> Result<Self, Error> {
         let old = metadata.schema();
-        if !keeps.contains(&true) {
+        // A file may have rows and no columns; it stays as it is.
+        if !keeps.is_empty() && !keeps.contains(&true) {
             return Err(Error::argument("no column is left"));
         }
         let mut edit = Edit {
@@ -70,8 +71,7 @@ impl Edit {
     /// The stored Arrow schema with the same changes; `None` if it cannot be told how they apply.
     pub(crate) fn arrow(&self, old: &Schema, arrow: &ArrowSchema) -> Option<ArrowSchema> {
         let fields = self.arrow_fields(old.fields(), arrow.fields(), "")?;
-        let is_whole = fields.iter().all(|field| is_known(field.data_type()));
-        is_whole.then(|| ArrowSchema::new_with_metadata(fields, arrow.metadata().clone()))
+        Some(ArrowSchema::new_with_metadata(fields, arrow.metadata().clone()))
     }
 
     fn arrow_fields(&self, nodes: &[Node], fields: &Fields, above: &str) -> Option<Fields> {
@@ -90,6 +90,9 @@ impl Edit {
                 continue;
             }
             let is_inside = self.renames.keys().any(|renamed| renamed.starts_with(&format!("{path}.")));
+            if node.logical() != Some(&Logical::Null) && !is_known(field.data_type()) {
+                return None;
+            }
             let mut field = Field::clone(field).with_name(name);
             if kept < of || is_inside {
                 // What lists and maps call their parts differs from writer to writer; those of structs have one name.
@@ -222,5 +225,52 @@ fn is_known(data_type: &DataType) -> bool {
         DataType::Dictionary(_, values) => is_known(values),
         DataType::RunEndEncoded(_, values) => is_known(values.data_type()),
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example, without its price, and with other names.
+    fn edit(renames: &[(&str, &str)]) -> (marquetry::OpenFile, Edit) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+        let file = marquetry::open(path).unwrap();
+        let columns = file.metadata().schema().columns();
+        let keeps = columns.iter().map(|leaf| leaf.name() != "price").collect();
+        let renames: Vec<_> =
+            renames.iter().map(|(old, new)| ((*old).to_owned(), (*new).to_owned())).collect();
+        let edit = Edit::new(file.metadata(), keeps, &renames).unwrap();
+        (file, edit)
+    }
+
+    #[test]
+    fn the_stored_arrow_schema_follows() {
+        let (file, edit) = edit(&[("producer.name", "title"), ("grapes", "sorts")]);
+        let stored = file.schema().unwrap();
+        let arrow = edit.arrow(file.metadata().schema(), &stored).unwrap();
+        let names: Vec<&str> = arrow.fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(names, ["name", "country", "year", "rating", "sorts", "producer", "tasted"]);
+        let DataType::Struct(producer) = arrow.field(5).data_type() else { panic!("{arrow}") };
+        assert_eq!(producer[0].name(), "title");
+        assert_eq!(arrow.field(4).data_type(), stored.field(5).data_type());
+        assert_eq!(edit.schema.column(5).path(), ["producer", "title"]);
+    }
+
+    #[test]
+    fn what_cannot_follow_is_given_up() {
+        let (file, edit) = edit(&[("grapes.list.element", "item")]);
+        assert!(edit.arrow(file.metadata().schema(), &file.schema().unwrap()).is_none());
+        let (file, edit) = self::edit(&[]);
+        let other = ArrowSchema::new(vec![Field::new("name", DataType::Utf8, false)]);
+        assert!(edit.arrow(file.metadata().schema(), &other).is_none());
+    }
+
+    #[test]
+    fn sorting_ends_where_a_column_is_gone() {
+        let (_, edit) = edit(&[]);
+        let sorted = |column_idx| SortingColumn { column_idx, descending: true, nulls_first: false };
+        assert_eq!(edit.sorting(&[sorted(4), sorted(3), sorted(0)]), [sorted(3)]);
+        assert_eq!(edit.sorting(&[sorted(-1), sorted(0)]), []);
     }
 }

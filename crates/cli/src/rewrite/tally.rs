@@ -5,7 +5,6 @@ use crate::output::Output;
 use crate::table::printable;
 use marquetry_core::write::copy::CopiedChunk;
 use serde_json::{Value, json};
-use std::io::{self, Write};
 
 /// What was done to a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,7 +95,7 @@ impl Tally {
     /// Writes the notes, one a line.
     pub(crate) fn print(&self, output: &mut Output) -> Result<(), Failure> {
         for note in self.notes() {
-            writeln!(output, "note: {}", printable(&note)).map_err(io::Error::from)?;
+            output.line(format!("note: {}", printable(&note)))?;
         }
         Ok(())
     }

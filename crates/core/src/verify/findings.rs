@@ -43,6 +43,8 @@ impl Selection {
 pub(super) struct Findings<'a> {
     selection: &'a Selection,
     found: Vec<Finding>,
+    /// How many of each rule are in `found`.
+    kept: Vec<usize>,
     /// How many there were of each rule.
     counts: Vec<u64>,
     /// Reading failed: there is no use in going on.
@@ -51,7 +53,7 @@ pub(super) struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     pub(super) fn new(selection: &'a Selection) -> Self {
-        Findings { selection, found: Vec::new(), counts: vec![0; RULES.len()], failed: None }
+        Findings { selection, found: Vec::new(), kept: vec![0; RULES.len()], counts: vec![0; RULES.len()], failed: None }
     }
 
     /// Adds a finding, unless its rule is not wanted, or was broken often enough.
@@ -60,7 +62,8 @@ impl<'a> Findings<'a> {
             return;
         };
         self.counts[number] += 1;
-        if self.counts[number] <= self.selection.most as u64 {
+        if self.kept[number] < self.selection.most {
+            self.kept[number] += 1;
             self.found.push(Finding { rule: &RULES[number], place, message: message() });
         }
     }
@@ -88,12 +91,12 @@ impl<'a> Findings<'a> {
     /// Adds what another part has, behind what is there.
     pub(super) fn append(&mut self, other: Findings<'_>) {
         for finding in other.found {
-            let number = number(finding.rule.id).unwrap_or(0);
-            let kept = self.found.iter().filter(|kept| kept.rule.id == finding.rule.id).count();
-            if kept < self.selection.most {
+            if let Some(number) = number(finding.rule.id)
+                && self.kept[number] < self.selection.most
+            {
+                self.kept[number] += 1;
                 self.found.push(finding);
             }
-            debug_assert!(number < RULES.len());
         }
         self.counts.iter_mut().zip(other.counts).for_each(|(ours, theirs)| *ours += theirs);
         if let Some(error) = other.failed {
@@ -112,12 +115,8 @@ impl<'a> Findings<'a> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        let kept = |rule: &Rule| self.found.iter().filter(|kept| kept.rule.id == rule.id).count() as u64;
-        let omitted = RULES.iter().zip(&self.counts).filter_map(|(rule, count)| {
-            let more = count.saturating_sub(kept(rule));
-            (more > 0).then_some((rule, more))
-        });
-        let omitted = omitted.collect();
+        let more = self.counts.iter().zip(&self.kept).map(|(count, kept)| count.saturating_sub(*kept as u64));
+        let omitted = RULES.iter().zip(more).filter(|(_, more)| *more > 0).collect();
         Ok((self.found, omitted))
     }
 }

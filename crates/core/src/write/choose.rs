@@ -270,8 +270,9 @@ fn most(physical: Physical) -> usize {
     }
 }
 
-/// Values in a sample. PERF: with four encodings to try it is some 4 % of the time for a chunk of a million values.
-const SAMPLE: usize = 8192;
+/// Values in a sample. PERF: over typical columns of a million values each, choosing takes some 6 % of the time; with
+/// twice as many it took 9 %, and chose no better.
+const SAMPLE: usize = 4096;
 /// Bytes in a sample.
 const SAMPLE_BYTES: usize = 256 << 10;
 const STRETCHES: usize = 4;
@@ -290,9 +291,9 @@ mod tests {
 
     #[test]
     fn stretches_cover_both_ends_and_do_not_overlap() {
-        assert_eq!(stretches(10, 20).collect::<Vec<_>>(), [0..10]);
+        assert!(stretches(10, 20).eq(std::iter::once(0..10)));
         assert_eq!(stretches(100, 40).collect::<Vec<_>>(), [0..10, 30..40, 60..70, 90..100]);
-        assert_eq!(stretches(0, 40).collect::<Vec<_>>(), [0..0]);
+        assert!(stretches(0, 40).eq(std::iter::once(0..0)));
     }
 
     #[test]

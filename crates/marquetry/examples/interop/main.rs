@@ -1,7 +1,10 @@
 //! Writes files for other Parquet libraries to read, with what is in them as Arrow IPC besides; and reads theirs.
 //!
 //! ```text
-//! interop matrix FOLDER [--full]     files of every encoding, codec, page version, nesting and kind of nulls
+//! interop matrix FOLDER              files of every encoding, codec, page version, nesting and kind of nulls
+//!     [--full]                       every codec with all the rest
+//!     [--columns A,B]                only these columns
+//!     [--apart]                      one small file for each column, as any reader should take it, and no more
 //! interop filters FOLDER             files with statistics, indexes and bloom filters that filters can be tried on
 //! interop read IN OUT ..             Parquet files as Arrow IPC
 //! ```
@@ -35,8 +38,22 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        ["matrix", folder] => matrix(Path::new(folder), false),
-        ["matrix", folder, "--full"] => matrix(Path::new(folder), true),
+        ["matrix", folder, options @ ..] => {
+            let folder = Path::new(folder);
+            std::fs::create_dir_all(folder)?;
+            match options {
+                [] => matrix(folder, &types::columns()?, false),
+                ["--full"] => matrix(folder, &types::columns()?, true),
+                ["--apart"] => one_for_each_column(folder),
+                ["--columns", names] => {
+                    let names: Vec<_> = names.split(',').collect();
+                    let chosen =
+                        types::columns()?.into_iter().filter(|column| names.contains(&column.name.as_str()));
+                    matrix(folder, &chosen.collect::<Vec<_>>(), false)
+                }
+                _ => Err("matrix FOLDER [--full | --columns A,B | --apart]".into()),
+            }
+        }
         ["filters", folder] => write_filters(Path::new(folder)),
         ["read", files @ ..] if files.len().is_multiple_of(2) => {
             for pair in files.chunks_exact(2) {
@@ -122,10 +139,8 @@ fn is_apart(column: &Column) -> bool {
 }
 
 /// Writes the files of the matrix. `full` is all of it; otherwise codecs take turns, but each encoding meets all.
-fn matrix(folder: &Path, full: bool) -> Result<()> {
-    std::fs::create_dir_all(folder)?;
+fn matrix(folder: &Path, columns: &[Column], full: bool) -> Result<()> {
     let codecs = codecs()?;
-    let columns = types::columns()?;
     let mut turn = 0;
     for (nulls, nulls_name) in Nulls::ALL {
         for (nesting, nesting_name) in Nesting::ALL {
@@ -136,7 +151,7 @@ fn matrix(folder: &Path, full: bool) -> Result<()> {
             let truth = format!("truth-{nulls_name}-{nesting_name}.arrow");
             write_truth(&folder.join(&truth), &built)?;
             for mode in MODES {
-                let groups = grouped(&columns, &built, mode.encoding)?;
+                let groups = grouped(columns, &built, mode.encoding)?;
                 for version in VERSIONS {
                     turn += 1;
                     let chosen = match full {
@@ -206,6 +221,28 @@ fn is_legal((field, _): &(FieldRef, ArrayRef), encoding: Encoding) -> Result<boo
     let values =
         schema.columns().iter().find(|leaf| !matches!(leaf.dotted().rsplit('.').next(), Some("key" | "n")));
     Ok(values.is_some_and(|leaf| (row.legal)(leaf.physical())))
+}
+
+fn one_for_each_column(folder: &Path) -> Result<()> {
+    let columns = types::columns()?;
+    let built = columns.iter().map(|column| shapes::build(column, Nesting::Flat, Nulls::Some));
+    let built: Vec<Both> = built.collect::<std::result::Result<_, _>>()?;
+    let truth = "truth.arrow";
+    write_truth(&folder.join(truth), &built)?;
+    for [(field, array), _] in &built {
+        let file = format!("{}.parquet", field.name());
+        let builder = properties(WriterVersion::PARQUET_1_0, Compression::SNAPPY, Encoding::Auto)
+            .set_compat(Compat::Maximum);
+        write(&folder.join(&file), &[(field.clone(), array.clone())], builder.build())?;
+        println!(
+            "{}",
+            json!({
+                "file": file, "truth": truth, "encoding": "AUTO-maximum", "codec": "SNAPPY", "version": 1,
+                "nulls": "some", "nesting": "flat", "columns": [field.name()],
+            })
+        );
+    }
+    Ok(())
 }
 
 fn write_layouts(folder: &Path) -> Result<()> {

@@ -129,7 +129,7 @@ fn list(
 /// A map from text.
 fn map(name: &str, value: Field, values: ArrayRef, lengths: &[usize], nulls: Nulls) -> (FieldRef, ArrayRef) {
     let keys = lengths.iter().flat_map(|n| (0..*n).map(|key| format!("k{key}")));
-    let keys = StringArray::from_iter_values(keys);
+    let keys: StringArray = keys.map(Some).collect();
     let fields = Fields::from(vec![Field::new("key", DataType::Utf8, false), value]);
     let entries = StructArray::new(fields, vec![Arc::new(keys), values], None);
     let validity = validity(lengths.len(), |row| !nulls.is_null_list(row));
@@ -163,10 +163,11 @@ pub(crate) fn layouts() -> Result<Vec<Both>, ArrowError> {
     let (numbers, words): (ArrayRef, ArrayRef) = (Arc::new(numbers), Arc::new(words));
     let element = |array: &ArrayRef| Arc::new(Field::new("element", array.data_type().clone(), true));
     // Null lists that are not empty: their elements are to be left out.
-    let offsets = |each: usize| OffsetBuffer::from_lengths((0..rows / each).map(|_| each));
+    let offsets = |n: usize, each: usize| OffsetBuffer::from_lengths((0..n).map(|_| each));
     let some = |n: usize| validity(n, |i| i % 6 != 4);
     let lists = |array: &ArrayRef, each: usize| -> ArrayRef {
-        Arc::new(ListArray::new(element(array), offsets(each), array.clone(), some(rows / each)))
+        let n = array.len() / each;
+        Arc::new(ListArray::new(element(array), offsets(n, each), array.clone(), some(n)))
     };
     let of_two = lists(&numbers, 2);
     let words_of_two = lists(&words, 2);

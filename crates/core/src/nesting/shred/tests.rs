@@ -51,7 +51,7 @@ fn flat_columns_have_the_cheapest_levels() {
     assert!(leaf(&rows, true, None).rep.is_empty());
     // Required in an optional struct: still a largest level of 1.
     let structs = optional(&rows, Some(&[0, 1, 1]));
-    assert_eq!(structs.slots().ranges(), [3..5]);
+    assert_eq!(structs.slots(), &Slices::of(3..5));
     assert_eq!(leaf(&structs, false, None).def, Definition::Bits(bits(&[0, 1, 1])));
     assert_eq!(leaf(&structs, true, Some(&[1, 0])).def, Definition::Levels(vec![0, 2, 1]));
 }
@@ -76,7 +76,7 @@ fn lists_in_lists() {
     let leaf = leaf(&values, false, None);
     assert_eq!(leaf.rep, [0, 1, 0, 0, 1, 2]);
     assert_eq!(leaf.def, Definition::Levels(vec![3, 2, 0, 1, 3, 3]));
-    assert_eq!(values.slots().ranges(), [0..3]);
+    assert_eq!(values.slots(), &Slices::of(0..3));
 }
 
 #[test]

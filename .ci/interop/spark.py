@@ -1,0 +1,245 @@
+"""Spark reads our files, with both of its readers, and we read Spark's. Called by spark.sh."""
+
+import argparse
+import collections
+import json
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
+
+import canon
+import check
+import matrix
+import readers
+
+
+def session():
+    return (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.driver.memory", "2g")
+        .config("spark.sql.files.maxPartitionBytes", "1g")
+        .config("spark.sql.parquet.inferTimestampNTZ.enabled", "true")
+        .getOrCreate()
+    )
+
+
+def read(spark, path, columns=None):
+    frame = spark.read.parquet(str(path))
+    if columns is not None:
+        frame = frame.select(*columns)
+    table = frame.coalesce(1).toArrow()
+    return {name: table.column(name) for name in table.column_names}
+
+
+def short(error):
+    """The message without Java's stack, and without places."""
+    text = str(error)
+    for line in text.splitlines():
+        if "Caused by:" in line and "SparkException" not in line:
+            return matrix.message_of(RuntimeError(line.strip()))
+    return matrix.message_of(error)
+
+
+def compare(got, want, canonical):
+    got = canon.one_array(got)
+    # Spark has no unsigned 64 bits, no float16, no UUID.
+    if want.type == pa.uint64() and pa.types.is_decimal(got.type):
+        got = got.cast(pa.uint64())
+    canon.check_same(canon.canon(got, want.type), canonical)
+
+
+def wrong_columns(spark, folder, row):
+    """The columns that are not read right, with the message."""
+    wanted = matrix.truth(folder / row["truth"])
+    failures = {}
+    try:
+        got = read(spark, folder / row["file"])
+    except Exception as error:
+        if len(row["columns"]) == 1:
+            return {row["columns"][0]: short(error)}
+        got = None
+    for name in row["columns"]:
+        try:
+            column = got[name] if got is not None else read(spark, folder / row["file"], [name])[name]
+            compare(column, *wanted[name])
+        except Exception as error:
+            failures[name] = short(error)
+    return failures
+
+
+def read_ours(spark, binary, folder):
+    """What Spark makes of each encoding; the columns that it cannot take at all are found first."""
+    apart = check.generate(binary, "matrix", str(folder / "apart"), "--apart")
+    bad = {}
+    for row in apart:
+        bad.update(wrong_columns(spark, folder / "apart", row))
+    print("\n== types that Spark does not read, or reads as another type (AUTO-maximum, V1)")
+    for name, message in bad.items():
+        print(f"    {name}: {message}")
+    good = [row["columns"][0] for row in apart if row["columns"][0] not in bad]
+    print("types that it reads:", ", ".join(good))
+    rows = check.generate(binary, "matrix", str(folder / "matrix"), "--columns", ",".join(good))
+    for vectorized in ["true", "false"]:
+        spark.conf.set("spark.sql.parquet.enableVectorizedReader", vectorized)
+        taken = collections.defaultdict(lambda: [0, collections.defaultdict(set)])
+        for row in rows:
+            if row["nulls"] not in ("some", "required"):
+                continue
+            count = taken[row["encoding"], row["version"]]
+            failures = wrong_columns(spark, folder / "matrix", row)
+            count[0] += len(row["columns"]) - len(failures)
+            for name, message in failures.items():
+                count[1][message].add(f"{name} ({row['nesting']}, {row['codec']})")
+        print(f"\n== {'vectorised' if vectorized == 'true' else 'row by row'}: encoding, pages: columns right; what is wrong")
+        for (encoding, version), (right, wrong) in taken.items():
+            print(f"{encoding:24} V{version} {right:5} right", flush=True)
+            for message, columns in wrong.items():
+                print(f"        {len(columns)} wrong: {message}\n            {', '.join(sorted(columns)[:40])}")
+    spark.conf.set("spark.sql.parquet.enableVectorizedReader", "true")
+
+
+def filter_ours(spark, binary, folder):
+    """Filters, which Spark holds against statistics, dictionaries, bloom filters and column indexes."""
+    rows = check.generate(binary, "filters", str(folder / "filters"))
+    chosen = ["i64", "i32", "i16", "date", "ts_us", "ts_us_utc", "dec_9_2", "dec_18_4", "dec_38_10", "bool", "f64", "f32",
+              "f64_nan", "f32_nan", "f64_zero", "utf8", "dict", "utf8_long", "utf8_last", "random_i64", "random_utf8"]
+    wrong = tried = 0
+    for row in rows:
+        path = str(folder / "filters" / row["file"])
+        try:
+            frame = spark.read.parquet(path).select("row", *chosen)
+        except Exception as error:
+            frame = spark.read.schema(spark_schema(folder / "filters" / row["truth"], chosen)).parquet(path)
+        rows_in_memory = frame.cache()
+        rows_in_memory.count()
+        rows_in_memory.createOrReplaceTempView("in_memory")
+        types = dict(rows_in_memory.dtypes)
+        all_rows = rows_in_memory.toArrow()
+        on_file = spark.read.schema(rows_in_memory.schema).parquet(path)
+        # A frame that Spark does not take from its cache.
+        on_file.createOrReplaceTempView("on_file_view")
+        rows_in_memory.unpersist()
+        memory = spark.createDataFrame(all_rows, schema=rows_in_memory.schema)
+        memory.createOrReplaceTempView("in_memory")
+        for name in chosen:
+            values = sorted({v for v in all_rows.column(name).to_pylist() if v is not None and v == v})
+            texts = [str(values[round(p * (len(values) - 1))]) for p in (0, 0.4, 1.0)]
+            literal = lambda text: "CAST('{}' AS {})".format(text.replace("+00:00", ""), types[name])
+            filters = ["IS NULL", "IS NOT NULL", f"IN ({literal(texts[0])}, {literal(texts[2])})"]
+            filters += [f"{op} {literal(text)}" for op in ("=", "<>", "<", ">=") for text in texts]
+            if types[name] in ("double", "float"):
+                filters += [f"= CAST('NaN' AS {types[name]})", f"> CAST('Infinity' AS {types[name]})", "= -0.0D"]
+            for text in filters:
+                tried += 1
+                query = f"SELECT collect_list(row) FROM (SELECT row FROM {{}} WHERE `{name}` {text} ORDER BY row)"
+                want, got = (spark.sql(query.format(view)).collect()[0][0] for view in ("in_memory", "on_file_view"))
+                if sorted(want) != sorted(got):
+                    wrong += 1
+                    print(f"WRONG: {row['file']} {name} {text}: {len(got)} rows instead of {len(want)}")
+    print(f"\n== filters on our files: {tried} tried, {wrong} wrong", flush=True)
+
+
+def spark_schema(truth, chosen):
+    from pyspark.sql.pandas.types import from_arrow_type
+    from pyspark.sql.types import StructField, StructType
+
+    schema = pa.ipc.open_file(pa.memory_map(str(truth))).schema
+    plain = lambda t: t.value_type if pa.types.is_dictionary(t) else t
+    return StructType([
+        StructField(name, from_arrow_type(plain(schema.field(name).type), prefer_timestamp_ntz=True), True)
+        for name in ["row", *chosen]
+    ])
+
+
+def read_theirs(spark, binary, folder):
+    """Files by Spark, with all that it can do to them."""
+    import theirs
+
+    wrong = tried = 0
+    kept = ["bool", "i8", "i16", "i32", "i64", "f32", "f64", "dec_5_2", "dec_18_4", "dec_38_10", "utf8", "binary", "date",
+            "ts_us", "ts_us_utc", "dict"]
+    settings = [
+        {"compression": codec, "parquet.writer.version": version, "parquet.enable.dictionary": dictionary}
+        for codec in ["snappy", "gzip", "zstd", "lz4raw", "uncompressed"]
+        for version in ["v1", "v2"]
+        for dictionary in ["true", "false"]
+    ]
+    settings += [{"spark.sql.parquet.outputTimestampType": t} for t in ("INT96", "TIMESTAMP_MICROS")]
+    settings += [{"spark.sql.parquet.writeLegacyFormat": "true"}, {"parquet.page.size": "2000", "parquet.block.size": "20000"}]
+    for nesting, how, table in theirs.tables():
+        if how == "empty":
+            continue
+        table = table.select(kept)
+        # Spark has no dictionaries.
+        table = pa.table({name: unpacked(table.column(name)) for name in kept})
+        frame = spark.createDataFrame(table)
+        for number, options in enumerate(settings):
+            path = folder / "theirs" / f"{nesting}-{how}-{number}"
+            for key, value in options.items():
+                if key.startswith("spark."):
+                    spark.conf.set(key, value)
+            frame.coalesce(1).write.mode("overwrite").options(**options).parquet(str(path))
+            for key in options:
+                if key.startswith("spark."):
+                    spark.conf.unset(key)
+            file = next(path.glob("*.parquet"))
+            arrow = path / "ours.arrow"
+            errors = readers.read_all_ours(binary, [(file, arrow)])
+            got = None if errors else readers.read_ipc(arrow)
+            for name in kept:
+                tried += 1
+                try:
+                    if errors:
+                        raise canon.Differs(errors[str(file)])
+                    want = canon.one_array(table.column(name))
+                    canon.check_same(canon.canon(canon.one_array(got[name]), want.type), canon.canon(want, want.type))
+                except Exception as error:
+                    wrong += 1
+                    print(f"WRONG: by Spark, {options}, {nesting}, {how}, {name}: {matrix.message_of(error)}")
+    print(f"\n== Spark's files read by us: {tried} columns, {wrong} wrong", flush=True)
+
+
+def unpacked(column):
+    array = canon.one_array(column)
+    t = array.type
+    if pa.types.is_dictionary(t):
+        return array.dictionary_decode()
+    if canon.is_list(t) and "dictionary" in str(t):
+        return pa.array(array.to_pylist(), theirs_type(t))
+    return array
+
+
+def theirs_type(t):
+    if pa.types.is_dictionary(t):
+        return t.value_type
+    if pa.types.is_map(t):
+        return pa.map_(t.key_type, theirs_type(t.item_type))
+    if pa.types.is_list(t):
+        return pa.list_(theirs_type(t.value_type))
+    if pa.types.is_struct(t):
+        return pa.struct([(field.name, theirs_type(field.type)) for field in t])
+    return t
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--folder")
+    parser.add_argument("--parts", nargs="*", default=["ours", "filters", "theirs"])
+    args = parser.parse_args()
+    spark = session()
+    spark.sparkContext.setLogLevel("OFF")
+    print("Spark", spark.version)
+    parts = {"ours": read_ours, "filters": filter_ours, "theirs": read_theirs}
+    with tempfile.TemporaryDirectory() as temporary:
+        for name in args.parts:
+            parts[name](spark, args.binary, Path(args.folder or temporary))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,375 @@
+//! Pages: headers, checksums, and what the footer says of all of them together.
+
+use super::Level;
+use super::file::File;
+use super::findings::Findings;
+use super::rules::{Rule, Severity, rule};
+use crate::meta::ColumnChunk;
+use crate::page::{Checksum, PageStart};
+use marquetry_base::Place;
+use marquetry_encoding::registry;
+use marquetry_format::{CompressionCodec, Encoding, PageType};
+use std::collections::BTreeMap;
+
+pub(super) const HEADER: Rule = rule(
+    "page-header",
+    Severity::Corrupt,
+    Level::Default,
+    "Page headers can be read, and pages are inside the file",
+    "parquet.thrift, PageHeader",
+);
+const CHECKSUM: Rule = rule(
+    "page-checksum",
+    Severity::Corrupt,
+    Level::Default,
+    "The checksum of a page is that of its bytes",
+    "README.md, Checksumming; parquet.thrift, PageHeader.crc",
+);
+const UNTRUSTED: Rule = rule(
+    "page-checksum-untrusted",
+    Severity::Suspicious,
+    Level::Default,
+    "Checksums are right even of writers that are known for wrong ones; 0 is not stored for none",
+    "README.md, Checksumming; parquet.thrift, PageHeader.crc",
+);
+const SIZES: Rule = rule(
+    "page-sizes",
+    Severity::Corrupt,
+    Level::Default,
+    "The parts of a page fit into it, and a page that is not compressed has one size",
+    "parquet.thrift, PageHeader, DataPageHeaderV2",
+);
+pub(super) const UNREADABLE: Rule = rule(
+    "page-unreadable",
+    Severity::Corrupt,
+    Level::Default,
+    "Pages can be decompressed, to the size in their header, and have all their levels",
+    "README.md, Data Pages; Compression.md; Encodings.md, RLE",
+);
+const ENCODING: Rule = rule(
+    "page-encoding",
+    Severity::Invalid,
+    Level::Default,
+    "The encoding of a page is legal for the type of the column",
+    "Encodings.md",
+);
+const LISTED: Rule = rule(
+    "page-encoding-listed",
+    Severity::Invalid,
+    Level::Default,
+    "The footer lists the encodings of a chunk's data pages",
+    "parquet.thrift, ColumnMetaData.encodings",
+);
+const STATS: Rule = rule(
+    "page-encoding-stats",
+    Severity::Invalid,
+    Level::Default,
+    "The footer's counts of pages by kind and encoding are right",
+    "parquet.thrift, ColumnMetaData.encoding_stats",
+);
+const BIT_PACKED: Rule = rule(
+    "page-levels-deprecated",
+    Severity::Style,
+    Level::Default,
+    "Levels are not in the deprecated encoding BIT_PACKED",
+    "Encodings.md, Bit-packed (Deprecated)",
+);
+const DICTIONARY: Rule = rule(
+    "page-dictionary",
+    Severity::Invalid,
+    Level::Default,
+    "A chunk has at most one dictionary page, and it is the first page",
+    "README.md, Data Pages; parquet.thrift, DictionaryPageHeader",
+);
+const NO_DICTIONARY: Rule = rule(
+    "page-dictionary-missing",
+    Severity::Corrupt,
+    Level::Default,
+    "There is a dictionary page if a data page needs one",
+    "Encodings.md, Dictionary Encoding",
+);
+const NULLS: Rule = rule(
+    "page-nulls",
+    Severity::Invalid,
+    Level::Default,
+    "A V2 page has as many nulls and rows as its header says",
+    "parquet.thrift, DataPageHeaderV2.num_nulls, num_rows",
+);
+const VALUES: Rule = rule(
+    "page-values",
+    Severity::Invalid,
+    Level::Default,
+    "The pages of a chunk have as many entries as the footer says",
+    "parquet.thrift, ColumnMetaData.num_values",
+);
+const ROWS: Rule = rule(
+    "page-rows",
+    Severity::Invalid,
+    Level::Default,
+    "The pages of a chunk have as many rows as its row group",
+    "parquet.thrift, RowGroup.num_rows",
+);
+const STORED: Rule = rule(
+    "chunk-compressed-size",
+    Severity::Invalid,
+    Level::Default,
+    "The pages of a chunk with their headers have as many bytes as the footer says",
+    "parquet.thrift, ColumnMetaData.total_compressed_size",
+);
+const PLAIN_SIZE: Rule = rule(
+    "chunk-uncompressed-size",
+    Severity::Suspicious,
+    Level::Default,
+    "The pages of a chunk with their headers have as many bytes before compression as the footer says",
+    "parquet.thrift, ColumnMetaData.total_uncompressed_size",
+);
+const DATA_OFFSET: Rule = rule(
+    "chunk-data-offset",
+    Severity::Suspicious,
+    Level::Default,
+    "The footer gives the place of the first data page, and of the dictionary page if there is one",
+    "parquet.thrift, ColumnMetaData.data_page_offset, dictionary_page_offset",
+);
+
+pub(super) const RULES: &[Rule] = &[
+    HEADER, CHECKSUM, UNTRUSTED, SIZES, UNREADABLE, ENCODING, LISTED, STATS, BIT_PACKED, DICTIONARY, NO_DICTIONARY,
+    NULLS, VALUES, ROWS, STORED, PLAIN_SIZE, DATA_OFFSET,
+];
+
+/// What was counted over the pages of a chunk.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    pub(super) count: u64,
+    pub(super) values: u64,
+    /// `None` once a page did not tell.
+    pub(super) rows: Option<u64>,
+    /// Bytes with headers, as stored and before compression.
+    pub(super) stored: u64,
+    pub(super) plain: u64,
+    /// Whether all pages were seen and none was damaged.
+    pub(super) is_whole: bool,
+    pub(super) has_dictionary: bool,
+    kinds: BTreeMap<(i32, i32), i64>,
+    first_data: Option<u64>,
+    first_dictionary: Option<u64>,
+}
+
+/// The code of an encoding of values. The two names of dictionary encoding mean the same.
+fn same_name(type_: PageType, encoding: Encoding) -> Encoding {
+    match (type_, encoding) {
+        (PageType::DICTIONARY_PAGE, Encoding::PLAIN_DICTIONARY) => Encoding::PLAIN,
+        (PageType::DATA_PAGE | PageType::DATA_PAGE_V2, Encoding::PLAIN_DICTIONARY) => Encoding::RLE_DICTIONARY,
+        _ => encoding,
+    }
+}
+
+/// The encoding of the values of a page.
+pub(super) fn encoding(start: &PageStart) -> Option<Encoding> {
+    let header = &start.header;
+    let encoding = match header.type_ {
+        PageType::DATA_PAGE => header.data_page_header.as_ref()?.encoding,
+        PageType::DATA_PAGE_V2 => header.data_page_header_v2.as_ref()?.encoding,
+        PageType::DICTIONARY_PAGE => header.dictionary_page_header.as_ref()?.encoding,
+        _ => return None,
+    };
+    Some(same_name(header.type_, encoding))
+}
+
+/// Checks a header on its own, and counts the page. Returns whether the page can be opened.
+pub(super) fn check_header(
+    start: &PageStart,
+    chunk: ColumnChunk<'_>,
+    pages: &mut Pages,
+    place: &Place,
+    findings: &mut Findings<'_>,
+) -> bool {
+    let header = &start.header;
+    let header_len = start.body - start.offset;
+    pages.count += 1;
+    pages.stored += header_len + u64::from(header.compressed_page_size.unsigned_abs());
+    pages.plain += header_len + u64::from(header.uncompressed_page_size.unsigned_abs());
+    if let Some(encoding) = encoding(start) {
+        *pages.kinds.entry((header.type_.0, encoding.0)).or_default() += 1;
+    }
+    if start.is_dictionary() {
+        if pages.has_dictionary {
+            findings.add(&DICTIONARY, place.clone(), || "a second dictionary page".to_owned());
+        } else if pages.first_data.is_some() {
+            findings.add(&DICTIONARY, place.clone(), || "a dictionary page behind data pages".to_owned());
+        }
+        pages.has_dictionary = true;
+        pages.first_dictionary.get_or_insert(start.offset);
+    } else if start.is_data() {
+        pages.first_data.get_or_insert(start.offset);
+        check_encoding(start, chunk, pages, place, findings);
+    }
+    check_sizes(start, chunk, place, findings)
+}
+
+fn check_encoding(
+    start: &PageStart,
+    chunk: ColumnChunk<'_>,
+    pages: &Pages,
+    place: &Place,
+    findings: &mut Findings<'_>,
+) {
+    let Some(encoding) = encoding(start) else { return };
+    let physical = chunk.leaf().physical();
+    if registry::row(encoding.0).is_some_and(|row| !(row.legal)(physical)) || encoding == Encoding::BIT_PACKED {
+        findings.add(&ENCODING, place.clone(), || format!("{encoding} for {physical}"));
+    }
+    let mut listed = chunk.encodings().iter().map(|listed| same_name(start.header.type_, *listed));
+    if !listed.any(|listed| listed == encoding) {
+        findings.add(&LISTED, place.clone(), || {
+            let listed: Vec<_> = chunk.encodings().iter().take(8).map(ToString::to_string).collect();
+            format!("{encoding} is not among {}", listed.join(", "))
+        });
+    }
+    if encoding == Encoding::RLE_DICTIONARY && !pages.has_dictionary {
+        findings.add(&NO_DICTIONARY, place.clone(), || "dictionary indices without a dictionary page".to_owned());
+    }
+    if let Some(header) = &start.header.data_page_header {
+        let leaf = chunk.leaf();
+        let is_old = leaf.max_def() > 0 && header.definition_level_encoding == Encoding::BIT_PACKED
+            || leaf.max_rep() > 0 && header.repetition_level_encoding == Encoding::BIT_PACKED;
+        if is_old {
+            findings.add(&BIT_PACKED, place.clone(), || "levels in BIT_PACKED".to_owned());
+        }
+    }
+}
+
+fn check_sizes(start: &PageStart, chunk: ColumnChunk<'_>, place: &Place, findings: &mut Findings<'_>) -> bool {
+    let header = &start.header;
+    let (stored, plain) = (header.compressed_page_size, header.uncompressed_page_size);
+    let is_plain = chunk.compression() == CompressionCodec::UNCOMPRESSED
+        || header.data_page_header_v2.as_ref().is_some_and(|header| !header.is_compressed);
+    let is_known = start.is_data() || start.is_dictionary();
+    if is_known && is_plain && stored != plain {
+        findings.add(&SIZES, place.clone(), || format!("{stored} bytes, {plain} without compression"));
+        return false;
+    }
+    if let Some(v2) = header.data_page_header_v2.as_ref().filter(|_| header.type_ == PageType::DATA_PAGE_V2) {
+        let (rep, def) = (v2.repetition_levels_byte_length, v2.definition_levels_byte_length);
+        let levels = i64::from(rep) + i64::from(def);
+        if rep < 0 || def < 0 || levels > i64::from(stored.min(plain)) {
+            findings.add(&SIZES, place.clone(), || format!("{rep} + {def} bytes of levels in a page of {stored}"));
+            return false;
+        }
+        if v2.num_nulls < 0 || v2.num_nulls > v2.num_values {
+            findings.add(&NULLS, place.clone(), || format!("{} nulls among {} entries", v2.num_nulls, v2.num_values));
+            return false;
+        }
+    }
+    true
+}
+
+/// Holds a page against its checksum. Returns whether it can be believed.
+pub(super) fn check_checksum(
+    start: &PageStart,
+    checksum: Checksum,
+    place: &Place,
+    findings: &mut Findings<'_>,
+) -> bool {
+    match checksum {
+        Checksum::Good => true,
+        Checksum::Absent if start.header.crc.is_some() => {
+            findings.add(&UNTRUSTED, place.clone(), || "0 is stored, as if none had been computed".to_owned());
+            true
+        }
+        Checksum::Absent => true,
+        Checksum::Untrusted => {
+            let stored = start.header.crc.unwrap_or(0);
+            findings.add(&UNTRUSTED, place.clone(), || format!("{stored:08x} is stored, by a writer known for it"));
+            true
+        }
+        Checksum::Bad { stored, computed } => {
+            findings.add(&CHECKSUM, place.clone(), || {
+                format!("the header says {stored:08x}, the bytes give {computed:08x}")
+            });
+            false
+        }
+    }
+}
+
+/// What a V2 header says beside what was counted.
+pub(super) fn check_v2(
+    start: &PageStart,
+    nulls: Option<u64>,
+    rows: Option<u64>,
+    place: &Place,
+    findings: &mut Findings<'_>,
+) {
+    let Some(header) = start.header.data_page_header_v2.as_ref().filter(|_| start.is_data()) else {
+        return;
+    };
+    if let Some(nulls) = nulls.filter(|nulls| u64::try_from(header.num_nulls) != Ok(*nulls)) {
+        findings.add(&NULLS, place.clone(), || format!("num_nulls is {}, there are {nulls}", header.num_nulls));
+    }
+    if let Some(rows) = rows.filter(|rows| u64::try_from(header.num_rows) != Ok(*rows)) {
+        findings.add(&NULLS, place.clone(), || format!("num_rows is {}, there are {rows}", header.num_rows));
+    }
+}
+
+/// What the footer says of all pages of a chunk, which ended at byte `end`.
+pub(super) fn check_totals(
+    file: &File,
+    chunk: ColumnChunk<'_>,
+    row_group: usize,
+    pages: &mut Pages,
+    place: &Place,
+    findings: &mut Findings<'_>,
+) {
+    if !pages.is_whole {
+        return;
+    }
+    let rows = file.metadata.row_group(row_group).num_rows();
+    if u64::try_from(chunk.num_values()) != Ok(pages.values) {
+        pages.is_whole = false;
+        findings.add(&VALUES, place.clone(), || {
+            format!("the footer says {}, the pages have {}", chunk.num_values(), pages.values)
+        });
+    } else if let Some(counted) = pages.rows.filter(|counted| *counted != rows && chunk.leaf().max_rep() > 0) {
+        findings.add(&ROWS, place.clone(), || format!("{counted} rows, the row group has {rows}"));
+    }
+    if u64::try_from(chunk.compressed_size()) != Ok(pages.stored) {
+        findings.add(&STORED, place.clone(), || {
+            format!("the footer says {}, the pages have {}", chunk.compressed_size(), pages.stored)
+        });
+    }
+    if u64::try_from(chunk.uncompressed_size()) != Ok(pages.plain) {
+        findings.add(&PLAIN_SIZE, place.clone(), || {
+            format!("the footer says {}, the pages have {}", chunk.uncompressed_size(), pages.plain)
+        });
+    }
+    if let Some(first) = pages.first_data.filter(|first| u64::try_from(chunk.data_page_offset()) != Ok(*first)) {
+        findings.add(&DATA_OFFSET, place.clone(), || {
+            format!("the footer says byte {}, the first data page is at {first}", chunk.data_page_offset())
+        });
+    } else if let (Some(first), None | Some(0)) = (pages.first_dictionary, chunk.dictionary_page_offset()) {
+        findings.add(&DATA_OFFSET, place.clone(), || format!("the dictionary page at byte {first} is not in it"));
+    }
+    check_stats(chunk, pages, place, findings);
+}
+
+fn check_stats(chunk: ColumnChunk<'_>, pages: &Pages, place: &Place, findings: &mut Findings<'_>) {
+    let Some(stats) = chunk.encoding_stats() else { return };
+    let mut said: BTreeMap<(i32, i32), i64> = BTreeMap::new();
+    for stat in stats {
+        let encoding = same_name(stat.page_type, stat.encoding);
+        let count = said.entry((stat.page_type.0, encoding.0)).or_default();
+        *count = count.saturating_add(i64::from(stat.count));
+    }
+    said.retain(|_, count| *count != 0);
+    if said != pages.kinds {
+        findings.add(&STATS, place.clone(), || {
+            format!("the footer says {}, there are {}", kinds(&said), kinds(&pages.kinds))
+        });
+    }
+}
+
+fn kinds(kinds: &BTreeMap<(i32, i32), i64>) -> String {
+    let shown = kinds.iter().take(8).map(|((type_, encoding), count)| {
+        format!("{count} {} in {}", PageType(*type_), Encoding(*encoding))
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,37 @@
+//! Values in messages: short, and never more than a line.
+
+use crate::order::Order;
+use crate::schema::Leaf;
+use marquetry_encoding::Physical;
+
+/// A value, PLAIN, as text.
+pub(super) fn shown(leaf: &Leaf, value: &[u8]) -> String {
+    let is_unsigned = matches!(Order::of(leaf), Order::Unsigned32 | Order::Unsigned64);
+    match (leaf.physical(), value) {
+        (Physical::Boolean, [byte]) => (*byte != 0).to_string(),
+        (Physical::Int32, &[a, b, c, d]) if is_unsigned => u32::from_le_bytes([a, b, c, d]).to_string(),
+        (Physical::Int32, &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).to_string(),
+        (Physical::Float, &[a, b, c, d]) => format!("{:?}", f32::from_le_bytes([a, b, c, d])),
+        (Physical::Int64, &[a, b, c, d, e, f, g, h]) => {
+            let word = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+            if is_unsigned { word.to_string() } else { (word as i64).to_string() }
+        }
+        (Physical::Double, &[a, b, c, d, e, f, g, h]) => {
+            format!("{:?}", f64::from_le_bytes([a, b, c, d, e, f, g, h]))
+        }
+        _ => escaped(value),
+    }
+}
+
+/// The first bytes of a byte string, in quotes.
+pub(super) fn escaped(value: &[u8]) -> String {
+    let dots = if value.len() > SHOWN { "..." } else { "" };
+    format!("\"{}\"{dots}", value[..value.len().min(SHOWN)].escape_ascii())
+}
+
+/// A name that a file gives, which may be long or have line ends in it.
+pub(super) fn named(name: &str) -> String {
+    escaped(name.as_bytes())
+}
+
+const SHOWN: usize = 32;
