@@ -61,7 +61,8 @@ def undressed(array):
     """Without extension types, dictionaries and runs."""
     while True:
         if isinstance(array.type, pa.BaseExtensionType):
-            array = array.storage
+            is_bool = array.type.extension_name == "arrow.bool8"
+            array = array.storage.cast(pa.bool_()) if is_bool else array.storage
         elif pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
         elif pa.types.is_run_end_encoded(array.type):
@@ -73,6 +74,8 @@ def undressed(array):
 def canon(array, want):
     """`array` in the form for values of type `want`; `Differs` if it cannot be of that type."""
     array = undressed(array)
+    if isinstance(want, pa.BaseExtensionType):
+        want = want.storage_type
     t = pa.types
     if t.is_null(want):
         if array.null_count != len(array):
@@ -88,14 +91,22 @@ def canon(array, want):
     raise Differs(f"no form for {want}")
 
 
+def canon_chunks(column, want):
+    """As `canon`, chunk by chunk: pyarrow does not join all types, and some wrongly."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    if not chunks:
+        return canon(pa.array([], want), want)
+    for chunk in chunks:
+        chunk.validate(full=True)
+    return pa.concat_arrays([canon(chunk, want) for chunk in chunks])
+
+
 def canon_list(array, want):
     if not is_list(array.type):
         raise Differs(f"{array.type} for {want}")
     if pa.types.is_map(array.type):
         fields = [("key", array.type.key_type), ("value", array.type.item_type)]
         array = array.cast(pa.list_(pa.struct(fields)))
-    elif not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
-        array = array.cast(pa.large_list(array.type.value_type))
     lengths = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64())
     offsets = np.concatenate([[0], np.cumsum(lengths.to_numpy(zero_copy_only=False))]).astype(np.int64)
     if pa.types.is_map(want):
@@ -145,7 +156,10 @@ def of_bytes(array, want):
         array = pa.array([None if text is None else uuid.UUID(text).bytes for text in array.to_pylist()])
     if is_text(want) != is_text(array.type) or not (is_text(array.type) or is_bytes(array.type)):
         raise Differs(f"{array.type} for {want}")
-    # Not all of these conversions exist in one step.
+    # Not all of these conversions exist in one step; those of views exist, and crash at times.
+    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
+        values = array.to_pylist()
+        array = pa.array(values, pa.large_string() if is_text(array.type) else pa.large_binary())
     if is_text(array.type):
         array = array.cast(pa.large_string())
     elif pa.types.is_fixed_size_binary(array.type):

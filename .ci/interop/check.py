@@ -27,13 +27,13 @@ def check_matrix(args, folder, ledger, pool):
     print(f"{len(rows)} files for the matrix", flush=True)
     tasks = []
     for peer in args.peers:
-        for at in range(0, len(rows), 40):
-            tasks.append(pool.submit(matrix.check_some, (peer, folder, rows[at : at + 40])))
+        for at in range(0, len(rows), 100):
+            tasks.append(pool.submit(matrix.check_files, peer, folder, rows[at : at + 100]))
     results = matrix.check_ours(args.binary, folder, rows)
     for task in tasks:
         results.extend(task.result())
-    for peer, row, failures in results:
-        for column in row["columns"]:
+    for peer, row, columns, failures in results:
+        for column in columns:
             ledger.note(peer, row["encoding"], {**row, "column": column}, failures.get(column))
 
 
@@ -64,7 +64,7 @@ def main():
     args = parser.parse_args()
     ledger = known.Ledger()
     print(", ".join(f"{peer} {readers.version(peer)}" for peer in args.peers))
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ProcessPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(2) as pool:
         folder = Path(args.folder or temporary)
         for name, part in PARTS.items():
             if name in args.parts:

@@ -1,5 +1,6 @@
 """What other libraries are known not to read, and whether that is still so."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -69,8 +70,9 @@ class Ledger:
         """The unexpected ones that have the same message together, with what they have in common."""
         groups = {}
         for peer, case, failure in self.unexpected:
-            groups.setdefault((peer, failure), []).append(case)
-        for (peer, failure), cases in list(groups.items())[:most]:
+            alike = re.sub(r"[0-9]+|'.*?'|row .*", "#", failure)
+            groups.setdefault((peer, alike), (failure, []))[1].append(case)
+        for (peer, _), (failure, cases) in list(groups.items())[:most]:
             print(f"\n{peer}: {failure}  ({len(cases)} columns)")
             for name in (*DIMENSIONS, "part"):
                 values = sorted({str(case[name]) for case in cases if name in case})

@@ -9,15 +9,16 @@
 
 mod row_group;
 
-use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, from_arrow, ipc};
+use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, element_of, from_arrow, ipc};
 use arrow_array::RecordBatch;
-use arrow_schema::{Schema as ArrowSchema, SchemaRef};
+use arrow_schema::{DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::order::Order;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
-    BloomFilterPosition, Choice, ColumnSettings, FileSettings, FileWriter, KeyValue, Workspace, WriterProperties,
+    BloomFilterPosition, Choice, ColumnSettings, Compat, FileSettings, FileWriter, KeyValue, Workspace,
+    WriterProperties,
 };
 use marquetry_format::RowGroup;
 use row_group::OpenRowGroup;
@@ -72,20 +73,18 @@ impl<W: Write + Send> ArrowWriter<W> {
     /// Begins a file of batches of `arrow_schema` in `sink`; without `properties` with the default ones.
     ///
     /// Fails if Parquet cannot store a column, or a property does not fit the schema.
-    pub fn try_new(
-        sink: W,
-        arrow_schema: SchemaRef,
-        properties: Option<WriterProperties>,
-    ) -> Result<Self> {
+    pub fn try_new(sink: W, arrow_schema: SchemaRef, properties: Option<WriterProperties>) -> Result<Self> {
         let properties = properties.unwrap_or_default();
         let options = FromArrowOptions { coerce_types: properties.coerce_types() };
         let elements = from_arrow(&arrow_schema, &options)?;
         let schema = Arc::new(Schema::from_thrift(&elements, &Limits::default())?);
         properties.check(&schema)?;
-        let columns: Vec<_> =
+        let mut columns: Vec<_> =
             schema.columns().iter().map(|leaf| properties.column_settings(leaf)).collect::<Result<_>>()?;
+        keep_dictionaries_readable(&arrow_schema, &mut columns);
         let orders = schema.columns().iter().zip(&columns);
-        let orders = orders.map(|(leaf, settings)| Order::for_writing(leaf, settings.total_order).1).collect();
+        let orders =
+            orders.map(|(leaf, settings)| Order::for_writing(leaf, settings.total_order).1).collect();
         let settings = FileSettings {
             created_by: Some(properties.created_by().to_owned()),
             column_orders: Some(orders),
@@ -141,7 +140,10 @@ impl<W: Write + Send> ArrowWriter<W> {
             if self.waiting.rows >= PASS_ROWS || self.waiting.bytes >= self.pass_bytes() {
                 self.pass()?;
             }
-            let is_full = self.properties.max_row_group_bytes().is_some_and(|most| self.open.estimated_size() >= most as u64);
+            let is_full = self
+                .properties
+                .max_row_group_bytes()
+                .is_some_and(|most| self.open.estimated_size() >= most as u64);
             if is_full || self.in_progress_rows() >= most {
                 self.end_row_group()?;
             }
@@ -229,7 +231,9 @@ impl<W: Write + Send> ArrowWriter<W> {
         let waiting = std::mem::take(&mut self.waiting);
         self.open.write(&waiting.batches, waiting.rows, &mut self.workspaces)?;
         match self.properties.memory_limit() {
-            Some(limit) if self.open.memory_size() > limit => self.open.spill(limit / 2, &mut self.workspaces[0]),
+            Some(limit) if self.open.memory_size() > limit => {
+                self.open.spill(limit / 2, &mut self.workspaces[0])
+            }
             _ => Ok(()),
         }
     }
@@ -240,9 +244,10 @@ impl<W: Write + Send> ArrowWriter<W> {
             return Ok(());
         }
         let file = self.file.as_mut().ok_or_else(closed)?;
-        let (rows, chunks) = self.open.finish(&self.columns, &mut self.workspaces).map_err(|error| {
-            error.in_row_group(file.row_groups().len())
-        })?;
+        let (rows, chunks) = self
+            .open
+            .finish(&self.columns, &mut self.workspaces)
+            .map_err(|error| error.in_row_group(file.row_groups().len()))?;
         let mut encoded = Vec::with_capacity(chunks.len());
         for ((chunk, choice), kept) in chunks.into_iter().zip(&mut self.choices) {
             *kept = choice;
@@ -277,10 +282,9 @@ impl<W: Write + Send> ArrowWriter<W> {
         }
         for (wanted, given) in wanted.iter().zip(given) {
             if !Arc::ptr_eq(wanted, given)
-                && (wanted.name() != given.name() || !wanted.data_type().equals_datatype(given.data_type()))
+                && (wanted.name() != given.name() || !is_same(wanted.data_type(), given.data_type()))
             {
-                let message =
-                    format!("a batch with a column {given} where the file has {wanted}");
+                let message = format!("a batch with a column {given} where the file has {wanted}");
                 return Err(Error::argument(message).in_column(wanted.name().as_str()));
             }
         }
@@ -290,7 +294,65 @@ impl<W: Write + Send> ArrowWriter<W> {
 
 impl<W: Write + Send> std::fmt::Debug for ArrowWriter<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ArrowWriter").field("in_progress_rows", &self.in_progress_rows()).finish_non_exhaustive()
+        f.debug_struct("ArrowWriter")
+            .field("in_progress_rows", &self.in_progress_rows())
+            .finish_non_exhaustive()
+    }
+}
+
+/// QUIRK: pyarrow, told by the stored Arrow schema that a column is a dictionary, reads no other encodings than PLAIN and
+/// dictionaries.
+fn keep_dictionaries_readable(arrow_schema: &ArrowSchema, columns: &mut [ColumnSettings]) {
+    let mut is_dictionary = Vec::with_capacity(columns.len());
+    arrow_schema.fields().iter().for_each(|field| note_leaves(field.data_type(), &mut is_dictionary));
+    for (settings, _) in columns.iter_mut().zip(is_dictionary).filter(|(_, is_dictionary)| *is_dictionary) {
+        settings.compat = Compat::Maximum;
+    }
+}
+
+/// For each leaf below a field of this type, whether it is a dictionary.
+fn note_leaves(data_type: &DataType, is_dictionary: &mut Vec<bool>) {
+    match data_type {
+        DataType::Struct(fields) => {
+            fields.iter().for_each(|field| note_leaves(field.data_type(), is_dictionary));
+        }
+        DataType::Map(entries, _) => note_leaves(entries.data_type(), is_dictionary),
+        other => match element_of(other) {
+            Some(element) => note_leaves(element.data_type(), is_dictionary),
+            None => is_dictionary.push(matches!(other, DataType::Dictionary(..))),
+        },
+    }
+}
+
+/// Whether arrays of the one type can be written as the other: the names of fields count, those of elements and of the
+/// parts of maps do not, and nulls are looked for where they are not allowed.
+fn is_same(wanted: &DataType, given: &DataType) -> bool {
+    use DataType::*;
+    let is_same_list =
+        |(wanted, given): (&FieldRef, &FieldRef)| is_same(wanted.data_type(), given.data_type());
+    match (wanted, given) {
+        (Struct(wanted), Struct(given)) => {
+            let fields = || wanted.iter().zip(given);
+            wanted.len() == given.len()
+                && fields().all(|(wanted, given)| wanted.name() == given.name())
+                && fields().all(is_same_list)
+        }
+        (Map(wanted, sorted), Map(given, also_sorted)) => match (wanted.data_type(), given.data_type()) {
+            (Struct(wanted), Struct(given)) => {
+                sorted == also_sorted
+                    && wanted.len() == given.len()
+                    && wanted.iter().zip(given).all(is_same_list)
+            }
+            _ => false,
+        },
+        (FixedSizeList(_, wanted), FixedSizeList(_, given)) if wanted != given => false,
+        _ => match (element_of(wanted), element_of(given)) {
+            (Some(one), Some(other)) => {
+                std::mem::discriminant(wanted) == std::mem::discriminant(given) && is_same_list((one, other))
+            }
+            (None, None) => wanted.equals_datatype(given),
+            _ => false,
+        },
     }
 }
 

@@ -16,9 +16,9 @@ pub(crate) mod plain;
 mod project;
 mod wanted;
 
-pub(crate) use project::project;
 pub(crate) use from_arrow::value_type;
 pub use from_arrow::{FromArrowOptions, from_arrow};
+pub(crate) use project::project;
 pub use wanted::to_arrow_as;
 
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, TimeUnit};
@@ -183,7 +183,8 @@ impl Mapping<'_> {
     /// Lists are `List`, unless the hint is another of Arrow's lists.
     fn list(&self, element: &Field, hint: Option<&DataType>) -> Mapped {
         let element_hint = hint.and_then(element_of);
-        let element: FieldRef = Arc::new(self.field(element, element_hint.map(Arc::as_ref)));
+        let element_hint = element_hint.map(Arc::as_ref);
+        let element: FieldRef = Arc::new(named_as(self.field(element, element_hint), element_hint));
         let data_type = match hint {
             Some(DataType::LargeList(_)) => DataType::LargeList(element),
             Some(DataType::ListView(_)) => DataType::ListView(element),
@@ -213,10 +214,20 @@ impl Mapping<'_> {
         let parts = parts.iter().enumerate().map(|(i, part)| {
             let mapped = self.field(part, hint_of(i));
             let nullable = i > 0 && mapped.is_nullable();
-            mapped.with_nullable(nullable)
+            named_as(mapped.with_nullable(nullable), hint_of(i))
         });
         let entries = ArrowField::new(&entries.name, DataType::Struct(parts.collect()), false);
+        let entries = named_as(entries, entries_hint);
         Mapped { data_type: DataType::Map(Arc::new(entries), sorted), hinted: entries_hint.is_some() }
+    }
+}
+
+/// The field under the hint's name. Elements, entries, keys and values are found by position: their names say nothing, and
+/// in Arrow they are others than in Parquet.
+fn named_as(field: ArrowField, hint: Option<&ArrowField>) -> ArrowField {
+    match hint {
+        Some(hint) => field.with_name(hint.name()),
+        None => field,
     }
 }
 

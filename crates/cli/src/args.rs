@@ -30,6 +30,8 @@ pub(crate) enum Format {
     Text,
     /// One JSON object a line: one for each file, or for each row with head and cat
     Json,
+    /// One SARIF 2.1.0 document: verify only
+    Sarif,
 }
 
 #[derive(Debug, Subcommand)]
@@ -79,6 +81,12 @@ pub(crate) enum Command {
     /// Write _metadata and _common_metadata for the files of a directory
     #[command(after_help = crate::commands::summary::SUMMARY_HELP)]
     Summary(crate::commands::summary::SummaryArgs),
+    /// Check that files keep the format's rules, and that what they say of themselves is true
+    #[command(after_help = crate::commands::verify::VERIFY_HELP)]
+    Verify(crate::commands::verify::VerifyArgs),
+    /// List the rules that verify checks
+    #[command(after_help = crate::commands::rules::RULES_HELP)]
+    Rules(crate::commands::rules::RulesArgs),
 }
 
 /// The files that a command looks at.

@@ -11,10 +11,12 @@ pub(crate) mod merge;
 pub(crate) mod meta;
 pub(crate) mod pages;
 pub(crate) mod rewrite;
+pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod size;
 pub(crate) mod split;
 pub(crate) mod summary;
+pub(crate) mod verify;
 
 use crate::failure::Failure;
 use crate::output::Output;

@@ -57,6 +57,9 @@ fn main() -> ExitCode {
 }
 
 fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    if output.is_sarif() && !matches!(command, Command::Verify(_)) {
+        return Err(Failure::Usage("only verify writes SARIF".to_owned()));
+    }
     match command {
         Command::Schema(args) => commands::schema::run(args, output, outcome),
         Command::Meta(args) => commands::meta::run(args, output, outcome),
@@ -73,5 +76,7 @@ fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<
         Command::Merge(args) => commands::merge::run(args, output, outcome),
         Command::Split(args) => commands::split::run(args, output, outcome),
         Command::Summary(args) => commands::summary::run(args, output, outcome),
+        Command::Verify(args) => commands::verify::run(args, output, outcome),
+        Command::Rules(args) => commands::rules::run(args, output),
     }
 }

@@ -21,6 +21,11 @@ impl Output {
         self.format == Format::Json
     }
 
+    /// Whether findings are wanted as SARIF.
+    pub(crate) fn is_sarif(&self) -> bool {
+        self.format == Format::Sarif
+    }
+
     /// Writes a line of text.
     pub(crate) fn line(&mut self, line: impl AsRef<str>) -> io::Result<()> {
         self.out.write_all(line.as_ref().as_bytes())?;

@@ -2,7 +2,7 @@
 //!
 //! The modules are layers, bottom to top; a module uses only those before it:
 //! [`source`], [`logical`], [`schema`], [`order`], [`stats`], [`meta`], [`index`], [`page`], [`nesting`], [`read`] and
-//! [`write`](mod@write), [`io`]. `read` and `write` do not use each other.
+//! [`write`](mod@write), [`io`], [`verify`](mod@verify). `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
 
 pub mod index;
@@ -16,4 +16,5 @@ pub mod read;
 pub mod schema;
 pub mod source;
 pub mod stats;
+pub mod verify;
 pub mod write;

@@ -387,6 +387,19 @@ fn bounds_of_old_writers_are_not_passed_on() {
     assert_eq!(kept(&file), Some(Statistics { null_count: Some(6), ..Statistics::default() }));
 }
 
+#[test]
+fn compressed_pages_that_were_marked_as_plain_are_marked_right() {
+    let column = Column::flat(Physical::Int64, &words(30), true);
+    let mut pages = pages(&column, &Layout { v2: true, codec: Codec::Snappy, ..Layout::default() });
+    let right = File::of_pages(&column, Codec::Snappy, &pages);
+    pages[0].v2().is_compressed = false;
+    let mut file = File::of_pages(&column, Codec::Snappy, &pages);
+    file.metadata.created_by = Some("parquet-cpp version 1.5.1-SNAPSHOT".into());
+    for settings in [CopySettings::default(), improved(), to(Codec::Zstd)] {
+        holds(&right, &copy(&file, &settings).unwrap(), true);
+    }
+}
+
 /// A file with lists and structs, several row groups, cut anyhow.
 fn random_file(seed: u64) -> (File, bool) {
     let random = &mut Random(seed);

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 12] = [
+const LAYERS: [&str; 13] = [
     "source", "logical", "schema", "order", "stats", "meta", "index", "page", "nesting", "read", "write",
-    "io",
+    "io", "verify",
 ];
 
 #[test]

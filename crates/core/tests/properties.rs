@@ -13,7 +13,7 @@ use marquetry_core::write::{
     StatisticsLevel, TypeSelector, WriterProperties, WriterPropertiesBuilder, WriterVersion, ZstdLevel,
 };
 use marquetry_encoding::Physical;
-use marquetry_format::{ConvertedType, LogicalType, Repetition as R, SchemaElement, Type};
+use marquetry_format::{ConvertedType, KeyValue, LogicalType, Repetition as R, SchemaElement, Type};
 
 /// The leaves id, name, price, flag, tags.list.element, at (a timestamp), key (16 bytes).
 fn schema() -> Schema {
@@ -72,6 +72,7 @@ fn defaults() {
         page_header_statistics: false,
         bloom: None,
         total_order: false,
+        key_values: Vec::new(),
     };
     assert_eq!(settings(new(), "id"), expected);
     let properties = WriterProperties::new();
@@ -379,4 +380,18 @@ fn other_names() {
     let mut path = ColumnPath::from("a");
     path.append(vec!["b".to_owned()]);
     assert_eq!((path.to_string(), path), ("a.b".to_owned(), ColumnPath::from("a.b")));
+}
+
+#[test]
+fn chunks_may_have_metadata_of_their_own() {
+    let pair = |key: &str| KeyValue { key: key.to_owned(), value: Some("v".to_owned()) };
+    let builder = new()
+        .add_column_key_value_metadata(ColumnPath::from("id"), pair("a"))
+        .add_column_key_value_metadata(ColumnPath::from("tags"), pair("b"))
+        .add_column_key_value_metadata(ColumnPath::from("tags.list.element"), pair("c"));
+    assert_eq!(settings(builder.clone(), "id").key_values, [pair("a")]);
+    assert_eq!(settings(builder.clone(), "tags.list.element").key_values, [pair("b"), pair("c")]);
+    assert_eq!(settings(builder.clone(), "price").key_values, []);
+    let nowhere = builder.add_column_key_value_metadata(ColumnPath::from("prize"), pair("d")).build();
+    assert_eq!(nowhere.check(&schema()).unwrap_err().kind(), Kind::Argument);
 }

@@ -32,7 +32,8 @@ impl OpenRowGroup {
         let mut roots = Vec::new();
         for (index, field) in arrow_schema.fields().iter().enumerate() {
             let leaves = schema.columns().iter().zip(columns).filter(|(leaf, _)| leaf.root() == index);
-            let writers = leaves.map(|(leaf, settings)| ColumnWriter::new(leaf, settings)).collect::<Result<_>>()?;
+            let writers =
+                leaves.map(|(leaf, settings)| ColumnWriter::new(leaf, settings)).collect::<Result<_>>()?;
             roots.push(Root { index, shredder: Shredder::new(field, schema, index)?, writers });
         }
         Ok(OpenRowGroup { roots, rows: 0, spill: None })
@@ -63,8 +64,10 @@ impl OpenRowGroup {
             return Ok(());
         }
         self.rows += rows;
-        for_each(self.roots.iter_mut().collect(), workspaces, |root, workspace| root.write(batches, workspace))
-            .map(drop)
+        for_each(self.roots.iter_mut().collect(), workspaces, |root, workspace| {
+            root.write(batches, workspace)
+        })
+        .map(drop)
     }
 
     /// Writes pages to a temporary file, those of the largest columns first, until at most `target` bytes are left in

@@ -230,9 +230,9 @@ fn the_stored_schema_is_followed_where_it_fits() {
         ArrowField::new("other", DataType::Int64, false),
     ];
     let schema = hinted(5, elements, hint, &TypeOptions::default());
-    let element = Arc::new(ArrowField::new("element", DataType::Int32, true));
+    let element = Arc::new(ArrowField::new("item", DataType::Int32, true));
     assert_eq!(schema.field(0).data_type(), &DataType::LargeList(element));
-    assert_eq!(schema.field(1).data_type(), &DataType::Map(entries("key_value", dictionary), true));
+    assert_eq!(schema.field(1).data_type(), &DataType::Map(entries("entries", dictionary), true));
     assert_eq!(schema.field(2), &ArrowField::new("s", DataType::Utf8, true));
     assert_eq!(schema.field(3), &ArrowField::new("t", zone, true));
     assert_eq!(schema.field(4), &ArrowField::new("u", DataType::Int64, true));

@@ -11,7 +11,6 @@ use arrow_schema::{Fields, Schema as ArrowSchema};
 use marquetry_base::Limits;
 
 mod round_trip;
-mod speed;
 
 fn schema_of(field: &ArrowField) -> Schema {
     let elements = from_arrow(&ArrowSchema::new(vec![field.clone()]), &FromArrowOptions::default()).unwrap();

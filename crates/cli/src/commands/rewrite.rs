@@ -268,6 +268,7 @@ impl<'a> Plan<'a> {
         properties = properties
             .set_bloom_filter_enabled(wanted.bloom || had_bloom)
             .set_statistics_enabled(EnabledStatistics::Page)
+            .set_compat(self.input.compat)
             .set_page_checksums(!self.args.no_checksums || self.args.add_checksums);
         let is_total = self.orders.as_ref().and_then(|orders| orders.get(column))
             == Some(&ColumnOrder::Ieee754TotalOrder);

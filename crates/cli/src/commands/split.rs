@@ -202,6 +202,7 @@ impl Cutter<'_> {
         let order = orders.and_then(|orders| orders.get(column));
         let properties = WriterProperties::builder()
             .set_total_order(order == Some(&ColumnOrder::Ieee754TotalOrder))
+            .set_compat(self.input.compat)
             .set_bloom_filter_enabled(chunk.bloom_filter_offset().is_some())
             .build();
         let mut settings = properties.column_settings(chunk.leaf())?;

@@ -1,11 +1,14 @@
 //! The files that are read.
 
 use crate::failure::Failure;
+use arrow_schema::DataType;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema};
 use marquetry::errors::Error;
 use marquetry::file::Source;
 use marquetry::file::metadata::ParquetMetaData;
+use marquetry::file::properties::Compat;
 use marquetry_core::write::copy::{CopiedChunk, CopySettings, copy_chunk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,13 +18,16 @@ pub(crate) struct Input {
     pub(crate) path: PathBuf,
     pub(crate) source: Arc<dyn Source>,
     pub(crate) metadata: Arc<ParquetMetaData>,
+    /// Which readers must be able to read what is encoded again.
+    pub(crate) compat: Compat,
 }
 
 impl Input {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file: OpenFile = marquetry::open(path)?;
         let metadata = file.metadata().clone();
-        Ok(Input { path: path.to_owned(), source: file.into_source()?, metadata })
+        let compat = compat(&metadata);
+        Ok(Input { path: path.to_owned(), source: file.into_source()?, metadata, compat })
     }
 
     /// The chunk of a column, copied.
@@ -47,5 +53,17 @@ impl Input {
             u64::try_from(size).unwrap_or(0)
         });
         sizes.fold(0, u64::saturating_add)
+    }
+}
+
+/// QUIRK: pyarrow reads columns that the stored Arrow schema has as dictionaries from PLAIN and dictionary pages only.
+fn compat(metadata: &ParquetMetaData) -> Compat {
+    let arrow = metadata.value_of(ARROW_SCHEMA_META_KEY).and_then(parse_stored_schema);
+    let is_dictionary = |data_type: &DataType| matches!(data_type, DataType::Dictionary(..));
+    match arrow
+        .is_some_and(|arrow| arrow.flattened_fields().iter().any(|field| is_dictionary(field.data_type())))
+    {
+        true => Compat::Maximum,
+        false => Compat::default(),
     }
 }

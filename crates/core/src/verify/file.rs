@@ -91,11 +91,11 @@ enum Part {
 }
 
 /// Checks all behind the footer's own numbers.
-pub(super) fn check(
+pub(super) fn check<'s>(
     mut file: File,
-    selection: &Selection,
+    selection: &'s Selection,
     options: &VerifyOptions,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings<'s>,
     report: &mut Report,
 ) {
     schema::check(&file, findings);

@@ -149,9 +149,11 @@ pub(super) struct Pages {
     /// Whether all pages were seen and none was damaged.
     pub(super) is_whole: bool,
     pub(super) has_dictionary: bool,
-    kinds: BTreeMap<(i32, i32), i64>,
-    first_data: Option<u64>,
-    first_dictionary: Option<u64>,
+    /// Pages by kind and encoding.
+    pub(super) kinds: BTreeMap<(i32, i32), i64>,
+    /// Where the first of either kind is.
+    pub(super) first_data: Option<u64>,
+    pub(super) first_dictionary: Option<u64>,
 }
 
 /// The code of an encoding of values. The two names of dictionary encoding mean the same.
@@ -310,7 +312,7 @@ pub(super) fn check_v2(
     }
 }
 
-/// What the footer says of all pages of a chunk, which ended at byte `end`.
+/// What the footer says of all pages of a chunk.
 pub(super) fn check_totals(
     file: &File,
     chunk: ColumnChunk<'_>,

@@ -129,6 +129,8 @@ impl Origin<'_> {
             verify: settings.verify_checksums,
             // A writer's wrong checksums are excused by its name, which the new file does not have.
             reseal: trust == Trust::Disbelieved,
+            mark_compressed: codec != Codec::Uncompressed
+                && !trust::plain_pages_are_believed(self.created_by),
             rows: self.rows,
             count_rows: settings.offset_index,
             trust,

@@ -319,7 +319,7 @@ impl Pages {
             num_values: totals.counts.entries() as i64,
             total_uncompressed_size: totals.uncompressed as i64,
             total_compressed_size: bytes.len() as i64,
-            key_value_metadata: None,
+            key_value_metadata: Some(settings.key_values.clone()).filter(|pairs| !pairs.is_empty()),
             data_page_offset: dictionary_len as i64,
             index_page_offset: None,
             dictionary_page_offset: has_dictionary.then_some(0),

@@ -1,6 +1,7 @@
 //! How one column is written: every choice made, nothing left to look up.
 
 use marquetry_codec::Codec;
+use marquetry_format::KeyValue;
 
 /// How one column is written.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +36,8 @@ pub struct ColumnSettings {
     pub bloom: Option<BloomSettings>,
     /// Whether floats are ordered as IEEE 754 totalOrder instead of TYPE_ORDER.
     pub total_order: bool,
+    /// Key-value metadata of the chunk.
+    pub key_values: Vec<KeyValue>,
 }
 
 /// How the encoding of values is found.

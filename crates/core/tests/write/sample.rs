@@ -45,6 +45,7 @@ pub(crate) fn plain_settings() -> ColumnSettings {
         page_header_statistics: false,
         bloom: None,
         total_order: false,
+        key_values: Vec::new(),
     }
 }
 
@@ -231,5 +232,6 @@ fn settings(random: &mut Random, physical: Physical) -> ColumnSettings {
         page_header_statistics: random.one_in(3),
         bloom: random.one_in(3).then(|| BloomSettings { ndv: random.pick(&[None, Some(100)]), fpp: 0.01 }),
         total_order: random.one_in(3),
+        key_values: Vec::new(),
     }
 }

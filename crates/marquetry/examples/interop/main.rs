@@ -15,9 +15,9 @@ mod filters;
 mod shapes;
 mod types;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::{FieldRef, Schema};
+use arrow_schema::{DataType, FieldRef, Fields, IntervalUnit, Schema};
 use marquetry::arrow::ArrowWriter;
 use marquetry::basic::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
 use marquetry::file::properties::{
@@ -285,13 +285,7 @@ fn batch(columns: &[(FieldRef, ArrayRef)]) -> Result<RecordBatch> {
 }
 
 fn write_truth(path: &Path, built: &[Both]) -> Result<()> {
-    let columns: Vec<_> = built
-        .iter()
-        .map(|[_, (field, array)]| {
-            // Extension types are for the Parquet file to tell.
-            (Arc::new(field.as_ref().clone().with_metadata(Default::default())), array.clone())
-        })
-        .collect();
+    let columns: Vec<_> = built.iter().map(|[_, truth]| truth.clone()).collect();
     write_ipc(path, &batch(&columns)?)
 }
 
@@ -342,12 +336,41 @@ fn write_filters(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Intervals, of which others know one kind only, become that kind; extension types, which others do not cut and join well,
+/// their storage.
+fn as_others_have_it(field: &FieldRef) -> FieldRef {
+    let inner = |fields: &Fields| fields.iter().map(as_others_have_it).collect::<Fields>();
+    let data_type = match field.data_type() {
+        DataType::Interval(_) => DataType::Interval(IntervalUnit::MonthDayNano),
+        DataType::List(element) => DataType::List(as_others_have_it(element)),
+        DataType::Map(entries, sorted) => DataType::Map(as_others_have_it(entries), *sorted),
+        DataType::Struct(fields) => DataType::Struct(inner(fields)),
+        other => other.clone(),
+    };
+    Arc::new(field.as_ref().clone().with_data_type(data_type).with_metadata(Default::default()))
+}
+
 fn read(from: &Path, to: &Path) -> Result<()> {
     let reader = marquetry::open(from)?.batches()?;
+    let fields: Fields = reader.schema().fields().iter().map(as_others_have_it).collect();
+    let schema = Arc::new(Schema::new(fields));
     let part = PathBuf::from(format!("{}.part", to.display()));
-    let mut writer = FileWriter::try_new(File::create(&part)?, &reader.schema())?;
+    let mut writer = FileWriter::try_new(File::create(&part)?, &schema)?;
+    let mut is_empty = true;
     for batch in reader {
-        writer.write(&batch?)?;
+        let batch = batch?;
+        is_empty = false;
+        let cast = |(array, field): (&ArrayRef, &FieldRef)| match array.data_type() == field.data_type() {
+            true => Ok(array.clone()),
+            false => arrow_cast::cast(array, field.data_type()),
+        };
+        let arrays =
+            batch.columns().iter().zip(schema.fields()).map(cast).collect::<std::result::Result<_, _>>()?;
+        writer.write(&RecordBatch::try_new(schema.clone(), arrays)?)?;
+    }
+    // At least one batch, for those who need one to know the type.
+    if is_empty {
+        writer.write(&RecordBatch::new_empty(schema))?;
     }
     writer.finish()?;
     Ok(std::fs::rename(part, to)?)

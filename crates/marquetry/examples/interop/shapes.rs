@@ -5,6 +5,7 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use arrow_select::take::take;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::types::{Column, DISTINCT};
@@ -86,11 +87,11 @@ pub(crate) fn build(column: &Column, nesting: Nesting, nulls: Nulls) -> Result<B
     let index = |i: usize| (!nulls.is_null(i)).then_some(((i / 2) * 7 % DISTINCT) as u32);
     let indices: UInt32Array = (0..leaves).map(index).collect();
     let values = take(&column.values, &indices, None)?;
-    let of = |data_type: &DataType| -> Result<_, ArrowError> {
+    let of = |data_type: &DataType, metadata: &HashMap<String, String>| -> Result<_, ArrowError> {
         let values = if values.data_type() == data_type { values.clone() } else { cast(&values, data_type)? };
         let nullable = nulls.nullable() || data_type.is_null();
         let field =
-            |name: &str| Field::new(name, data_type.clone(), nullable).with_metadata(column.metadata.clone());
+            |name: &str| Field::new(name, data_type.clone(), nullable).with_metadata(metadata.clone());
         Ok(match nesting {
             Nesting::Flat => (Arc::new(field(&column.name)), values),
             Nesting::List => list(&column.name, Arc::new(field("element")), values, &lengths, nulls),
@@ -101,7 +102,8 @@ pub(crate) fn build(column: &Column, nesting: Nesting, nulls: Nulls) -> Result<B
             }
         })
     };
-    Ok([of(&column.stored)?, of(&column.truth)?])
+    // Extension types are for the Parquet file to tell.
+    Ok([of(&column.stored, &column.metadata)?, of(&column.truth, &HashMap::new())?])
 }
 
 /// How many elements the list of this row has.

@@ -156,16 +156,18 @@ fn data_type(random: &mut Random, depth: usize) -> DataType {
         let nullable = data_type.is_null() || random.one_in(2);
         Arc::new(Field::new(name, data_type, nullable))
     };
+    let element = random.pick(&["item", "element"]);
     match random.below(8) {
-        0 | 1 => DataType::List(child("element", random)),
-        2 => DataType::LargeList(child("element", random)),
-        3 => DataType::ListView(child("element", random)),
-        4 => DataType::LargeListView(child("element", random)),
-        5 => DataType::FixedSizeList(child("element", random), random.below(4) as i32),
+        0 | 1 => DataType::List(child(element, random)),
+        2 => DataType::LargeList(child(element, random)),
+        3 => DataType::ListView(child(element, random)),
+        4 => DataType::LargeListView(child(element, random)),
+        5 => DataType::FixedSizeList(child(element, random), random.below(4) as i32),
         6 => {
             let key = random.pick(&[DataType::Utf8, DataType::Int32]);
-            let entries = vec![Arc::new(Field::new("key", key, false)), child("value", random)];
-            let entries = Field::new("key_value", DataType::Struct(entries.into()), false);
+            let names = random.pick(&[["key_value", "key", "value"], ["entries", "keys", "values"]]);
+            let parts = vec![Arc::new(Field::new(names[1], key, false)), child(names[2], random)];
+            let entries = Field::new(names[0], DataType::Struct(parts.into()), false);
             DataType::Map(Arc::new(entries), false)
         }
         _ => {

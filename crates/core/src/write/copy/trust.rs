@@ -15,6 +15,13 @@ pub(super) fn bounds_are_believed(created_by: Option<&str>, leaf: &Leaf) -> bool
         || !(is_before(created_by, "parquet-mr", (1, 10)) || is_before(created_by, "parquet-cpp", (1, 3)))
 }
 
+/// Whether V2 pages are stored plain where their headers say so.
+///
+/// QUIRK: parquet-cpp before 2.0 compressed all V2 pages and marked none (ARROW-10353).
+pub(super) fn plain_pages_are_believed(created_by: Option<&str>) -> bool {
+    !is_before(created_by, "parquet-cpp", (2, 0))
+}
+
 /// Whether the pages of DELTA_BYTE_ARRAY stand on their own (PARQUET-246).
 pub(super) fn prefixes_are_believed(created_by: Option<&str>) -> bool {
     !is_before(created_by, "parquet-mr", (1, 8))

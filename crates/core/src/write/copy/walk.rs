@@ -21,6 +21,8 @@ pub(super) struct Task {
     pub(super) verify: bool,
     /// Whether wrong checksums are to be made right, because the writer is known for them.
     pub(super) reseal: bool,
+    /// Whether V2 pages that are marked as plain are compressed, because the writer is known for that.
+    pub(super) mark_compressed: bool,
     /// Of the row group.
     pub(super) rows: u64,
     /// Whether rows are to be counted by their levels where no header says how many there are.
@@ -32,7 +34,7 @@ pub(super) struct Task {
 impl Task {
     /// Whether more of the pages is needed than their headers.
     pub(super) fn opens_pages(&self) -> bool {
-        self.recompress.is_some() || self.checksums || self.verify || self.reseal
+        self.recompress.is_some() || self.checksums || self.verify || self.reseal || self.mark_compressed
     }
 }
 
@@ -249,10 +251,15 @@ impl Walk<'_> {
             Checksum::Untrusted => true,
             Checksum::Good | Checksum::Bad { .. } => false,
         };
-        if self.recompressor.is_none() && !wants_seal {
+        let v2 = start.header.data_page_header_v2.as_ref();
+        let is_unmarked = self.task.mark_compressed && v2.is_some_and(|v2| !v2.is_compressed);
+        if self.recompressor.is_none() && !wants_seal && !is_unmarked {
             return Ok(None);
         }
         let mut header = self.header(start)?;
+        if let (true, Some(v2)) = (is_unmarked, &mut header.data_page_header_v2) {
+            v2.is_compressed = true;
+        }
         let body = match &mut self.recompressor {
             Some(recompressor) => Some(recompressor.page(&mut header, stored.as_slice())?),
             None => None,

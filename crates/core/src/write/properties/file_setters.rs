@@ -1,6 +1,6 @@
 //! The settings of the file as a whole.
 
-use super::{BloomFilterPosition, Compat, WriterPropertiesBuilder, WriterVersion};
+use super::{BloomFilterPosition, ColumnPath, Compat, WriterPropertiesBuilder, WriterVersion};
 use marquetry_format::{KeyValue, SortingColumn};
 
 /// # For the file
@@ -122,6 +122,14 @@ impl WriterPropertiesBuilder {
     #[must_use]
     pub fn set_key_value_metadata(mut self, value: Option<Vec<KeyValue>>) -> Self {
         self.properties.key_value_metadata = value;
+        self
+    }
+
+    /// A key and a value for the metadata of each chunk of one column, or of all columns in a group; more than one may be
+    /// added.
+    #[must_use]
+    pub fn add_column_key_value_metadata(mut self, col: ColumnPath, pair: KeyValue) -> Self {
+        self.properties.column_key_values.push((col, pair));
         self
     }
 

@@ -20,8 +20,12 @@ impl WriterProperties {
     /// positive probability that is not between 0 and 1.
     pub fn column_settings(&self, leaf: &Leaf) -> Result<ColumnSettings> {
         let subject = Subject { parts: leaf.path(), dotted: leaf.dotted(), leaf: Some(leaf) };
-        self.settings(Asked::of(&self.rules, &subject), leaf.physical())
-            .map_err(|error| error.in_column(leaf.dotted().clone()))
+        let mut settings = self
+            .settings(Asked::of(&self.rules, &subject), leaf.physical())
+            .map_err(|error| error.in_column(leaf.dotted().clone()))?;
+        let key_values = self.column_key_values.iter().filter(|(path, _)| path.is_at_or_above(leaf.dotted()));
+        settings.key_values = key_values.map(|(_, pair)| pair.clone()).collect();
+        Ok(settings)
     }
 
     fn settings(&self, asked: Asked, physical: Physical) -> Result<ColumnSettings> {
@@ -51,6 +55,7 @@ impl WriterProperties {
             page_header_statistics: asked.page_header_statistics.unwrap_or(false),
             bloom: asked.bloom().map(bloom).transpose()?.filter(|_| physical != Physical::Boolean),
             total_order: self.total_order,
+            key_values: Vec::new(),
         })
     }
 
@@ -60,10 +65,11 @@ impl WriterProperties {
     /// naming similar ones; if a column cannot be written as asked, see [`column_settings`](Self::column_settings); if
     /// a sorting column does not exist or occurs twice; if a limit or a length is zero.
     pub fn check(&self, schema: &Schema) -> Result<()> {
-        for path in self.rules.iter().filter_map(|rule| match &rule.selector {
+        let of_rules = self.rules.iter().filter_map(|rule| match &rule.selector {
             Selector::Column(path) => Some(path),
             _ => None,
-        }) {
+        });
+        for path in of_rules.chain(self.column_key_values.iter().map(|(path, _)| path)) {
             if !schema.columns().iter().any(|leaf| path.is_at_or_above(leaf.dotted())) {
                 return Err(unknown_column(schema, path));
             }

@@ -1,0 +1,381 @@
+//! The pages of a column chunk, one after the other: each is held against its header, its indexes and its statistics,
+//! and all together against the footer.
+
+use super::bloom;
+use super::file::File;
+use super::findings::Findings;
+use super::index::{self, Indexes};
+use super::levels::{LevelReader, Start};
+use super::nesting::Signatures;
+use super::page::{self, Pages};
+use super::values::ValueReader;
+use super::{Level, chunk, statistics};
+use crate::meta::ColumnChunk;
+use crate::order::Order;
+use crate::page::{ChunkPages, DataPage, PageMemory, PageStart};
+use crate::stats::{Bounds, LevelCounts};
+use marquetry_base::{Kind, Place, Result};
+use marquetry_encoding::levels::Levels;
+use marquetry_format::{CompressionCodec, PageHeader, PageType, Reader, Statistics};
+use std::ops::RangeInclusive;
+
+/// What checking a chunk came to, besides findings.
+#[derive(Debug, Default)]
+pub(super) struct ChunkResult {
+    pub(super) pages: u64,
+    pub(super) bytes: u64,
+    /// If all its levels were read.
+    pub(super) signatures: Signatures,
+}
+
+/// What is known of a data page, or of all of a chunk, after a look at it.
+#[derive(Debug, Default)]
+pub(super) struct PageSeen {
+    pub(super) rows: Option<u64>,
+    /// If levels were read.
+    pub(super) levels: Option<LevelCounts>,
+    /// Of these, those that are nulls of a slot: not lists that are empty or null.
+    pub(super) nulls_in_slots: u64,
+    /// If values were read.
+    pub(super) bounds: Option<Bounds>,
+    /// If values were read, and are byte strings.
+    pub(super) byte_array_bytes: Option<u64>,
+}
+
+impl PageSeen {
+    /// The null counts that are right. QUIRK: in lists, some writers count entries of no value, others nulls in slots.
+    pub(super) fn nulls(&self) -> Option<RangeInclusive<i64>> {
+        let levels = self.levels.as_ref()?;
+        let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        Some(count(self.nulls_in_slots)..=count(levels.nulls()))
+    }
+
+    /// Takes what was seen of one more page.
+    fn add(&mut self, page: PageSeen) {
+        self.rows = self.rows.zip(page.rows).and_then(|(a, b)| a.checked_add(b));
+        self.nulls_in_slots += page.nulls_in_slots;
+        match (&mut self.levels, page.levels) {
+            (Some(levels), Some(more)) => levels.merge(&more),
+            _ => self.levels = None,
+        }
+        match (&mut self.bounds, page.bounds) {
+            (Some(bounds), Some(more)) => bounds.merge(&more),
+            _ => self.bounds = None,
+        }
+        self.byte_array_bytes = self.byte_array_bytes.zip(page.byte_array_bytes).map(|(a, b)| a + b);
+    }
+}
+
+/// Checks a chunk, as far as the level goes.
+pub(super) fn check_chunk(
+    file: &File,
+    row_group: usize,
+    column: usize,
+    findings: &mut Findings<'_>,
+    memory: &mut PageMemory,
+) -> ChunkResult {
+    let place = file.place(row_group, column);
+    // What is wrong with the chunk's metadata was reported with the footer.
+    let Ok(chunk) = file.metadata.row_group(row_group).column(column) else {
+        return ChunkResult::default();
+    };
+    statistics::check_chunk(file, column, chunk, &place, findings);
+    let filter = bloom::read(file, chunk, &place, findings);
+    let indexes = index::read(file, column, chunk, &place, findings);
+    if file.level == Level::Quick {
+        return ChunkResult::default();
+    }
+    let pages = ChunkPages::new(file.source.clone(), chunk, file.page_options(), std::mem::take(memory));
+    let pages = match pages {
+        Ok(pages) => pages,
+        Err(error) => {
+            if matches!(error.kind(), Kind::Unsupported | Kind::Key | Kind::Io) {
+                findings.add_error(&page::HEADER, place, error);
+            }
+            return ChunkResult::default();
+        }
+    };
+    let Some(range) = chunk::byte_range(file, chunk).filter(|_| chunk.num_values() > 0) else {
+        return ChunkResult::default();
+    };
+    let order = file.order(column);
+    let wants_distinct = chunk.statistics().is_some_and(|statistics| statistics.distinct_count.is_some());
+    let levels = LevelReader::new(file, column);
+    let values = (file.level == Level::Deep)
+        .then(|| ValueReader::new(chunk.leaf(), order, filter, wants_distinct));
+    let all = PageSeen {
+        rows: Some(0),
+        levels: Some(LevelCounts::new(chunk.leaf().max_def(), chunk.leaf().max_rep())),
+        bounds: values.as_ref().map(ValueReader::bounds),
+        byte_array_bytes: Some(0),
+        ..PageSeen::default()
+    };
+    let totals = Pages { is_whole: true, ..Pages::default() };
+    let mut walk = Walk {
+        file,
+        chunk,
+        row_group,
+        order,
+        at: range.start,
+        end: range.end,
+        room_end: file.room_end(range.start).max(range.end),
+        place,
+        findings,
+        pages,
+        totals,
+        all,
+        indexes,
+        levels,
+        values,
+    };
+    walk.run();
+    walk.finish();
+    *memory = walk.pages.into_memory();
+    let is_whole = walk.totals.is_whole && walk.all.levels.is_some();
+    let siblings = walk.levels.siblings.filter(|_| is_whole);
+    ChunkResult {
+        pages: walk.totals.count,
+        bytes: walk.totals.stored,
+        signatures: siblings.map(|siblings| siblings.finish()).unwrap_or_default(),
+    }
+}
+
+struct Walk<'a, 'f, 's> {
+    file: &'a File,
+    chunk: ColumnChunk<'a>,
+    row_group: usize,
+    order: Option<Order>,
+    /// Where the next header is.
+    at: u64,
+    /// Where the footer says that the chunk ends, and where something else begins.
+    end: u64,
+    room_end: u64,
+    place: Place,
+    findings: &'f mut Findings<'s>,
+    pages: ChunkPages,
+    totals: Pages,
+    all: PageSeen,
+    indexes: Indexes,
+    levels: LevelReader<'a>,
+    values: Option<ValueReader<'a>>,
+}
+
+impl Walk<'_, '_, '_> {
+    fn run(&mut self) {
+        while let Some(start) = self.next() {
+            let place = Place { page: Some(start.index), offset: Some(start.offset), ..self.place.clone() };
+            self.at = start.body + u64::from(start.header.compressed_page_size.unsigned_abs());
+            let mut is_readable =
+                page::check_header(&start, self.chunk, &mut self.totals, &place, self.findings);
+            match self.pages.checksum(&start) {
+                Ok(checksum) => {
+                    is_readable &= page::check_checksum(&start, checksum, &place, self.findings);
+                }
+                Err(error) => {
+                    self.findings.add_error(&page::HEADER, place, error);
+                    self.totals.is_whole = false;
+                    return;
+                }
+            }
+            if start.is_data() {
+                self.data_page(&start, is_readable, &place);
+            } else if start.is_dictionary() {
+                self.dictionary_page(&start, is_readable, &place);
+            }
+        }
+    }
+
+    /// The next header; `None` behind the last, or where none can be read.
+    fn next(&mut self) -> Option<PageStart> {
+        let expected = u64::try_from(self.chunk.num_values()).unwrap_or(0);
+        let is_behind = self.at >= self.end;
+        let is_missing = self.pages.values_seen() < expected;
+        // Entries are missing though the chunk is over: there may be more pages, if there is room for them.
+        if is_behind && (!is_missing || self.at >= self.room_end) {
+            return None;
+        }
+        let start = match is_missing {
+            true => self.pages.next_start(),
+            false => self.pages.next_uncounted_start().map(|start| start.filter(PageStart::is_data)),
+        };
+        match start {
+            Ok(start) => {
+                let start = start.filter(|start| !is_behind || start.is_data());
+                self.totals.values = self.pages.values_seen();
+                start
+            }
+            // Behind the last page there may be anything: that the sizes are wrong is reported.
+            Err(error) if is_behind || !is_missing => {
+                if error.kind() == Kind::Io {
+                    self.findings.add_error(&page::HEADER, self.place.clone(), error);
+                }
+                None
+            }
+            Err(error) => {
+                self.findings.add_error(&page::HEADER, self.place.clone(), error);
+                self.totals.is_whole = false;
+                None
+            }
+        }
+    }
+
+    fn dictionary_page(&mut self, start: &PageStart, is_readable: bool, place: &Place) {
+        let Some(values) = &mut self.values else { return };
+        if !is_readable {
+            self.totals.is_whole = false;
+            return;
+        }
+        let dictionary = self.pages.dictionary(start);
+        values.set_dictionary(start, dictionary, place, self.findings);
+    }
+
+    fn data_page(&mut self, start: &PageStart, is_readable: bool, place: &Place) {
+        let leaf = self.chunk.leaf();
+        let n = start.num_values().unwrap_or(0);
+        let mut seen = PageSeen { rows: (leaf.max_rep() == 0).then_some(n as u64), ..PageSeen::default() };
+        if is_readable && n > 0 {
+            self.open(start, n, &mut seen, place);
+        } else if n == 0 {
+            seen.levels = Some(LevelCounts::new(leaf.max_def(), leaf.max_rep()));
+            seen.bounds = self.values.as_ref().map(ValueReader::bounds);
+            seen.byte_array_bytes = Some(0);
+        } else {
+            self.totals.is_whole = false;
+        }
+        let nulls = seen.levels.as_ref().map(LevelCounts::nulls);
+        page::check_v2(start, nulls, seen.rows, place, self.findings);
+        if seen.rows.is_none() && start.header.type_ == PageType::DATA_PAGE_V2 {
+            seen.rows = start.num_rows().map(|rows| rows as u64);
+        }
+        self.indexes.check_page(start, leaf, &seen, place, self.findings);
+        if self.file.level == Level::Deep {
+            self.check_statistics(start, n, &seen, place);
+        }
+        self.all.add(seen);
+    }
+
+    /// Reads levels and values, as far as the level goes.
+    fn open(&mut self, start: &PageStart, n: usize, seen: &mut PageSeen, place: &Place) {
+        let leaf = self.chunk.leaf();
+        let (mut rep, mut def, page) = match self.levels_of(start, n) {
+            Ok(Some(opened)) => opened,
+            Ok(None) => return,
+            Err(error) => {
+                self.findings.add_error(&page::UNREADABLE, place.clone(), error);
+                self.totals.is_whole = false;
+                return;
+            }
+        };
+        let is_first = self.totals.values == n as u64;
+        let is_v2 = start.header.type_ == PageType::DATA_PAGE_V2;
+        let begins = if is_first || is_v2 || self.indexes.has_offset_index() { Start::Row } else { Start::Any };
+        let levels = match self.levels.read(&mut rep, &mut def, n, begins, place, self.findings) {
+            Ok(levels) => levels,
+            Err(error) => {
+                self.findings.add_error(&page::UNREADABLE, place.clone(), error.without_offset());
+                self.totals.is_whole = false;
+                return;
+            }
+        };
+        let num_values = usize::try_from(levels.values()).unwrap_or(usize::MAX);
+        seen.rows = Some(levels.rows());
+        seen.nulls_in_slots = self.levels.nulls_in_slots(&levels);
+        seen.levels = Some(levels);
+        let (Some(page), Some(values)) = (page, &mut self.values) else { return };
+        let bytes = page.values.clone();
+        match values.read(page, num_values, place, self.findings) {
+            Some(decoded) => {
+                seen.bounds = Some(decoded.bounds);
+                let is_bytes = leaf.physical() == marquetry_encoding::Physical::ByteArray;
+                seen.byte_array_bytes = is_bytes.then_some(decoded.bytes);
+            }
+            None => self.totals.is_whole = false,
+        }
+        self.pages.recycle(bytes);
+    }
+
+    /// The levels of a page, and the page itself if values are to be read; `None` if levels would have to be
+    /// decompressed that tell little.
+    #[expect(clippy::type_complexity, reason = "taken apart at once")]
+    fn levels_of(&mut self, start: &PageStart, n: usize) -> Result<Option<(Levels, Levels, Option<DataPage>)>> {
+        let leaf = self.chunk.leaf();
+        let (max_rep, max_def) = (leaf.max_rep(), leaf.max_def());
+        if self.values.is_some() {
+            let mut page = self.pages.data(start, max_rep, max_def)?;
+            let rep = std::mem::replace(&mut page.rep, Levels::zero());
+            let def = std::mem::replace(&mut page.def, Levels::zero());
+            return Ok(Some((rep, def, Some(page))));
+        }
+        if max_def == 0 {
+            return Ok(Some((Levels::zero(), Levels::zero(), None)));
+        }
+        if let Some(header) = start.header.data_page_header_v2.as_ref()
+            && start.header.type_ == PageType::DATA_PAGE_V2
+        {
+            // Lengths were checked with the header.
+            let rep_len = usize::try_from(header.repetition_levels_byte_length).unwrap_or(0);
+            let def_len = usize::try_from(header.definition_levels_byte_length).unwrap_or(0);
+            let stored = self.pages.stored(start)?;
+            let rep = Levels::rle(stored.slice(0..rep_len), max_rep)?;
+            let def = Levels::rle(stored.slice(rep_len..rep_len + def_len), max_def)?;
+            return Ok(Some((rep, def, None)));
+        }
+        // PERF: V1 levels are compressed with the values. Only rows in lists are worth it: nothing else tells them.
+        if max_rep == 0 && self.chunk.compression() != CompressionCodec::UNCOMPRESSED || n == 0 {
+            return Ok(None);
+        }
+        let page = self.pages.data(start, max_rep, max_def)?;
+        self.pages.recycle(page.values);
+        Ok(Some((page.rep, page.def, None)))
+    }
+
+    /// The statistics in a page's header.
+    fn check_statistics(&mut self, start: &PageStart, n: usize, seen: &PageSeen, place: &Place) {
+        let Some(statistics) = self.header_statistics(start) else { return };
+        let leaf = self.chunk.leaf();
+        statistics::check_page_form(leaf, self.order, &statistics, n, place, self.findings);
+        statistics::check_truth(leaf, self.order, &statistics, seen, None, place, self.findings);
+    }
+
+    /// Headers were read without their statistics, which usually are of no use.
+    fn header_statistics(&self, start: &PageStart) -> Option<Statistics> {
+        let len = usize::try_from(start.body - start.offset).ok()?;
+        let bytes = self.file.source.read_at(start.offset, len).ok()?;
+        let header = PageHeader::read(&mut Reader::with_limits(&bytes, &self.file.limits)).ok()?;
+        match header.type_ {
+            PageType::DATA_PAGE => header.data_page_header?.statistics,
+            _ => header.data_page_header_v2?.statistics,
+        }
+    }
+
+    /// What is said of all pages together.
+    fn finish(&mut self) {
+        self.totals.rows = self.all.rows;
+        page::check_totals(
+            self.file,
+            self.chunk,
+            self.row_group,
+            &mut self.totals,
+            &self.place,
+            self.findings,
+        );
+        if !self.totals.is_whole {
+            return;
+        }
+        self.indexes.finish(&self.place, self.findings);
+        let distinct = self.values.as_mut().and_then(|values| values.finish(&self.place, self.findings));
+        if let Some(statistics) = self.chunk.statistics() {
+            statistics::check_truth(
+                self.chunk.leaf(),
+                self.order,
+                statistics,
+                &self.all,
+                distinct,
+                &self.place,
+                self.findings,
+            );
+        }
+        let geo = self.values.as_ref().and_then(|values| values.geo.as_ref());
+        statistics::check_sizes(self.chunk, &self.all, geo, &self.place, self.findings);
+    }
+}
