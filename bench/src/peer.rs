@@ -41,27 +41,27 @@ pub(crate) fn write_column(schema: SchemaRef, column: ArrayRef, encoding: Encodi
     let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties.build()))?;
     writer.write(&batch)?;
     let file = Bytes::from(writer.into_inner()?);
-    check_encoding(&file, encoding)?;
+    check_encoding(&file, encoding, PageType::DATA_PAGE_V2)?;
     Ok(file)
 }
 
-/// Every data page must be V2 and have that encoding: a dictionary that fell back would measure something else.
-fn check_encoding(file: &Bytes, encoding: Encoding) -> Result<()> {
+/// Every data page must be of that type and have that encoding: a dictionary that fell back would measure something
+/// else.
+pub(crate) fn check_encoding(file: &Bytes, encoding: Encoding, page: PageType) -> Result<()> {
     let options = ArrowReaderOptions::new().with_encoding_stats_as_mask(false);
     let metadata = ArrowReaderMetadata::load(file, options)?;
     for chunk in metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns) {
-        if !has_only(chunk, encoding) {
+        if !has_only(chunk, encoding, page) {
             let stats = chunk.page_encoding_stats();
-            return Err(format!("meant to write {encoding} in V2 pages, the footer says {stats:?}").into());
+            return Err(format!("meant to write {encoding} in {page} pages, the footer says {stats:?}").into());
         }
     }
     Ok(())
 }
 
-fn has_only(chunk: &ColumnChunkMetaData, encoding: Encoding) -> bool {
+fn has_only(chunk: &ColumnChunkMetaData, encoding: Encoding, page: PageType) -> bool {
     chunk.page_encoding_stats().is_some_and(|stats| {
-        let mut data = stats.iter().filter(|page| page.page_type != PageType::DICTIONARY_PAGE).peekable();
-        data.peek().is_some()
-            && data.all(|page| page.page_type == PageType::DATA_PAGE_V2 && page.encoding == encoding)
+        let mut data = stats.iter().filter(|stats| stats.page_type != PageType::DICTIONARY_PAGE).peekable();
+        data.peek().is_some() && data.all(|stats| stats.page_type == page && stats.encoding == encoding)
     })
 }

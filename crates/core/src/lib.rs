@@ -1,10 +1,12 @@
 //! Parquet without Arrow: schema, metadata, pages, nesting, and reading columns.
 //!
 //! The modules are layers, bottom to top; a module uses only those before it:
-//! [`source`], [`logical`], [`schema`], [`order`], [`stats`], [`meta`], [`index`], [`page`], [`nesting`], [`read`] and
+//! [`source`], [`logical`], [`schema`], [`order`], [`stats`], [`meta`], [`checkpoint`],
+//! [`index`], [`page`], [`nesting`], [`read`] and
 //! [`write`](mod@write), [`io`], [`verify`](mod@verify). `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
 
+pub mod checkpoint;
 pub mod index;
 pub mod io;
 pub mod logical;

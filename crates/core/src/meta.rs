@@ -1,9 +1,8 @@
 //! The footer's contents, through accessors: file, row groups, column chunks.
 
-use crate::schema::{Leaf, Schema};
+use crate::schema::{Leaf, Schema, physical_type};
 use marquetry_base::{Error, Limits, Result};
 use marquetry_codec::Codec;
-use marquetry_encoding::Physical;
 use marquetry_format as format;
 use std::ops::Range;
 use std::sync::Arc;
@@ -151,7 +150,7 @@ impl<'a> RowGroup<'a> {
         let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(self.index);
         let encrypted = thrift.crypto_metadata.is_some() || thrift.encrypted_column_metadata.is_some();
         match &thrift.meta_data {
-            Some(meta) if type_matches(meta.type_, leaf.physical()) => {
+            Some(meta) if meta.type_ == physical_type(leaf.physical()) => {
                 Ok(ColumnChunk { thrift, meta, leaf, data_end: self.metadata.data_end })
             }
             Some(meta) => Err(place(Error::corrupt(format!(
@@ -328,20 +327,6 @@ const MAGIC_LEN: u64 = 4;
 fn range(offset: i64, len: i64) -> Option<Range<u64>> {
     let start = u64::try_from(offset).ok()?;
     Some(start..start.checked_add(u64::try_from(len).ok()?)?)
-}
-
-fn type_matches(stored: format::Type, physical: Physical) -> bool {
-    let expected = match physical {
-        Physical::Boolean => format::Type::BOOLEAN,
-        Physical::Int32 => format::Type::INT32,
-        Physical::Int64 => format::Type::INT64,
-        Physical::Int96 => format::Type::INT96,
-        Physical::Float => format::Type::FLOAT,
-        Physical::Double => format::Type::DOUBLE,
-        Physical::ByteArray => format::Type::BYTE_ARRAY,
-        Physical::FixedLenByteArray(_) => format::Type::FIXED_LEN_BYTE_ARRAY,
-    };
-    stored == expected
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@
 mod print;
 mod to_thrift;
 
-pub use to_thrift::{annotate, column, group};
+pub use to_thrift::{annotate, column, group, physical_type};
 
 use crate::logical::Logical;
 use marquetry_base::{Error, Limits, Result};

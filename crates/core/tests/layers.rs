@@ -4,9 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 13] = [
-    "source", "logical", "schema", "order", "stats", "meta", "index", "page", "nesting", "read", "write",
-    "io", "verify",
+const LAYERS: [&str; 14] = [
+    "source",
+    "logical",
+    "schema",
+    "order",
+    "stats",
+    "meta",
+    "checkpoint",
+    "index",
+    "page",
+    "nesting",
+    "read",
+    "write",
+    "io",
+    "verify",
 ];
 
 #[test]

@@ -54,22 +54,30 @@ pub fn group(name: &str, children: usize) -> SchemaElement {
 
 /// The element of a required column.
 pub fn column(name: &str, physical: Physical) -> SchemaElement {
-    let (type_, length) = match physical {
-        Physical::Boolean => (Type::BOOLEAN, None),
-        Physical::Int32 => (Type::INT32, None),
-        Physical::Int64 => (Type::INT64, None),
-        Physical::Int96 => (Type::INT96, None),
-        Physical::Float => (Type::FLOAT, None),
-        Physical::Double => (Type::DOUBLE, None),
-        Physical::ByteArray => (Type::BYTE_ARRAY, None),
-        Physical::FixedLenByteArray(width) => (Type::FIXED_LEN_BYTE_ARRAY, i32::try_from(width).ok()),
+    let length = match physical {
+        Physical::FixedLenByteArray(width) => i32::try_from(width).ok(),
+        _ => None,
     };
     SchemaElement {
         name: name.to_owned(),
-        type_: Some(type_),
+        type_: Some(physical_type(physical)),
         type_length: length,
         repetition_type: Some(ThriftRepetition::REQUIRED),
         ..SchemaElement::default()
+    }
+}
+
+/// The physical type as a footer names it, without the length.
+pub fn physical_type(physical: Physical) -> Type {
+    match physical {
+        Physical::Boolean => Type::BOOLEAN,
+        Physical::Int32 => Type::INT32,
+        Physical::Int64 => Type::INT64,
+        Physical::Int96 => Type::INT96,
+        Physical::Float => Type::FLOAT,
+        Physical::Double => Type::DOUBLE,
+        Physical::ByteArray => Type::BYTE_ARRAY,
+        Physical::FixedLenByteArray(_) => Type::FIXED_LEN_BYTE_ARRAY,
     }
 }
 

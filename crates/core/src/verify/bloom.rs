@@ -61,13 +61,18 @@ fn read_filter(file: &File, chunk: ColumnChunk<'_>, offset: u64) -> Result<Optio
     let bits = u64::try_from(header.num_bytes).unwrap_or(0);
     let room = file.data_end - offset;
     if bits == 0 || bits > room || !bits.is_multiple_of(32) {
-        return Err(Error::corrupt(format!("a filter of {} bytes, {room} before the footer", header.num_bytes)));
+        return Err(Error::corrupt(format!(
+            "a filter of {} bytes, {room} before the footer",
+            header.num_bytes
+        )));
     }
     let len = chunk.bloom_filter_length().map(i64::from);
     // The header has some 15 bytes.
     let fits = |len: i64| u64::try_from(len).is_ok_and(|len| len > bits && len < bits + LONGEST_HEADER);
     if let Some(len) = len.filter(|len| !fits(*len)) {
-        return Err(Error::corrupt(format!("the footer says {len} bytes, the filter's header {bits} without itself")));
+        return Err(Error::corrupt(format!(
+            "the footer says {len} bytes, the filter's header {bits} without itself"
+        )));
     }
     if file.level < Level::Deep {
         return Ok(None);

@@ -96,7 +96,17 @@ const BLOOM_PLACE: Rule = rule(
 );
 
 pub(super) const RULES: &[Rule] = &[
-    COUNT, METADATA, PATH, PLACE, OVERLAP, COUNTS, VALUES, DICTIONARY_OFFSET, CODEC, GROUP_SIZE, INDEX_PLACE,
+    COUNT,
+    METADATA,
+    PATH,
+    PLACE,
+    OVERLAP,
+    COUNTS,
+    VALUES,
+    DICTIONARY_OFFSET,
+    CODEC,
+    GROUP_SIZE,
+    INDEX_PLACE,
     BLOOM_PLACE,
 ];
 
@@ -115,7 +125,9 @@ pub(super) fn check_row_groups(file: &File, findings: &mut Findings<'_>) -> Vec<
         let place = Place { row_group: Some(row_group.index()), ..Place::default() };
         let columns = metadata.schema().num_columns();
         if row_group.num_columns() != columns {
-            findings.add(&COUNT, place.clone(), || format!("{} chunks, {columns} columns", row_group.num_columns()));
+            findings.add(&COUNT, place.clone(), || {
+                format!("{} chunks, {columns} columns", row_group.num_columns())
+            });
         }
         let mut sizes = Some((0i64, 0i64));
         for column in 0..columns {
@@ -262,7 +274,9 @@ fn named_parts(file: &File, mut each: impl FnMut(Named), findings: &mut Findings
                 match index_range(file, offset, len) {
                     Ok(Some(range)) => part(range, what),
                     Ok(None) => {}
-                    Err(message) => findings.add(&INDEX_PLACE, place.clone(), || format!("{what}: {message}")),
+                    Err(message) => {
+                        findings.add(&INDEX_PLACE, place.clone(), || format!("{what}: {message}"))
+                    }
                 }
             }
             let Some(offset) = thrift.meta_data.as_ref().and_then(|meta| meta.bloom_filter_offset) else {
@@ -272,7 +286,9 @@ fn named_parts(file: &File, mut each: impl FnMut(Named), findings: &mut Findings
             match range(file, offset, len) {
                 Some(range) => part(range, "bloom filter"),
                 None if is_elsewhere(file, chunk) => {}
-                None => findings.add(&BLOOM_PLACE, place.clone(), || format!("{len} bytes from byte {offset} on")),
+                None => {
+                    findings.add(&BLOOM_PLACE, place.clone(), || format!("{len} bytes from byte {offset} on"))
+                }
             }
         }
     }
@@ -284,7 +300,9 @@ fn index_range(file: &File, offset: Option<i64>, len: Option<i32>) -> Result<Opt
         (None, None) => Ok(None),
         (Some(offset), Some(len)) => match range(file, offset, i64::from(len)) {
             Some(range) => Ok(Some(range)),
-            None => Err(format!("{len} bytes from byte {offset} on, the footer begins at byte {}", file.data_end)),
+            None => {
+                Err(format!("{len} bytes from byte {offset} on, the footer begins at byte {}", file.data_end))
+            }
         },
         (offset, len) => Err(format!("offset {offset:?}, length {len:?}")),
     }

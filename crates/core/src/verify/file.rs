@@ -109,7 +109,8 @@ pub(super) fn check<'s>(
         column if column < columns => Part::Chunk(i / parts, column),
         _ => Part::Sorting(i / parts),
     };
-    let merged = Mutex::new(Merged { waiting: BTreeMap::new(), next: 0, findings, report, signatures: Vec::new() });
+    let merged =
+        Mutex::new(Merged { waiting: BTreeMap::new(), next: 0, findings, report, signatures: Vec::new() });
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let work = || {

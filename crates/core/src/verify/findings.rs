@@ -25,7 +25,8 @@ pub(super) struct Selection {
 impl Selection {
     pub(super) fn new(options: &VerifyOptions) -> Result<Self> {
         let number_of = |id: &String| {
-            number(id).ok_or_else(|| Error::argument(format!("no rule is called {id}: see the list of rules")))
+            number(id)
+                .ok_or_else(|| Error::argument(format!("no rule is called {id}: see the list of rules")))
         };
         let mut wanted = vec![options.rules.is_none(); RULES.len()];
         for id in options.rules.iter().flatten() {
@@ -53,7 +54,13 @@ pub(super) struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     pub(super) fn new(selection: &'a Selection) -> Self {
-        Findings { selection, found: Vec::new(), kept: vec![0; RULES.len()], counts: vec![0; RULES.len()], failed: None }
+        Findings {
+            selection,
+            found: Vec::new(),
+            kept: vec![0; RULES.len()],
+            counts: vec![0; RULES.len()],
+            failed: None,
+        }
     }
 
     /// Adds a finding, unless its rule is not wanted, or was broken often enough.

@@ -68,7 +68,8 @@ pub(super) fn open(
     let metadata_len = match read_tail(last) {
         Ok(Tail::Plain { metadata_len }) => u64::from(metadata_len),
         Ok(Tail::Encrypted { .. }) => {
-            findings.add(&UNCHECKED, at(len - 4), || "the footer is encrypted, and no key was given".to_owned());
+            findings
+                .add(&UNCHECKED, at(len - 4), || "the footer is encrypted, and no key was given".to_owned());
             return Ok(None);
         }
         Err(error) => {
@@ -77,7 +78,8 @@ pub(super) fn open(
         }
     };
     if first[..] != PAR1 && first[..] != PARE {
-        findings.add(&MAGIC, at(0), || format!("it begins with \"{}\", not with \"PAR1\"", first.escape_ascii()));
+        findings
+            .add(&MAGIC, at(0), || format!("it begins with \"{}\", not with \"PAR1\"", first.escape_ascii()));
     }
     let Some(start) = (len - 8).checked_sub(metadata_len).filter(|start| *start >= 4) else {
         findings.add(&UNREADABLE, at(len - 8), || {
@@ -112,7 +114,8 @@ pub(super) fn open(
 
 fn check(metadata: &ParquetMetaData, place: &Place, findings: &mut Findings<'_>) {
     let thrift = metadata.thrift();
-    for (i, row_group) in thrift.row_groups.iter().enumerate().filter(|(_, row_group)| row_group.num_rows < 0) {
+    for (i, row_group) in thrift.row_groups.iter().enumerate().filter(|(_, row_group)| row_group.num_rows < 0)
+    {
         let place = Place { row_group: Some(i), ..Place::default() };
         findings.add(&ROWS, place, || format!("{} rows", row_group.num_rows));
     }
@@ -130,7 +133,8 @@ fn check(metadata: &ParquetMetaData, place: &Place, findings: &mut Findings<'_>)
         return;
     };
     if orders.len() != columns.len() {
-        findings.add(&ORDERS, place.clone(), || format!("{} orders, {} columns", orders.len(), columns.len()));
+        findings
+            .add(&ORDERS, place.clone(), || format!("{} orders, {} columns", orders.len(), columns.len()));
         return;
     }
     for (leaf, order) in columns.iter().zip(orders) {

@@ -68,7 +68,8 @@ impl<'a> LevelReader<'a> {
             }
             def.decode(block, &mut self.def)?;
             if done == 0 && start == Start::Row && self.rep.first().is_some_and(|rep| *rep != 0) {
-                findings.add(&FIRST, place.clone(), || format!("the first repetition level is {}", self.rep[0]));
+                findings
+                    .add(&FIRST, place.clone(), || format!("the first repetition level is {}", self.rep[0]));
             }
             counts.add_def_levels(&self.def);
             match max_rep {

@@ -29,13 +29,8 @@ const MAP: Rule = rule(
     "A MAP is a group of one repeated group of a key and at most one value",
     "LogicalTypes.md, Maps",
 );
-const MAP_KEY: Rule = rule(
-    "map-key",
-    Severity::Invalid,
-    Level::Quick,
-    "The key of a MAP is required",
-    "LogicalTypes.md, Maps",
-);
+const MAP_KEY: Rule =
+    rule("map-key", Severity::Invalid, Level::Quick, "The key of a MAP is required", "LogicalTypes.md, Maps");
 const LEGACY_MAP: Rule = rule(
     "map-legacy",
     Severity::Style,
@@ -116,7 +111,9 @@ fn check_list(fields: &[Node], path: &[&str], findings: &mut Findings<'_>) {
     let repeated = match fields {
         [only] if only.repetition() == Repetition::Repeated => only,
         _ => {
-            findings.add(&LIST, place(path), || format!("{} fields, none of them a list's only one", fields.len()));
+            findings.add(&LIST, place(path), || {
+                format!("{} fields, none of them a list's only one", fields.len())
+            });
             return;
         }
     };
@@ -193,8 +190,11 @@ struct Group {
 
 /// The shape of each column.
 pub(super) fn shapes(schema: &Schema) -> Vec<LeafShape> {
-    let mut shapes =
-        Shapes { above: LeafShape::default(), leaves: vec![LeafShape::default(); schema.num_columns()], counts: Vec::new() };
+    let mut shapes = Shapes {
+        above: LeafShape::default(),
+        leaves: vec![LeafShape::default(); schema.num_columns()],
+        counts: Vec::new(),
+    };
     for node in schema.fields() {
         shapes.visit(node, Group { id: 0, rep: 0, def: 0 }, None);
     }

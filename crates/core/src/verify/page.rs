@@ -132,8 +132,23 @@ const DATA_OFFSET: Rule = rule(
 );
 
 pub(super) const RULES: &[Rule] = &[
-    HEADER, CHECKSUM, UNTRUSTED, SIZES, UNREADABLE, ENCODING, LISTED, STATS, BIT_PACKED, DICTIONARY, NO_DICTIONARY,
-    NULLS, VALUES, ROWS, STORED, PLAIN_SIZE, DATA_OFFSET,
+    HEADER,
+    CHECKSUM,
+    UNTRUSTED,
+    SIZES,
+    UNREADABLE,
+    ENCODING,
+    LISTED,
+    STATS,
+    BIT_PACKED,
+    DICTIONARY,
+    NO_DICTIONARY,
+    NULLS,
+    VALUES,
+    ROWS,
+    STORED,
+    PLAIN_SIZE,
+    DATA_OFFSET,
 ];
 
 /// What was counted over the pages of a chunk.
@@ -160,7 +175,9 @@ pub(super) struct Pages {
 fn same_name(type_: PageType, encoding: Encoding) -> Encoding {
     match (type_, encoding) {
         (PageType::DICTIONARY_PAGE, Encoding::PLAIN_DICTIONARY) => Encoding::PLAIN,
-        (PageType::DATA_PAGE | PageType::DATA_PAGE_V2, Encoding::PLAIN_DICTIONARY) => Encoding::RLE_DICTIONARY,
+        (PageType::DATA_PAGE | PageType::DATA_PAGE_V2, Encoding::PLAIN_DICTIONARY) => {
+            Encoding::RLE_DICTIONARY
+        }
         _ => encoding,
     }
 }
@@ -217,7 +234,8 @@ fn check_encoding(
 ) {
     let Some(encoding) = encoding(start) else { return };
     let physical = chunk.leaf().physical();
-    if registry::row(encoding.0).is_some_and(|row| !(row.legal)(physical)) || encoding == Encoding::BIT_PACKED {
+    if registry::row(encoding.0).is_some_and(|row| !(row.legal)(physical)) || encoding == Encoding::BIT_PACKED
+    {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for {physical}"));
     }
     let mut listed = chunk.encodings().iter().map(|listed| same_name(start.header.type_, *listed));
@@ -228,7 +246,8 @@ fn check_encoding(
         });
     }
     if encoding == Encoding::RLE_DICTIONARY && !pages.has_dictionary {
-        findings.add(&NO_DICTIONARY, place.clone(), || "dictionary indices without a dictionary page".to_owned());
+        findings
+            .add(&NO_DICTIONARY, place.clone(), || "dictionary indices without a dictionary page".to_owned());
     }
     if let Some(header) = &start.header.data_page_header {
         let leaf = chunk.leaf();
@@ -240,7 +259,12 @@ fn check_encoding(
     }
 }
 
-fn check_sizes(start: &PageStart, chunk: ColumnChunk<'_>, place: &Place, findings: &mut Findings<'_>) -> bool {
+fn check_sizes(
+    start: &PageStart,
+    chunk: ColumnChunk<'_>,
+    place: &Place,
+    findings: &mut Findings<'_>,
+) -> bool {
     let header = &start.header;
     let (stored, plain) = (header.compressed_page_size, header.uncompressed_page_size);
     let is_plain = chunk.compression() == CompressionCodec::UNCOMPRESSED
@@ -254,11 +278,15 @@ fn check_sizes(start: &PageStart, chunk: ColumnChunk<'_>, place: &Place, finding
         let (rep, def) = (v2.repetition_levels_byte_length, v2.definition_levels_byte_length);
         let levels = i64::from(rep) + i64::from(def);
         if rep < 0 || def < 0 || levels > i64::from(stored.min(plain)) {
-            findings.add(&SIZES, place.clone(), || format!("{rep} + {def} bytes of levels in a page of {stored}"));
+            findings.add(&SIZES, place.clone(), || {
+                format!("{rep} + {def} bytes of levels in a page of {stored}")
+            });
             return false;
         }
         if v2.num_nulls < 0 || v2.num_nulls > v2.num_values {
-            findings.add(&NULLS, place.clone(), || format!("{} nulls among {} entries", v2.num_nulls, v2.num_values));
+            findings.add(&NULLS, place.clone(), || {
+                format!("{} nulls among {} entries", v2.num_nulls, v2.num_values)
+            });
             return false;
         }
     }
@@ -275,13 +303,16 @@ pub(super) fn check_checksum(
     match checksum {
         Checksum::Good => true,
         Checksum::Absent if start.header.crc.is_some() => {
-            findings.add(&UNTRUSTED, place.clone(), || "0 is stored, as if none had been computed".to_owned());
+            findings
+                .add(&UNTRUSTED, place.clone(), || "0 is stored, as if none had been computed".to_owned());
             true
         }
         Checksum::Absent => true,
         Checksum::Untrusted => {
             let stored = start.header.crc.unwrap_or(0);
-            findings.add(&UNTRUSTED, place.clone(), || format!("{stored:08x} is stored, by a writer known for it"));
+            findings.add(&UNTRUSTED, place.clone(), || {
+                format!("{stored:08x} is stored, by a writer known for it")
+            });
             true
         }
         Checksum::Bad { stored, computed } => {
@@ -305,7 +336,8 @@ pub(super) fn check_v2(
         return;
     };
     if let Some(nulls) = nulls.filter(|nulls| u64::try_from(header.num_nulls) != Ok(*nulls)) {
-        findings.add(&NULLS, place.clone(), || format!("num_nulls is {}, there are {nulls}", header.num_nulls));
+        findings
+            .add(&NULLS, place.clone(), || format!("num_nulls is {}, there are {nulls}", header.num_nulls));
     }
     if let Some(rows) = rows.filter(|rows| u64::try_from(header.num_rows) != Ok(*rows)) {
         findings.add(&NULLS, place.clone(), || format!("num_rows is {}, there are {rows}", header.num_rows));
@@ -330,7 +362,8 @@ pub(super) fn check_totals(
         findings.add(&VALUES, place.clone(), || {
             format!("the footer says {}, the pages have {}", chunk.num_values(), pages.values)
         });
-    } else if let Some(counted) = pages.rows.filter(|counted| *counted != rows && chunk.leaf().max_rep() > 0) {
+    } else if let Some(counted) = pages.rows.filter(|counted| *counted != rows && chunk.leaf().max_rep() > 0)
+    {
         findings.add(&ROWS, place.clone(), || format!("{counted} rows, the row group has {rows}"));
     }
     if u64::try_from(chunk.compressed_size()) != Ok(pages.stored) {
@@ -343,12 +376,15 @@ pub(super) fn check_totals(
             format!("the footer says {}, the pages have {}", chunk.uncompressed_size(), pages.plain)
         });
     }
-    if let Some(first) = pages.first_data.filter(|first| u64::try_from(chunk.data_page_offset()) != Ok(*first)) {
+    if let Some(first) =
+        pages.first_data.filter(|first| u64::try_from(chunk.data_page_offset()) != Ok(*first))
+    {
         findings.add(&DATA_OFFSET, place.clone(), || {
             format!("the footer says byte {}, the first data page is at {first}", chunk.data_page_offset())
         });
     } else if let (Some(first), None | Some(0)) = (pages.first_dictionary, chunk.dictionary_page_offset()) {
-        findings.add(&DATA_OFFSET, place.clone(), || format!("the dictionary page at byte {first} is not in it"));
+        findings
+            .add(&DATA_OFFSET, place.clone(), || format!("the dictionary page at byte {first} is not in it"));
     }
     check_stats(chunk, pages, place, findings);
 }
@@ -370,8 +406,9 @@ fn check_stats(chunk: ColumnChunk<'_>, pages: &Pages, place: &Place, findings: &
 }
 
 fn kinds(kinds: &BTreeMap<(i32, i32), i64>) -> String {
-    let shown = kinds.iter().take(8).map(|((type_, encoding), count)| {
-        format!("{count} {} in {}", PageType(*type_), Encoding(*encoding))
-    });
+    let shown = kinds
+        .iter()
+        .take(8)
+        .map(|((type_, encoding), count)| format!("{count} {} in {}", PageType(*type_), Encoding(*encoding)));
     shown.collect::<Vec<_>>().join(", ")
 }

@@ -51,7 +51,9 @@ pub(super) fn check(file: &File, row_group: usize, findings: &mut Findings<'_>) 
     let mut columns = Vec::new();
     for key in sorting {
         let column = usize::try_from(key.column_idx).ok();
-        match column.filter(|column| *column < file.metadata.schema().num_columns() && !columns.contains(column)) {
+        match column
+            .filter(|column| *column < file.metadata.schema().num_columns() && !columns.contains(column))
+        {
             Some(column) => columns.push(column),
             None => {
                 findings.add(&COLUMN, place.clone(), || format!("column {}", key.column_idx));
@@ -84,7 +86,8 @@ fn key<'a>(file: &'a File, row_group: usize, sorting: &SortingColumn, column: us
     if leaf.max_rep() > 0 || order == Order::Undefined {
         return None;
     }
-    let field = Field::from_schema(file.metadata.schema()).into_iter().find(|field| field.has_leaf(column))?;
+    let field =
+        Field::from_schema(file.metadata.schema()).into_iter().find(|field| field.has_leaf(column))?;
     let target = Target { is_text: false, ..Target::new(leaf, &field, column, false) };
     let reader = ColumnReader::new(
         file.source.clone(),
@@ -116,7 +119,9 @@ fn first_unsorted<'a>(keys: &mut [Key<'a>], rows: usize) -> Result<Option<(usize
                 match key.compare(above, this) {
                     Some(Ordering::Equal) => {}
                     Some(Ordering::Greater) => {
-                        let text = |cell: Option<&[u8]>| cell.map_or("null".to_owned(), |cell| shown(key.leaf, cell));
+                        let text = |cell: Option<&[u8]>| {
+                            cell.map_or("null".to_owned(), |cell| shown(key.leaf, cell))
+                        };
                         let message = format!("{} comes behind {}", text(this), text(above));
                         return Ok(Some((done + row, key.leaf, message)));
                     }

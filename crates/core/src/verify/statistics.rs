@@ -108,7 +108,8 @@ const GEO: Rule = rule(
 );
 
 pub(super) const RULES: &[Rule] = &[
-    FORM, NAN, NO_ORDER, COUNTS, NULL_COUNT, NAN_COUNT, DISTINCT, BOUNDS, DEPRECATED, EXACT, SIZES_FORM, SIZES, GEO,
+    FORM, NAN, NO_ORDER, COUNTS, NULL_COUNT, NAN_COUNT, DISTINCT, BOUNDS, DEPRECATED, EXACT, SIZES_FORM,
+    SIZES, GEO,
 ];
 
 /// What the footer's statistics of a chunk say on their own.
@@ -159,7 +160,9 @@ fn check_form(
         Some(order) => {
             check_pair(&FORM, leaf, order, bounds, String::new, place, findings);
         }
-        None if bounds.0.is_some() || bounds.1.is_some() => no_order(leaf, "min_value and max_value", place, findings),
+        None if bounds.0.is_some() || bounds.1.is_some() => {
+            no_order(leaf, "min_value and max_value", place, findings)
+        }
         None => {}
     }
     // Where both say the same, once is enough.
@@ -243,10 +246,7 @@ pub(super) fn check_bounds(
     place: &Place,
     findings: &mut Findings<'_>,
 ) {
-    let sides = [
-        ("min", min, bounds.min(), Ordering::Greater),
-        ("max", max, bounds.max(), Ordering::Less),
-    ];
+    let sides = [("min", min, bounds.min(), Ordering::Greater), ("max", max, bounds.max(), Ordering::Less)];
     for (name, said, actual, wrong) in sides {
         let (Some(said), Some(actual)) = (said, actual) else { continue };
         if bounds.order().compare(said, actual) == Some(wrong) {
@@ -272,7 +272,9 @@ pub(super) fn check_truth(
     if let (Some(nulls), Some(counted)) = (nulls, seen.nulls())
         && !counted.contains(&nulls)
     {
-        findings.add(&NULL_COUNT, place.clone(), || format!("null_count is {nulls}, there are {}", counted.end()));
+        findings.add(&NULL_COUNT, place.clone(), || {
+            format!("null_count is {nulls}, there are {}", counted.end())
+        });
     }
     if let (Some(said), Some(counted)) = (statistics.distinct_count, distinct)
         && u64::try_from(said) != Ok(counted)
@@ -337,7 +339,8 @@ pub(super) fn check_sizes(
         for (name, said, counted) in histograms {
             // Of wrong lengths or sums another rule speaks.
             let sum = |said: &[i64]| said.iter().try_fold(0i64, |sum, count| sum.checked_add(*count));
-            let is_possible = |said: &[i64]| said.len() == counted.len() && sum(said) == Some(chunk.num_values());
+            let is_possible =
+                |said: &[i64]| said.len() == counted.len() && sum(said) == Some(chunk.num_values());
             if let Some(said) = said.as_ref().filter(|said| is_possible(said) && said[..] != *counted) {
                 findings.add(&SIZES, place.clone(), || {
                     format!("{name} levels {said:?} are said, {counted:?} are counted")
@@ -349,7 +352,9 @@ pub(super) fn check_sizes(
     if let (Some(said), Some(bytes)) = (said, seen.byte_array_bytes)
         && u64::try_from(said) != Ok(bytes)
     {
-        findings.add(&SIZES, place.clone(), || format!("{said} bytes of byte strings are said, {bytes} are there"));
+        findings.add(&SIZES, place.clone(), || {
+            format!("{said} bytes of byte strings are said, {bytes} are there")
+        });
     }
     let thrift = chunk.thrift().meta_data.as_ref().and_then(|meta| meta.geospatial_statistics.as_ref());
     let (Some(said), Some(actual)) = (thrift, geo.and_then(GeoBounds::finish)) else { return };

@@ -128,7 +128,12 @@ enum Check {
 
 impl<'a> ValueReader<'a> {
     /// `order` is that of the bounds to check, `wants_distinct` whether different values are to be counted.
-    pub(super) fn new(leaf: &'a Leaf, order: Option<Order>, filter: Option<Filter>, wants_distinct: bool) -> Self {
+    pub(super) fn new(
+        leaf: &'a Leaf,
+        order: Option<Order>,
+        filter: Option<Filter>,
+        wants_distinct: bool,
+    ) -> Self {
         ValueReader {
             leaf,
             order: order.or(Order::for_deprecated(leaf)).unwrap_or(Order::Undefined),
@@ -188,7 +193,8 @@ impl<'a> ValueReader<'a> {
     ) -> Option<Decoded> {
         let mut decoded = Decoded { bounds: self.bounds(), bytes: 0 };
         // A dictionary that is missing or could not be read is a finding of its own.
-        let is_indices = matches!(Encoding(page.encoding), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
+        let is_indices =
+            matches!(Encoding(page.encoding), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
         if is_indices && n > 0 && self.dictionary.is_none() {
             return None;
         }
@@ -438,6 +444,9 @@ mod tests {
         assert_eq!(decimal_range(2), (vec![0xff, 0x9d], vec![0x00, 0x63]));
         let (min, max) = decimal_range(18);
         assert_eq!(max, 999_999_999_999_999_999i64.to_be_bytes().iter().copied().collect::<Vec<_>>());
-        assert_eq!(Order::Decimal.compare(&min, &(-999_999_999_999_999_999i64).to_be_bytes()), Some(Ordering::Equal));
+        assert_eq!(
+            Order::Decimal.compare(&min, &(-999_999_999_999_999_999i64).to_be_bytes()),
+            Some(Ordering::Equal)
+        );
     }
 }

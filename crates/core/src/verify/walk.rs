@@ -101,8 +101,8 @@ pub(super) fn check_chunk(
     let order = file.order(column);
     let wants_distinct = chunk.statistics().is_some_and(|statistics| statistics.distinct_count.is_some());
     let levels = LevelReader::new(file, column);
-    let values = (file.level == Level::Deep)
-        .then(|| ValueReader::new(chunk.leaf(), order, filter, wants_distinct));
+    let values =
+        (file.level == Level::Deep).then(|| ValueReader::new(chunk.leaf(), order, filter, wants_distinct));
     let all = PageSeen {
         rows: Some(0),
         levels: Some(LevelCounts::new(chunk.leaf().max_def(), chunk.leaf().max_rep())),
@@ -268,7 +268,8 @@ impl Walk<'_, '_, '_> {
         };
         let is_first = self.totals.values == n as u64;
         let is_v2 = start.header.type_ == PageType::DATA_PAGE_V2;
-        let begins = if is_first || is_v2 || self.indexes.has_offset_index() { Start::Row } else { Start::Any };
+        let begins =
+            if is_first || is_v2 || self.indexes.has_offset_index() { Start::Row } else { Start::Any };
         let levels = match self.levels.read(&mut rep, &mut def, n, begins, place, self.findings) {
             Ok(levels) => levels,
             Err(error) => {
@@ -297,7 +298,11 @@ impl Walk<'_, '_, '_> {
     /// The levels of a page, and the page itself if values are to be read; `None` if levels would have to be
     /// decompressed that tell little.
     #[expect(clippy::type_complexity, reason = "taken apart at once")]
-    fn levels_of(&mut self, start: &PageStart, n: usize) -> Result<Option<(Levels, Levels, Option<DataPage>)>> {
+    fn levels_of(
+        &mut self,
+        start: &PageStart,
+        n: usize,
+    ) -> Result<Option<(Levels, Levels, Option<DataPage>)>> {
         let leaf = self.chunk.leaf();
         let (max_rep, max_def) = (leaf.max_rep(), leaf.max_def());
         if self.values.is_some() {

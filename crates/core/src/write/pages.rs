@@ -11,7 +11,7 @@ use super::levels::Levels;
 use super::settings::{ColumnSettings, PageVersion, StatisticsLevel};
 use super::workspace::Workspace;
 use crate::order::Order;
-use crate::schema::Leaf;
+use crate::schema::{Leaf, physical_type};
 use crate::stats::{Bounds, ColumnIndexBuilder, LevelCounts, PageCounts, statistics};
 use marquetry_base::{Error, Result};
 use marquetry_codec::Codec;
@@ -312,7 +312,7 @@ impl Pages {
         let wants_statistics = settings.statistics > StatisticsLevel::None;
         let byte_array_bytes = (self.shape == Shape::Bytes).then_some(totals.byte_array_bytes);
         let metadata = format::ColumnMetaData {
-            type_: physical_type(leaf),
+            type_: physical_type(leaf.physical()),
             encodings: encodings(&self.encoding_stats, leaf),
             path_in_schema: leaf.path().to_vec(),
             codec: format::CompressionCodec(settings.codec.code()),
@@ -356,20 +356,6 @@ fn encodings(stats: &[format::PageEncodingStats], leaf: &Leaf) -> Vec<format::En
         }
     }
     encodings
-}
-
-fn physical_type(leaf: &Leaf) -> format::Type {
-    use marquetry_encoding::Physical::*;
-    match leaf.physical() {
-        Boolean => format::Type::BOOLEAN,
-        Int32 => format::Type::INT32,
-        Int64 => format::Type::INT64,
-        Int96 => format::Type::INT96,
-        Float => format::Type::FLOAT,
-        Double => format::Type::DOUBLE,
-        ByteArray => format::Type::BYTE_ARRAY,
-        FixedLenByteArray(_) => format::Type::FIXED_LEN_BYTE_ARRAY,
-    }
 }
 
 /// Sizes and counts of pages are 32-bit numbers.

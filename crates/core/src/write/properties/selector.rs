@@ -1,9 +1,8 @@
 //! Which columns a setting is for.
 
 use crate::logical::{Logical, TimeUnit};
-use crate::schema::Leaf;
+use crate::schema::{Leaf, physical_type};
 use marquetry_base::{Error, Result};
-use marquetry_encoding::Physical;
 use marquetry_format::Type;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -128,7 +127,7 @@ enum Selected {
 impl TypeSelector {
     fn selects(self, leaf: &Leaf) -> bool {
         match self.0 {
-            Selected::Physical(wanted) => type_of(leaf.physical()) == wanted,
+            Selected::Physical(wanted) => physical_type(leaf.physical()) == wanted,
             Selected::Logical(wanted) => leaf.logical().map(discriminant) == Some(wanted),
         }
     }
@@ -172,19 +171,6 @@ const PHYSICAL: [Type; 8] = [
     Type::BYTE_ARRAY,
     Type::FIXED_LEN_BYTE_ARRAY,
 ];
-
-fn type_of(physical: Physical) -> Type {
-    match physical {
-        Physical::Boolean => Type::BOOLEAN,
-        Physical::Int32 => Type::INT32,
-        Physical::Int64 => Type::INT64,
-        Physical::Int96 => Type::INT96,
-        Physical::Float => Type::FLOAT,
-        Physical::Double => Type::DOUBLE,
-        Physical::ByteArray => Type::BYTE_ARRAY,
-        Physical::FixedLenByteArray(_) => Type::FIXED_LEN_BYTE_ARRAY,
-    }
-}
 
 /// A logical type of this name, with any parameters.
 fn logical(name: &str) -> Option<Logical> {

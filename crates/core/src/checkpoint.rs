@@ -1,0 +1,265 @@
+//! Footers inside a file: checkpoints of its writer, and the footers that were the last before the file grew.
+//!
+//! A writer that keeps checkpoints leaves between row groups what would end the file, were it cut there:
+//!
+//! ```text
+//! marker: CHECKPOINT_MAGIC, its own position u64 | footer length u32 | CRC-32 of the footer u32 |
+//! footer of all row groups so far | footer length u32 | PAR1                           all little-endian
+//! ```
+//!
+//! The footer names neither indexes nor bloom filters that come at the end of the file. A change of a finished file
+//! begins right behind its last byte, with a marker that tells that what is before it was a whole file:
+//!
+//! ```text
+//! ... footer | length | PAR1 | marker: APPEND_MAGIC, its own position u64 | what is new | footer | length | PAR1
+//! ```
+//!
+//! No other footer refers to these bytes, so readers who know nothing of them pass them by. A marker has its own position
+//! in it: one that stands in the pages, because files are stored in a file, or in a copy elsewhere, is none.
+
+use crate::meta::ParquetMetaData;
+use crate::source::Source;
+use bytes::Bytes;
+use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_format::{PAR1, PageHeader, Reader, Tail, read_tail};
+use std::ops::Range;
+
+/// How the marker of a checkpoint begins. The first byte and the last keep it from being text.
+pub const CHECKPOINT_MAGIC: [u8; 8] = *b"\x93MQsync\n";
+/// How the marker begins that stands behind a file that grew.
+pub const APPEND_MAGIC: [u8; 8] = *b"\x93MQgrow\n";
+/// Bytes of a marker: magic and position.
+pub const MARKER_LEN: usize = 16;
+/// Bytes of a checkpoint beside its footer: marker, length, checksum, and again length and PAR1.
+pub const CHECKPOINT_FRAME_LEN: u64 = (HEAD_LEN + TAIL_LEN) as u64;
+
+/// A footer that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckpointFound {
+    /// What it says; pages are before the footer's first byte.
+    pub metadata: ParquetMetaData,
+    /// Where the footer is.
+    pub footer: Range<u64>,
+    /// Where the file may be cut off: behind the PAR1 that belongs to the footer.
+    pub end: u64,
+    /// Why it is taken for a footer.
+    pub evidence: Evidence,
+}
+
+/// Why bytes are taken for the footer of what is before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// The marker of a checkpoint is before it, and its checksum is right.
+    Checkpoint,
+    /// A marker behind it tells that it ended the file, or the part of one that was written.
+    Append,
+    /// It is at the end of the file.
+    End,
+    /// It can be read, and what it says of pages fits the file. Not certain: it may be that of a file in a value.
+    Plausible,
+}
+
+/// A marker that stands at `position`.
+pub fn marker(magic: [u8; 8], position: u64) -> [u8; MARKER_LEN] {
+    let mut out = [0; MARKER_LEN];
+    out[..8].copy_from_slice(&magic);
+    out[8..].copy_from_slice(&position.to_le_bytes());
+    out
+}
+
+/// A whole checkpoint that stands at `position`.
+///
+/// Fails if the footer is longer than the format allows.
+pub fn frame(position: u64, footer: &[u8]) -> Result<Vec<u8>> {
+    let len = u32::try_from(footer.len())
+        .map_err(|_| Error::argument("the footer is too long for the format"))?
+        .to_le_bytes();
+    let mut out = Vec::with_capacity(footer.len() + CHECKPOINT_FRAME_LEN as usize);
+    out.extend_from_slice(&marker(CHECKPOINT_MAGIC, position));
+    out.extend_from_slice(&len);
+    out.extend_from_slice(&crc32fast::hash(footer).to_le_bytes());
+    out.extend_from_slice(footer);
+    out.extend_from_slice(&len);
+    out.extend_from_slice(&PAR1);
+    Ok(out)
+}
+
+/// Finds the last footer that is certain: at the end of the file, of a checkpoint, or of the file before it grew.
+///
+/// The file is read from its end backward, as far as needed; `None` if there is no such footer. Fails if the file cannot
+/// be read, or if so much of it looks like footers that reading them all would take more than
+/// [`Limits::footer_bytes`]; damage is no error.
+pub fn find_last_checkpoint(source: &dyn Source, limits: &Limits) -> Result<Option<CheckpointFound>> {
+    Search::new(source, limits, false).run()
+}
+
+/// As [`find_last_checkpoint`], but takes the last footer that fits what is before it, marked or not.
+pub fn find_last_footer(source: &dyn Source, limits: &Limits) -> Result<Option<CheckpointFound>> {
+    Search::new(source, limits, true).run()
+}
+
+/// A search for footers, backward.
+struct Search<'a> {
+    source: &'a dyn Source,
+    limits: &'a Limits,
+    takes_plausible: bool,
+    /// The part of the file that is looked at, and where it begins.
+    window: (u64, Bytes),
+    /// Bytes that may still be spent on what turns out to be no footer.
+    left: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(source: &'a dyn Source, limits: &'a Limits, takes_plausible: bool) -> Self {
+        Search { source, limits, takes_plausible, window: (0, Bytes::new()), left: limits.footer_bytes }
+    }
+
+    fn run(&mut self) -> Result<Option<CheckpointFound>> {
+        let mut end = self.source.len();
+        while end >= PAR1.len() as u64 {
+            let start = end.saturating_sub(WINDOW);
+            let bytes = self.source.read_at(start, (end - start) as usize)?;
+            self.window = (start, bytes.clone());
+            let hits = bytes.windows(PAR1.len()).enumerate().rev().filter(|(_, bytes)| **bytes == PAR1);
+            for (at, _) in hits {
+                if let Some(found) = self.footer_before(start + (at + PAR1.len()) as u64)? {
+                    return Ok(Some(found));
+                }
+            }
+            if start == 0 {
+                break;
+            }
+            // A magic may lie across the border.
+            end = start + PAR1.len() as u64 - 1;
+        }
+        Ok(None)
+    }
+
+    /// The footer whose PAR1 ends at `end`, if there is one.
+    fn footer_before(&mut self, end: u64) -> Result<Option<CheckpointFound>> {
+        let Some(tail) = end.checked_sub(TAIL_LEN as u64).filter(|tail| *tail > FIRST_PAGE) else {
+            return Ok(None);
+        };
+        let bytes = self.read(tail, TAIL_LEN)?;
+        let len = match bytes.first_chunk().map(read_tail) {
+            Some(Ok(Tail::Plain { metadata_len })) => metadata_len as usize,
+            _ => return Ok(None),
+        };
+        let start = tail.checked_sub(len as u64).filter(|start| *start >= FIRST_PAGE);
+        let Some(start) = start.filter(|_| len > 0 && len <= self.limits.footer_bytes) else {
+            return Ok(None);
+        };
+        let (evidence, checksum) = self.evidence(start, len, end)?;
+        if evidence == Evidence::Plausible && !self.takes_plausible {
+            return Ok(None);
+        }
+        // Each costs something, however short it is.
+        self.left = self.left.checked_sub(len.max(LEAST_COST)).ok_or_else(|| {
+            Error::limit("too much of the file looks like a footer; raise Limits::footer_bytes to search on")
+        })?;
+        let footer = self.read(start, len)?;
+        if checksum.is_some_and(|checksum| checksum != crc32fast::hash(&footer)) {
+            return Ok(None);
+        }
+        let metadata = match ParquetMetaData::parse(&footer, self.limits) {
+            Ok(metadata) => metadata.with_data_end(start),
+            Err(error) if error.kind() == Kind::Io => return Err(error),
+            Err(_) => return Ok(None),
+        };
+        if !chunks_are_before(&metadata, start)
+            || evidence == Evidence::Plausible && !self.is_plausible(&metadata, start)?
+        {
+            return Ok(None);
+        }
+        self.left = self.left.saturating_add(len);
+        Ok(Some(CheckpointFound { metadata, footer: start..tail, end, evidence }))
+    }
+
+    /// What speaks for a footer from `start` on, with its PAR1 before `end`, and the checksum that it must have.
+    fn evidence(&self, start: u64, len: usize, end: u64) -> Result<(Evidence, Option<u32>)> {
+        if let Some(head) = start.checked_sub(HEAD_LEN as u64).filter(|head| *head >= FIRST_PAGE) {
+            let bytes = self.read(head, HEAD_LEN)?;
+            let checksum = bytes.last_chunk().copied().map(u32::from_le_bytes);
+            let rest = bytes.strip_prefix(&marker(CHECKPOINT_MAGIC, head));
+            if rest.is_some_and(|rest| rest.starts_with(&(len as u32).to_le_bytes())) {
+                return Ok((Evidence::Checkpoint, checksum));
+            }
+        }
+        let behind = (self.source.len() - end).min(MARKER_LEN as u64) as usize;
+        if behind == 0 {
+            return Ok((Evidence::End, None));
+        }
+        let bytes = self.read(end, behind)?;
+        let marker = marker(APPEND_MAGIC, end);
+        let is_whole = behind == MARKER_LEN && *bytes == marker;
+        // A crash while the marker was written: nothing else is behind the footer, and of the marker any part.
+        let is_torn = self.source.len() - end <= MARKER_LEN as u64
+            && bytes.iter().zip(&marker).all(|(byte, of_marker)| byte == of_marker || *byte == 0);
+        Ok((if is_whole || is_torn { Evidence::Append } else { Evidence::Plausible }, None))
+    }
+
+    /// Whether a footer that nothing else speaks for fits the file: rows add up, and where chunks begin there are pages.
+    fn is_plausible(&self, metadata: &ParquetMetaData, start: u64) -> Result<bool> {
+        if u64::try_from(metadata.declared_rows()) != Ok(metadata.num_rows()) {
+            return Ok(false);
+        }
+        let Some(last) = metadata.num_row_groups().checked_sub(1) else {
+            return Ok(start == FIRST_PAGE);
+        };
+        for group in [0, last] {
+            for chunk in metadata.row_group(group).columns().flatten() {
+                if !self.is_page(chunk.byte_range()?)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a page begins where a chunk does, and ends before its end.
+    fn is_page(&self, chunk: Range<u64>) -> Result<bool> {
+        let len = (chunk.end - chunk.start).min(HEADER_READ);
+        let bytes = self.read(chunk.start, len as usize)?;
+        let mut reader = Reader::with_limits(&bytes, self.limits);
+        Ok(match PageHeader::read_without_statistics(&mut reader) {
+            Ok(header) => {
+                u64::try_from(header.compressed_page_size).is_ok_and(|size| size <= chunk.end - chunk.start)
+            }
+            // A header that is longer than what was read of it tells nothing.
+            Err(error) => error.kind() == Kind::Truncated && len == HEADER_READ,
+        })
+    }
+
+    fn read(&self, offset: u64, len: usize) -> Result<Bytes> {
+        let (start, bytes) = &self.window;
+        let inside = offset.checked_sub(*start).and_then(|from| usize::try_from(from).ok());
+        match inside.and_then(|from| Some(from..from.checked_add(len)?)) {
+            Some(range) if range.end <= bytes.len() => Ok(bytes.slice(range)),
+            _ => self.source.read_at(offset, len),
+        }
+    }
+}
+
+/// Whether all chunks are in this file, before its footer.
+fn chunks_are_before(metadata: &ParquetMetaData, footer: u64) -> bool {
+    metadata.row_groups().flat_map(|group| group.columns()).all(|chunk| match chunk {
+        Ok(chunk) => {
+            chunk.file_path().is_none_or(str::is_empty)
+                && chunk.byte_range().is_ok_and(|range| range.end <= footer)
+        }
+        Err(error) => error.kind() == Kind::Key,
+    })
+}
+
+/// Marker, footer length, checksum.
+const HEAD_LEN: usize = MARKER_LEN + 8;
+/// Footer length and PAR1.
+const TAIL_LEN: usize = 8;
+/// Behind the opening magic.
+const FIRST_PAGE: u64 = 4;
+/// Bytes that are looked through at a time.
+const WINDOW: u64 = 1 << 20;
+/// What a footer costs at least that is none.
+const LEAST_COST: usize = 64;
+/// Page headers are shorter, unless they have long statistics.
+const HEADER_READ: u64 = 16 << 10;
