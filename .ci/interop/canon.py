@@ -75,7 +75,9 @@ def canon(array, want):
     """`array` in the form for values of type `want`; `Differs` if it cannot be of that type."""
     array = undressed(array)
     if isinstance(want, pa.BaseExtensionType):
-        want = want.storage_type
+        want = pa.bool_() if want.extension_name == "arrow.bool8" else want.storage_type
+    if pa.types.is_dictionary(want):
+        want = want.value_type
     t = pa.types
     if t.is_null(want):
         if array.null_count != len(array):

@@ -22,35 +22,41 @@ def generate(binary, *args):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def check_matrix(args, folder, ledger, pool):
+def processes():
+    return concurrent.futures.ProcessPoolExecutor(2, mp_context=matrix.PROCESSES)
+
+
+def check_matrix(args, folder, ledger):
     rows = generate(args.binary, "matrix", str(folder), *(["--full"] if args.full else []))
     print(f"{len(rows)} files for the matrix", flush=True)
-    tasks = []
-    for peer in args.peers:
-        for at in range(0, len(rows), 100):
-            tasks.append(pool.submit(matrix.check_files, peer, folder, rows[at : at + 100]))
-    results = matrix.check_ours(args.binary, folder, rows)
-    for task in tasks:
-        results.extend(task.result())
+    # Threads that wait for processes.
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        parts = [rows[at : at + 100] for at in range(0, len(rows), 100)]
+        tasks = [pool.submit(matrix.check_files, peer, folder, part) for peer in args.peers for part in parts]
+        results = matrix.check_ours(args.binary, folder, rows)
+        for task in tasks:
+            results.extend(task.result())
     for peer, row, columns, failures in results:
         for column in columns:
             ledger.note(peer, row["encoding"], {**row, "column": column}, failures.get(column))
 
 
-def check_filters(args, folder, ledger, pool):
+def check_filters(args, folder, ledger):
     rows = generate(args.binary, "filters", str(folder))
     peers = [peer for peer in args.peers if peer in filters.CHECKS]
-    tasks = [pool.submit(filters.check_file, (peer, folder, row)) for row in rows for peer in peers]
-    for task in tasks:
-        for peer, case, failure in task.result():
-            ledger.note(peer, "filters", case, failure)
+    with processes() as pool:
+        tasks = [pool.submit(filters.check_file, (peer, folder, row)) for row in rows for peer in peers]
+        for task in tasks:
+            for peer, case, failure in task.result():
+                ledger.note(peer, "filters", case, failure)
 
 
-def check_theirs(args, folder, ledger, pool):
-    tasks = [pool.submit(theirs.check, args.binary, folder / peer, peer) for peer in args.peers]
-    for task in tasks:
-        for peer, case, failure in task.result():
-            ledger.note(peer, "theirs, read by us", case, failure)
+def check_theirs(args, folder, ledger):
+    with processes() as pool:
+        tasks = [pool.submit(theirs.check, args.binary, folder / peer, peer) for peer in args.peers]
+        for task in tasks:
+            for peer, case, failure in task.result():
+                ledger.note(peer, "theirs, read by us", case, failure)
 
 
 def main():
@@ -62,14 +68,14 @@ def main():
     parser.add_argument("--parts", nargs="*", default=["matrix", "filters", "theirs"])
     parser.add_argument("--dump", help="write all unexpected failures here")
     args = parser.parse_args()
-    ledger = known.Ledger()
+    ledger = known.Ledger(args.peers, args.parts)
     print(", ".join(f"{peer} {readers.version(peer)}" for peer in args.peers))
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory() as temporary:
         folder = Path(args.folder or temporary)
         for name, part in PARTS.items():
             if name in args.parts:
                 begin = time.monotonic()
-                part(args, folder / name, ledger, pool)
+                part(args, folder / name, ledger)
                 print(f"{name}: {time.monotonic() - begin:.0f} s", flush=True)
     if args.dump:
         Path(args.dump).write_bytes(pickle.dumps(ledger.unexpected))

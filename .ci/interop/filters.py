@@ -54,13 +54,16 @@ def pyarrow_statistics(path, truth):
         for at, name in enumerate(table.column_names):
             chunk = metadata.row_group(group).column(at)
             rows = canon.one_array(table.column(name).slice(group * ROW_GROUP_ROWS, ROW_GROUP_ROWS))
-            yield name, "statistics", wrong_statistics(chunk, canon.undressed(rows))
+            yield name, "statistics", wrong_statistics(path, name, chunk, canon.undressed(rows))
 
 
-def wrong_statistics(chunk, rows):
+def wrong_statistics(path, name, chunk, rows):
     stats = chunk.statistics
-    if not (chunk.has_offset_index and chunk.has_column_index):
-        return "no page index"
+    if not chunk.has_offset_index:
+        return "no offset index"
+    # Bounds of a page of NaN alone cannot be given, and there is no column index without all of them.
+    if not chunk.has_column_index and not name.endswith("_nan"):
+        return "no column index"
     if stats is None or not stats.has_null_count or stats.null_count != rows.null_count:
         return f"null count {stats and stats.null_count} instead of {rows.null_count}"
     if chunk.num_values != len(rows):
@@ -71,6 +74,8 @@ def wrong_statistics(chunk, rows):
     if len(values) == 0:
         return "bounds of no values" if stats.has_min_max else None
     if not stats.has_min_max:
+        if pa.types.is_floating(rows.type) and "total-order" in path.name:
+            return None  # pyarrow does not know that order
         # There may be no upper bound once it is cut.
         return None if values.type in (pa.string(), pa.binary()) and len(pc.max(values).as_py()) > 60 else "no bounds"
     if values.type == pa.binary(16) or values.type == pa.binary():
@@ -139,12 +144,12 @@ def present(values):
 def duckdb_tables(path):
     connection = readers.duckdb_connection()
     connection.execute(f"CREATE OR REPLACE TEMP TABLE rows AS SELECT * FROM read_parquet('{path}')")
-    return connection, connection.sql("DESCRIBE rows").fetchall()
+    return connection, connection.execute("DESCRIBE rows").fetchall()
 
 
 def duckdb_literals(connection, name, type_name):
     query = f"""SELECT DISTINCT "{name}" AS v FROM rows WHERE v IS NOT NULL ORDER BY v"""
-    texts = connection.sql(f"SELECT v::VARCHAR FROM ({query})").fetchall()
+    texts = connection.execute(f"SELECT v::VARCHAR FROM ({query})").fetchall()
     texts = [text for (text,) in texts if text != "nan"]
     return ["'{}'::{}".format(text.replace("'", "''"), type_name) for text in constants(texts)]
 
@@ -161,15 +166,15 @@ def duckdb_filters(path, truth):
             filters += [f"= 'nan'::{type_name}", f"> 'inf'::{type_name}", f"<> 'nan'::{type_name}", f"= -0.0::{type_name}"]
         for text in filters:
             query = f"""SELECT coalesce(list(row ORDER BY row), []) FROM {{}} WHERE "{name}" {text}"""
-            want = connection.sql(query.format("rows")).fetchone()[0]
-            got = connection.sql(query.format(f"read_parquet('{path}')")).fetchone()[0]
+            want = connection.execute(query.format("rows")).fetchone()[0]
+            got = connection.execute(query.format(f"read_parquet('{path}')")).fetchone()[0]
             yield compared(name, text.split("'")[0].strip(), got, want)
 
 
 def duckdb_statistics(path, truth):
     """What `parquet_metadata` says of each chunk."""
     connection, columns = duckdb_tables(path)
-    chunks = connection.sql(
+    chunks = connection.execute(
         f"""SELECT row_group_id, path_in_schema, stats_null_count, stats_min_value, stats_max_value, bloom_filter_offset
             FROM parquet_metadata('{path}')"""
     ).fetchall()
@@ -177,7 +182,7 @@ def duckdb_statistics(path, truth):
     for group, name, null_count, low, high, bloom in chunks:
         finite = f"""AND NOT isnan("{name}")""" if types[name] in ("FLOAT", "DOUBLE") else ""
         row_range = f"row >= {group * ROW_GROUP_ROWS} AND row < {(group + 1) * ROW_GROUP_ROWS}"
-        nulls, n = connection.sql(
+        nulls, n = connection.execute(
             f"""SELECT count(*) FILTER ("{name}" IS NULL), count(*) FILTER ("{name}" IS NOT NULL {finite})
                 FROM rows WHERE {row_range}"""
         ).fetchone()
@@ -190,7 +195,7 @@ def duckdb_statistics(path, truth):
             failure = "no bloom filter"
         elif low is not None and high is not None:
             bound = lambda text: "'{}'::{}".format(text.replace("'", "''"), types[name])
-            outside = connection.sql(
+            outside = connection.execute(
                 f"""SELECT count(*) FROM rows WHERE {row_range} AND "{name}" IS NOT NULL {finite}
                     AND NOT ("{name}" BETWEEN {bound(low)} AND {bound(high)})"""
             ).fetchone()[0]
@@ -206,18 +211,18 @@ def duckdb_bloom(path, truth):
             continue
         literals = duckdb_literals(connection, name, type_name)
         for literal in literals:
-            there = connection.sql(
+            there = connection.execute(
                 f"""SELECT DISTINCT row // {ROW_GROUP_ROWS} FROM rows WHERE "{name}" = {literal}"""
             ).fetchall()
             probe = f"SELECT row_group_id FROM parquet_bloom_probe('{path}', '{name}', {literal}) WHERE bloom_filter_excludes"
-            excluded = connection.sql(probe).fetchall()
+            excluded = connection.execute(probe).fetchall()
             wrong = sorted(set(there) & set(excluded))
             yield name, "bloom probe", f"excludes {literal} from {wrong}" if wrong else None
     for name, absent in [("i64", "{}::BIGINT"), ("random_i64", "-{}::BIGINT"), ("utf8", "'absent {}'"), ("f64", "{}.125::DOUBLE")]:
         excluded = 0
         for i in range(40):
             probe = f"SELECT count(*) FROM parquet_bloom_probe('{path}', '{name}', {absent.format(10**6 + i)}) WHERE bloom_filter_excludes"
-            excluded += connection.sql(probe).fetchone()[0]
+            excluded += connection.execute(probe).fetchone()[0]
         yield name, "bloom probe", None if excluded > 0.8 * 160 else f"excludes {excluded} of 160 that are not there"
 
 

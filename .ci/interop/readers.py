@@ -89,6 +89,8 @@ def from_pandas(series, want):
     time spans. What pandas cannot hold is for the caller to know.
     """
     t = pa.types
+    if len(series) == 0:
+        return pa.array([], want)
     if t.is_list(want) or t.is_map(want) or t.is_struct(want):
         return pa.array([None if is_missing(value) else value for value in series], want)
     kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else None
@@ -98,16 +100,20 @@ def from_pandas(series, want):
         nanoseconds = series.to_numpy().astype("m8[ns]")
         return pa.array([None if np.isnat(value) else int(value.astype(int)) for value in nanoseconds], pa.int64()).cast(pa.time64("ns"))
     if t.is_fixed_size_binary(want) and kind == "S":
-        # numpy leaves out zeros at the end.
-        return pa.array([value.ljust(want.byte_width, b"\0") for value in series], pa.binary())
-    if t.is_floating(want) and kind == "O":
-        return pa.array([None if is_missing(value) else float(value) for value in series], want)
+        return pa.array([padded(value, want) for value in series], pa.binary())
     if kind == "O":
         values = [None if is_missing(value) else plain(value) for value in series]
+        if t.is_fixed_size_binary(want) and all(isinstance(value, (bytes, type(None))) for value in values):
+            values = [value if value is None else padded(value, want) for value in values]
         if all(isinstance(value, bytes) or value is None for value in values):
             return pa.array(values, pa.large_binary())
         return pa.array(values)
     return pa.array(series, from_pandas=True)
+
+
+def padded(value, want):
+    """numpy leaves out zeros at the end."""
+    return bytes(value).ljust(want.byte_width, b"\0")
 
 
 def plain(value):

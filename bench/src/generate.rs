@@ -19,7 +19,7 @@ impl Rng {
     }
 
     /// 64 random bits.
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -27,8 +27,19 @@ impl Rng {
     }
 
     /// A number in `0..bound`: the high half of a product, not the slower remainder.
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// A number in `0.0..1.0`.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A number in `0..bound`, the k-th about as often as 1 / (k + 1): each power of two has as much of the whole.
+    pub(crate) fn zipf(&mut self, bound: usize) -> usize {
+        let power = self.unit() * (bound as f64 + 1.0).log2();
+        ((power.exp2() - 1.0) as usize).min(bound - 1)
     }
 }
 

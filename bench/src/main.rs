@@ -1,22 +1,27 @@
 //! Measures Marquetry against the `parquet` crate: the same bytes, the same process, runs taken in turn.
 //!
 //! `decode` reads one column a file, one file for each encoding and type; `scan` reads whole TPC-H lineitem files;
-//! `write` writes both.
+//! `write` writes both;
+//! `sizes` writes files for `sizes.py` to compare, and `codecs` shows what codecs cost.
 //! Absolute speeds drift with the machine from run to run, so the figure to quote is the ratio in one run.
 
 #![forbid(unsafe_code)]
 
 mod bridge;
+mod codecs;
 mod columns;
 mod compare;
 mod decode;
 mod generate;
+mod mixed;
 mod ours;
 mod peer;
 mod peer_write;
 mod race;
 mod report;
 mod scan;
+mod sizes;
+mod tables;
 mod write;
 
 use std::process::ExitCode;
@@ -43,6 +48,10 @@ enum Command {
     Scan(scan::Options),
     /// Write single columns with one encoding each, and lineitem with defaults on one thread and on two
     Write(write::Options),
+    /// Write TPC-H lineitem and orders and a table of strings, floats and lists, with both sides' defaults, to files
+    Sizes(sizes::Options),
+    /// Write and read the same tables with several codecs, by Marquetry alone
+    Codecs(codecs::Options),
 }
 
 /// What all commands take.
@@ -67,6 +76,8 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Decode(options) => (&options.common, decode::run(options)?),
         Command::Scan(options) => (&options.common, scan::run(options)?),
         Command::Write(options) => (&options.common, write::run(options)?),
+        Command::Sizes(options) => return sizes::run(options).map(|()| true),
+        Command::Codecs(options) => return codecs::run(options).map(|()| true),
     };
     if rows.is_empty() {
         return Err(format!("no row's name contains {:?}", common.filter).into());

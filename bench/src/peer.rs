@@ -53,7 +53,9 @@ pub(crate) fn check_encoding(file: &Bytes, encoding: Encoding, page: PageType) -
     for chunk in metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns) {
         if !has_only(chunk, encoding, page) {
             let stats = chunk.page_encoding_stats();
-            return Err(format!("meant to write {encoding} in {page} pages, the footer says {stats:?}").into());
+            return Err(
+                format!("meant to write {encoding} in {page} pages, the footer says {stats:?}").into()
+            );
         }
     }
     Ok(())

@@ -80,7 +80,11 @@ pub(crate) fn write(
 }
 
 /// A flat column of one row group.
-fn write_column(mut writer: ArrowColumnWriter, batches: &[RecordBatch], i: usize) -> Result<ArrowColumnChunk> {
+fn write_column(
+    mut writer: ArrowColumnWriter,
+    batches: &[RecordBatch],
+    i: usize,
+) -> Result<ArrowColumnChunk> {
     for batch in batches {
         let field = Arc::clone(&batch.schema().fields()[i]);
         for leaf in compute_leaves(&field, batch.column(i))? {

@@ -92,7 +92,7 @@ pub(crate) fn race(name: &str, title: &str, file: &Bytes, schema: &SchemaRef, ro
 }
 
 /// What writes a file into a sink.
-type Writing<'a> = &'a dyn Fn(&mut dyn Sink) -> Result<()>;
+pub(crate) type Writing<'a> = &'a dyn Fn(&mut dyn Sink) -> Result<()>;
 
 /// Measures the writing of `batches`, which go nowhere but are counted.
 ///

@@ -83,8 +83,12 @@ pub(crate) fn text(rows: &[Row]) -> String {
 
 /// The README's table, under a line that says where and when.
 pub(crate) fn markdown(rows: &[Row]) -> String {
-    let mut out =
-        format!("Measured on {}, {}, one thread unless said. The peer is {}.\n\n", date(), machine(), peer::NAME);
+    let mut out = format!(
+        "Measured on {}, {}, one thread unless said. The peer is {}.\n\n",
+        date(),
+        machine(),
+        peer::NAME
+    );
     let with_size = rows.iter().any(|row| row.sizes.is_some());
     let (title, rule) = if with_size { (" size of our file |", "--:|") } else { ("", "") };
     let _ = writeln!(
@@ -94,7 +98,8 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     for row in rows {
         let [ours, peer, ratio, memcpy] = figures(row);
         let size = size(row).map_or(String::new(), |size| format!(" {size} |"));
-        let _ = writeln!(out, "| `{}`: {} | {ours} | {peer} | {ratio} | {memcpy} |{size}", row.name, row.title);
+        let _ =
+            writeln!(out, "| `{}`: {} | {ours} | {peer} | {ratio} | {memcpy} |{size}", row.name, row.title);
     }
     out
 }

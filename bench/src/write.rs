@@ -3,6 +3,8 @@
 //! Single columns are written with the encoding that their name says, uncompressed, on one thread. TPC-H lineitem is
 //! written with each side's defaults and the codec that the name says, on one thread and on two. Each side keeps its
 //! defaults for all else: ours has checksums and size statistics in it, the peer's has not.
+//!
+//! Before the timing both sides write a file each, which both readers must read as what was written.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,12 +17,13 @@ use clap::Args;
 use marquetry::arrow::ArrowWriter;
 use marquetry::basic;
 use marquetry::file::properties::WriterProperties;
+use parquet::basic::{Encoding, PageType};
 use tpchgen::generators::LineItemGenerator;
 use tpchgen_arrow::LineItemArrow;
 
 use crate::columns::{COLUMNS, Column};
 use crate::generate::{Rng, with_nulls};
-use crate::race::{Row, race_writing};
+use crate::race::{BATCH_SIZE, Row, Writing, race_writing};
 use crate::{Common, Result, bridge, compare, ours, peer, peer_write};
 
 #[derive(Args)]
@@ -61,10 +64,15 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
     }
     let input = lineitem(options.sf)?;
     for (name, codec, threads) in tables {
-        let title = format!("lineitem SF{}, {codec}, {threads} thread{}", options.sf, if threads > 1 { "s" } else { "" });
+        let title = format!(
+            "lineitem SF{}, {codec}, {threads} thread{}",
+            options.sf,
+            if threads > 1 { "s" } else { "" }
+        );
         let ours = WriterProperties::builder().set_compression(codec.parse()?).set_threads(threads).build();
         let peer = peer_write::defaults(codec)?;
-        rows.push(measure(&name, &title, &input, &ours, &peer, threads, options.common.rounds)?);
+        let how = How { ours, peer, encoding: None, threads, rounds: options.common.rounds };
+        rows.push(measure(&name, &title, &input, &how)?);
     }
     Ok(rows)
 }
@@ -89,35 +97,47 @@ fn measure_column(column: &Column, options: &Options) -> Result<Row> {
     };
     let ours = builder.set_encoding(encoding).build();
     let peer = peer_write::with_encoding(column.encoding);
-    measure(column.name, column.title, &input, &ours, &peer, 1, options.common.rounds)
+    let encoding = Some(column.encoding);
+    let how = How { ours, peer, encoding, threads: 1, rounds: options.common.rounds };
+    measure(column.name, column.title, &input, &how)
 }
 
-fn measure(
-    name: &str,
-    title: &str,
-    input: &Input,
-    ours: &WriterProperties,
-    peer: &peer_write::Properties,
+/// How both sides write.
+struct How {
+    ours: WriterProperties,
+    peer: peer_write::Properties,
+    /// The encoding that all pages of both must have, if they were given one.
+    encoding: Option<Encoding>,
     threads: usize,
     rounds: u32,
-) -> Result<Row> {
-    let write_ours = |sink: &mut dyn Sink| write_ours(input, ours, sink);
-    let write_peer = |sink: &mut dyn Sink| peer_write::write(&input.peer, &input.schema, peer, threads, sink);
-    let mut file = Vec::new();
-    write_ours(&mut file)?;
-    check(&Bytes::from(file), input).map_err(|error| format!("{name}: our file read by the peer: {error}"))?;
-    race_writing(name, title, &input.peer, &write_ours, &write_peer, rounds)
 }
 
-/// The peer must read from our file what was written.
-fn check(file: &Bytes, input: &Input) -> Result<()> {
-    compare::compare(
-        input.ours.iter().cloned().map(Ok),
-        peer::open(file, &input.schema, crate::race::BATCH_SIZE)?,
-    )?;
+fn measure(name: &str, title: &str, input: &Input, how: &How) -> Result<Row> {
+    let ours = |sink: &mut dyn Sink| write_ours(input, &how.ours, sink);
+    let peer =
+        |sink: &mut dyn Sink| peer_write::write(&input.peer, &input.schema, &how.peer, how.threads, sink);
+    let written: [(&str, Writing<'_>); 2] = [("our file", &ours), ("the peer's file", &peer)];
+    for (whose, write) in written {
+        let mut file = Vec::new();
+        write(&mut file)?;
+        check(&Bytes::from(file), input, how.encoding)
+            .map_err(|error| format!("{name}: {whose}: {error}"))?;
+    }
+    race_writing(name, title, &input.peer, &ours, &peer, how.rounds)
+}
+
+/// Both readers must find in the file what was written.
+fn check(file: &Bytes, input: &Input, encoding: Option<Encoding>) -> Result<()> {
+    if let Some(encoding) = encoding {
+        peer::check_encoding(file, encoding, PageType::DATA_PAGE)?;
+    }
+    let read = peer::open(file, &input.schema, BATCH_SIZE)?;
+    compare::compare(input.ours.iter().cloned().map(Ok), read)
+        .map_err(|error| format!("written, and read by the peer: {error}"))?;
     let schema = bridge::schema(&input.schema)?;
-    let ours = ours::open(file, &schema, crate::race::BATCH_SIZE)?;
-    compare::compare(ours, input.peer.iter().cloned().map(Ok))
+    compare::compare(ours::open(file, &schema, BATCH_SIZE)?, input.peer.iter().cloned().map(Ok))
+        .map_err(|error| format!("read by ours, and written: {error}"))?;
+    Ok(())
 }
 
 /// Where a file goes: bytes, or nowhere.

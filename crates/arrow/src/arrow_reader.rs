@@ -12,12 +12,16 @@
 
 mod builder;
 mod int96;
+mod loss;
 mod metadata;
 mod options;
 mod projection;
 mod reader;
+mod runs;
+mod salvage;
 
 pub use builder::{ChunkReader, ParquetRecordBatchReaderBuilder};
+pub use loss::{Loss, LossReport, OnCorrupt};
 pub use metadata::ArrowReaderMetadata;
 pub use options::{ArrowReaderOptions, Int96};
 pub use projection::ProjectionMask;

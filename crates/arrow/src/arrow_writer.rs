@@ -17,10 +17,10 @@ use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::order::Order;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
-    BloomFilterPosition, Choice, ColumnSettings, Compat, FileSettings, FileWriter, KeyValue, Workspace,
-    WriterProperties,
+    BloomFilterPosition, CheckpointEvery, Choice, ColumnSettings, Compat, Durable, FileSettings, FileWriter,
+    KeyValue, Workspace, WriterProperties,
 };
-use marquetry_format::RowGroup;
+use marquetry_format::{RowGroup, SchemaElement};
 use row_group::OpenRowGroup;
 use std::io::Write;
 use std::sync::Arc;
@@ -28,7 +28,9 @@ use std::sync::Arc;
 /// Writes record batches as a Parquet file.
 ///
 /// The file is complete once [`close`](Self::close) or [`finish`](Self::finish) has returned; before that, and after an
-/// error, what the sink has is no Parquet file, because it lacks the footer.
+/// error, what the sink has is no Parquet file, because it lacks the footer. With
+/// [checkpoints](marquetry_core::write::WriterPropertiesBuilder::set_checkpoint_every) the rows before the last of them
+/// are not lost then.
 ///
 /// ```
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -58,6 +60,8 @@ pub struct ArrowWriter<W: Write + Send> {
     workspaces: Vec<Workspace>,
     waiting: Waiting,
     choices: Vec<Choice>,
+    /// Rows before the last checkpoint.
+    safe_rows: u64,
     failed: bool,
 }
 
@@ -72,8 +76,52 @@ struct Waiting {
 impl<W: Write + Send> ArrowWriter<W> {
     /// Begins a file of batches of `arrow_schema` in `sink`; without `properties` with the default ones.
     ///
+    /// Checkpoints are flushed, which for most sinks does not mean that they are on a disk: see
+    /// [`try_new_durable`](Self::try_new_durable).
+    ///
     /// Fails if Parquet cannot store a column, or a property does not fit the schema.
     pub fn try_new(sink: W, arrow_schema: SchemaRef, properties: Option<WriterProperties>) -> Result<Self> {
+        Self::begin(sink, arrow_schema, properties, FileWriter::new)
+    }
+
+    /// As [`try_new`](Self::try_new); checkpoints are synced.
+    ///
+    /// ```
+    /// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// use marquetry_arrow::arrow_writer::ArrowWriter;
+    /// use marquetry_core::write::{CheckpointEvery, WriterProperties};
+    /// use std::sync::Arc;
+    ///
+    /// let batch = RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef)])?;
+    /// let every = Some(CheckpointEvery::RowGroups(1));
+    /// let properties = WriterProperties::builder().set_checkpoint_every(every).build();
+    /// let mut file = Vec::new();
+    /// let mut writer = ArrowWriter::try_new_durable(&mut file, batch.schema(), Some(properties))?;
+    /// writer.write(&batch)?;
+    /// writer.flush()?;
+    /// assert_eq!(writer.checkpointed_rows(), 3);
+    /// // What there is by now is a Parquet file, though the writer never came to its end.
+    /// drop(writer);
+    /// assert!(file.ends_with(b"PAR1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_new_durable(
+        sink: W,
+        arrow_schema: SchemaRef,
+        properties: Option<WriterProperties>,
+    ) -> Result<Self>
+    where
+        W: Durable,
+    {
+        Self::begin(sink, arrow_schema, properties, FileWriter::new_durable)
+    }
+
+    fn begin(
+        sink: W,
+        arrow_schema: SchemaRef,
+        properties: Option<WriterProperties>,
+        begin_file: fn(W, Vec<SchemaElement>, FileSettings) -> Result<FileWriter<W>>,
+    ) -> Result<Self> {
         let properties = properties.unwrap_or_default();
         let options = FromArrowOptions { coerce_types: properties.coerce_types() };
         let elements = from_arrow(&arrow_schema, &options)?;
@@ -91,10 +139,11 @@ impl<W: Write + Send> ArrowWriter<W> {
             key_values: key_values(&arrow_schema, &properties),
             filters_at_end: properties.bloom_filter_position() == BloomFilterPosition::End,
             leave_out_offset_index: properties.offset_index_disabled(),
+            checkpoint_every: properties.checkpoint_every(),
         };
         let open = OpenRowGroup::new(&arrow_schema, &schema, &columns)?;
         Ok(ArrowWriter {
-            file: Some(FileWriter::new(sink, elements, settings)?),
+            file: Some(begin_file(sink, elements, settings)?),
             workspaces: (0..properties.threads().max(1)).map(|_| Workspace::new()).collect(),
             choices: vec![Choice::default(); columns.len()],
             waiting: Waiting::default(),
@@ -103,6 +152,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             properties,
             columns,
             open,
+            safe_rows: 0,
             failed: false,
         })
     }
@@ -120,9 +170,7 @@ impl<W: Write + Send> ArrowWriter<W> {
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.check_usable()?;
         self.check_schema(batch)?;
-        let done = self.write_rows(batch);
-        self.failed |= done.is_err();
-        done
+        self.guarded(|writer| writer.write_rows(batch))
     }
 
     fn write_rows(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -144,19 +192,41 @@ impl<W: Write + Send> ArrowWriter<W> {
                 .properties
                 .max_row_group_bytes()
                 .is_some_and(|most| self.open.estimated_size() >= most as u64);
-            if is_full || self.in_progress_rows() >= most {
+            if is_full || self.in_progress_rows() >= most || self.must_end_for_checkpoint() {
                 self.end_row_group()?;
+                self.checkpoint_if_due()?;
             }
         }
         Ok(())
     }
 
-    /// Ends the row group, if it has rows.
+    /// Ends the row group, if it has rows. A checkpoint follows, if one is due.
     pub fn flush(&mut self) -> Result<()> {
-        self.check_usable()?;
-        let done = self.end_row_group();
-        self.failed |= done.is_err();
-        done
+        self.guarded(|writer| writer.end_row_group().and_then(|()| writer.checkpoint_if_due()))
+    }
+
+    /// Ends the row group, if it has rows, and leaves a checkpoint behind it, whatever the properties say. When this
+    /// returns, all rows that were written are found again, come what may.
+    pub fn checkpoint(&mut self) -> Result<()> {
+        self.guarded(|writer| {
+            writer.end_row_group()?;
+            writer.write_checkpoint()
+        })
+    }
+
+    /// Bytes that checkpoints take in the file. `rewrite` leaves them out.
+    pub fn checkpoint_bytes(&self) -> u64 {
+        self.file.as_ref().map_or(0, |file| file.checkpoints().1)
+    }
+
+    /// How many checkpoints there are.
+    pub fn checkpoints(&self) -> usize {
+        self.file.as_ref().map_or(0, |file| file.checkpoints().0)
+    }
+
+    /// How many rows are before the last checkpoint.
+    pub fn checkpointed_rows(&self) -> u64 {
+        self.safe_rows
     }
 
     /// Writes what is left and the footer, and says what the footer says.
@@ -179,8 +249,15 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.end_file()
     }
 
+    /// Gives the file up, and the sink back with what is in it: checkpoints, perhaps, but no end. `None` if the file is
+    /// finished.
+    pub fn abandon(self) -> Option<W> {
+        self.file.map(FileWriter::into_sink)
+    }
+
     fn end_file(&mut self) -> Result<(W, ParquetMetaData)> {
-        self.flush()?;
+        // The footer follows at once: no checkpoint.
+        self.guarded(Self::end_row_group)?;
         self.failed = true;
         match self.file.take() {
             Some(file) => file.finish(),
@@ -256,9 +333,46 @@ impl<W: Write + Send> ArrowWriter<W> {
         file.write_row_group(rows as u64, encoded, self.properties.sorting_columns().cloned())
     }
 
+    /// Whether a checkpoint is due that does not wait for the row group to fill.
+    fn must_end_for_checkpoint(&self) -> bool {
+        let filling = self.open.estimated_size();
+        self.in_progress_rows() > 0
+            && self
+                .file
+                .as_ref()
+                .is_some_and(|file| file.ends_row_groups_for_checkpoints() && file.is_checkpoint_due(filling))
+    }
+
+    fn checkpoint_if_due(&mut self) -> Result<()> {
+        match self.file.as_ref().is_some_and(|file| file.is_checkpoint_due(0)) {
+            true => self.write_checkpoint(),
+            false => Ok(()),
+        }
+    }
+
+    fn write_checkpoint(&mut self) -> Result<()> {
+        let file = self.file.as_mut().ok_or_else(closed)?;
+        file.write_checkpoint()?;
+        self.safe_rows = file.row_groups().iter().map(|group| group.num_rows as u64).sum();
+        Ok(())
+    }
+
+    /// Does something after which, if it fails, the writer is of no further use.
+    fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.check_usable()?;
+        let done = work(self);
+        self.failed |= done.is_err();
+        done
+    }
+
     /// Bytes that may wait.
     fn pass_bytes(&self) -> usize {
-        let limits = [self.properties.max_row_group_bytes(), self.properties.memory_limit()];
+        let of_checkpoint = match self.properties.checkpoint_every() {
+            Some(CheckpointEvery::Bytes(bytes)) => usize::try_from(bytes).ok(),
+            _ => None,
+        };
+        let limits =
+            [self.properties.max_row_group_bytes(), self.properties.memory_limit(), of_checkpoint];
         limits.into_iter().flatten().map(|limit| limit / 4).fold(PASS_BYTES, usize::min).max(1)
     }
 

@@ -39,8 +39,8 @@ pub(crate) enum Command {
     /// Print the schema
     #[command(after_help = SCHEMA_HELP)]
     Schema(SchemaArgs),
-    /// Print what the footer says of the file, its row groups and columns
-    #[command(after_help = META_HELP)]
+    /// Print what the footer says of the file, its row groups and columns; set and unset change it
+    #[command(after_help = META_HELP, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Meta(MetaArgs),
     /// List every page: kind, place, sizes, encodings, checksum
     #[command(after_help = PAGES_HELP)]
@@ -78,6 +78,12 @@ pub(crate) enum Command {
     /// Cut a file into files of so many rows
     #[command(after_help = crate::commands::split::SPLIT_HELP)]
     Split(crate::commands::split::SplitArgs),
+    /// Put the row groups of files behind those of a file, in place
+    #[command(after_help = crate::commands::append::APPEND_HELP)]
+    Append(crate::commands::append::AppendArgs),
+    /// Take row groups out of a file, in place
+    #[command(after_help = crate::commands::drop_row_group::DROP_ROW_GROUP_HELP)]
+    DropRowGroup(crate::commands::drop_row_group::DropRowGroupArgs),
     /// Write _metadata and _common_metadata for the files of a directory
     #[command(after_help = crate::commands::summary::SUMMARY_HELP)]
     Summary(crate::commands::summary::SummaryArgs),
@@ -122,6 +128,8 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct MetaArgs {
+    #[command(subcommand)]
+    pub(crate) edit: Option<crate::commands::meta_edit::MetaEdit>,
     #[command(flatten)]
     pub(crate) files: Files,
     /// Do not shorten long values
@@ -244,6 +252,7 @@ distinct_count, nan_count}}]}]}.
 
 Examples:
   marquetry meta wines.parquet
+  marquetry meta set wines.parquet license=CC-BY-4.0
   marquetry meta wines.parquet --format json | jq '.row_groups[].columns[].codec'";
 
 const PAGES_HELP: &str = "\

@@ -1,14 +1,18 @@
 //! One file for each command.
 
+pub(crate) mod append;
 pub(crate) mod cat;
+mod changed;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod count;
 pub(crate) mod dictionary;
+pub(crate) mod drop_row_group;
 pub(crate) mod head;
 pub(crate) mod index;
 pub(crate) mod merge;
 pub(crate) mod meta;
+pub(crate) mod meta_edit;
 pub(crate) mod pages;
 pub(crate) mod rewrite;
 pub(crate) mod rules;

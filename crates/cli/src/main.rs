@@ -75,6 +75,8 @@ fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<
         Command::Rewrite(args) => commands::rewrite::run(args, output, outcome),
         Command::Merge(args) => commands::merge::run(args, output, outcome),
         Command::Split(args) => commands::split::run(args, output, outcome),
+        Command::Append(args) => commands::append::run(args, output, outcome),
+        Command::DropRowGroup(args) => commands::drop_row_group::run(args, output, outcome),
         Command::Summary(args) => commands::summary::run(args, output, outcome),
         Command::Verify(args) => commands::verify::run(args, output, outcome),
         Command::Rules(args) => commands::rules::run(args, output),

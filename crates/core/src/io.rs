@@ -1,9 +1,11 @@
-//! Files: opening them, reading their footer, and creating them in one step.
+//! Files: opening them, reading their footer, creating them in one step, and changing them in place.
 
 mod create;
+mod edit;
 mod file;
 mod footer;
 
 pub use create::AtomicFile;
+pub use edit::{Edited, FileEdit, unreferenced_bytes};
 pub use file::LocalFile;
 pub use footer::{FooterRead, read_metadata};

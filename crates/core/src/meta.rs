@@ -30,6 +30,7 @@ pub struct ColumnChunk<'a> {
     meta: &'a format::ColumnMetaData,
     leaf: &'a Leaf,
     data_end: Option<u64>,
+    created_by: Option<&'a str>,
 }
 
 impl ParquetMetaData {
@@ -151,7 +152,8 @@ impl<'a> RowGroup<'a> {
         let encrypted = thrift.crypto_metadata.is_some() || thrift.encrypted_column_metadata.is_some();
         match &thrift.meta_data {
             Some(meta) if meta.type_ == physical_type(leaf.physical()) => {
-                Ok(ColumnChunk { thrift, meta, leaf, data_end: self.metadata.data_end })
+                let (data_end, created_by) = (self.metadata.data_end, self.metadata.created_by());
+                Ok(ColumnChunk { thrift, meta, leaf, data_end, created_by })
             }
             Some(meta) => Err(place(Error::corrupt(format!(
                 "the column chunk is {}, the schema says {}",
@@ -290,6 +292,11 @@ impl<'a> ColumnChunk<'a> {
     /// Where the footer begins in the file, if it was read from one.
     pub fn data_end(self) -> Option<u64> {
         self.data_end
+    }
+
+    /// The writer of the file, as it names itself.
+    pub fn created_by(self) -> Option<&'a str> {
+        self.created_by
     }
 
     /// Whether the pages are encrypted.

@@ -11,6 +11,8 @@
 
 mod checksum;
 mod chunk_pages;
+mod writer;
 
 pub use checksum::{Checksum, Trust};
 pub use chunk_pages::{ChunkPages, DataPage, PageMemory, PageOptions, PageStart};
+pub(crate) use writer::{is_before, plain_pages_are_believed};

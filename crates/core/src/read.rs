@@ -5,12 +5,16 @@
 //!   ChunkReader  a column chunk: dictionary, data pages one after the other
 //!     OpenPage   a data page: levels and a decoder, both partly consumed
 //! ```
+//!
+//! [`survey`](fn@survey) finds what can still be read of a damaged chunk, and [`ColumnReader::of_survey`] reads it.
 
 mod batch;
 mod chunk;
 mod column;
 mod open_page;
+mod survey;
 
 pub use batch::LeafBatch;
 pub use chunk::{ChunkReader, Target};
-pub use column::ColumnReader;
+pub use column::{ColumnReader, Run};
+pub use survey::{LostPage, Survey, adds_up, is_damage, survey};

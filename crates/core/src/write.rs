@@ -1,10 +1,12 @@
 //! Writing: pages, chunks, row groups and files from shredded columns.
 
+mod checkpoint;
 mod choose;
 mod chunk_bytes;
 mod column;
 pub mod copy;
 mod direct;
+mod edit;
 mod file;
 mod interned;
 mod levels;
@@ -14,6 +16,7 @@ mod settings;
 mod values_seen;
 mod workspace;
 
+pub use checkpoint::{CheckpointEvery, Durable};
 pub use choose::{Candidate, Choice};
 pub use chunk_bytes::{ChunkBytes, Spill};
 pub use column::ColumnWriter;

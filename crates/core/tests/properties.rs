@@ -61,7 +61,7 @@ fn defaults() {
         level: Some(1),
         encoding: EncodingChoice::Auto { dictionary: true },
         compat: Compat::Modern,
-        dictionary_page_bytes: 1 << 20,
+        dictionary_page_bytes: 4 << 20,
         page_bytes: 1 << 20,
         page_rows: 20_000,
         page_version: PageVersion::V1,

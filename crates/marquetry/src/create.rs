@@ -12,7 +12,9 @@ use std::path::Path;
 /// Begins a Parquet file of batches of `schema`.
 ///
 /// It appears at `path` when it is [closed](NewFile::close), complete, in place of a file that was there before.
-/// Dropped before that, or after an error or a crash, what was there stays.
+/// Dropped before that, or after an error or a crash, what was there stays. With
+/// [checkpoints](WriterProperties::checkpoint_every) the hidden file beside it, `.NAME.PID-N.tmp`, stays as well once it
+/// has one, for what is in it can be read up to there; [`NewFile::discard`] removes it.
 ///
 /// Encodings are chosen by trying them, pages are compressed with ZSTD and have checksums, and all statistics and
 /// indexes are there; [`create_with`] takes other properties.
@@ -48,7 +50,7 @@ pub fn create_with(
     properties: WriterProperties,
 ) -> Result<NewFile> {
     let name = path.as_ref().display().to_string();
-    let begin = || ArrowWriter::try_new(AtomicFile::create(&path)?, schema, Some(properties));
+    let begin = || ArrowWriter::try_new_durable(AtomicFile::create(&path)?, schema, Some(properties));
     let writer = begin().map_err(|error| error.in_file(name.as_str()))?;
     Ok(NewFile { writer, name })
 }
@@ -69,6 +71,13 @@ impl NewFile {
     /// The writer, for what is not here: ending a row group, sizes, more metadata.
     pub fn writer(&mut self) -> &mut ArrowWriter<AtomicFile> {
         &mut self.writer
+    }
+
+    /// Gives the file up, and removes what was written of it.
+    pub fn discard(self) {
+        if let Some(file) = self.writer.abandon() {
+            file.discard();
+        }
     }
 
     /// Writes what is left, brings the file to the disk, and gives it its name. Says what the footer says.

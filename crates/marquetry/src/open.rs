@@ -3,7 +3,7 @@
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry_arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96, ParquetRecordBatchReader,
+    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96, OnCorrupt, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder, ProjectionMask,
 };
 use marquetry_arrow::schema::Text;
@@ -137,6 +137,14 @@ impl OpenFile {
     #[must_use]
     pub fn verify_checksums(mut self, verify: bool) -> Self {
         self.options = self.options.with_page_checksum_verification(verify);
+        self
+    }
+
+    /// What to do where pages cannot be read. Default [`OnCorrupt::Fail`]; the reader's
+    /// [`loss_report`](ParquetRecordBatchReader::loss_report) has what is missing otherwise.
+    #[must_use]
+    pub fn on_corrupt(mut self, on_corrupt: OnCorrupt) -> Self {
+        self.options = self.options.with_on_corrupt(on_corrupt);
         self
     }
 

@@ -1,6 +1,7 @@
 //! Finding a unit that holds the INT96 timestamps of a file.
 
 use super::ProjectionMask;
+use super::loss::OnCorrupt;
 use super::options::{ArrowReaderOptions, Int96};
 use super::reader::page_options;
 use crate::leaf::int96_fits;
@@ -8,7 +9,7 @@ use arrow_schema::TimeUnit;
 use marquetry_base::Result;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
-use marquetry_core::read::{ColumnReader, Target};
+use marquetry_core::read::{ColumnReader, Target, is_damage, survey};
 use marquetry_core::source::Source;
 use marquetry_encoding::{Physical, Values};
 use std::sync::Arc;
@@ -34,36 +35,60 @@ pub(super) fn fit(
         let Some(field) = fields.iter().find(|field| field.has_leaf(index)) else {
             continue;
         };
-        let mut column = ColumnReader::new(
-            source.clone(),
-            metadata.clone(),
-            row_groups,
-            index,
-            Target::new(leaf, field, index, false),
-            page_options(metadata, options),
-        );
-        let rows: u64 = row_groups
-            .iter()
-            .map(|&row_group| metadata.row_group(row_group).num_rows())
-            .fold(0, u64::saturating_add);
-        let mut left = usize::try_from(rows).unwrap_or(usize::MAX);
-        while left > 0 {
-            let rows = left.min(BATCH);
-            left -= rows;
-            let batch = column.read(rows)?;
-            let Values::Fixed(values) = &batch.values else {
-                continue;
-            };
-            let is_valid = |i| batch.validity.as_ref().is_none_or(|bits| bits.get(i));
-            for i in (0..values.len()).filter(|&i| is_valid(i)) {
-                while !int96_fits(values.get(i), UNITS[unit]) && unit + 1 < UNITS.len() {
-                    unit += 1;
+        let target = Target::new(leaf, field, index, false);
+        let page_options = page_options(metadata, options);
+        let reader = |row_groups: &[usize]| {
+            let (source, metadata) = (source.clone(), metadata.clone());
+            ColumnReader::new(source, metadata, row_groups, index, target.clone(), page_options.clone())
+        };
+        if options.on_corrupt == OnCorrupt::Fail {
+            coarsen(reader(row_groups), rows_of(metadata, row_groups), &mut unit)?;
+            continue;
+        }
+        for &row_group in row_groups {
+            let row_group = std::slice::from_ref(&row_group);
+            let read = coarsen(reader(row_group), rows_of(metadata, row_group), &mut unit);
+            if let Err(error) = read {
+                if !is_damage(&error) {
+                    return Err(error);
                 }
+                let found = survey(source, metadata, row_group[0], index, &target, &page_options)?;
+                let (source, metadata) = (source.clone(), metadata.clone());
+                let (target, options, rows) = (target.clone(), page_options.clone(), found.rows());
+                let found = Arc::new(found);
+                let reader =
+                    ColumnReader::of_survey(source, metadata, row_group[0], index, target, options, found);
+                coarsen(reader, rows, &mut unit)?;
             }
         }
     }
     options.int96 = if unit == 0 { Int96::Nanoseconds } else { Int96::Unit(UNITS[unit]) };
     Ok(unit > 0)
+}
+
+fn rows_of(metadata: &ParquetMetaData, row_groups: &[usize]) -> u64 {
+    let rows = row_groups.iter().map(|&row_group| metadata.row_group(row_group).num_rows());
+    rows.fold(0, u64::saturating_add)
+}
+
+/// Takes a coarser unit where a value of the next `rows` rows needs it.
+fn coarsen(mut column: ColumnReader, rows: u64, unit: &mut usize) -> Result<()> {
+    let mut left = usize::try_from(rows).unwrap_or(usize::MAX);
+    while left > 0 {
+        let rows = left.min(BATCH);
+        left -= rows;
+        let batch = column.read(rows)?;
+        let Values::Fixed(values) = &batch.values else {
+            continue;
+        };
+        let is_valid = |i| batch.validity.as_ref().is_none_or(|bits| bits.get(i));
+        for i in (0..values.len()).filter(|&i| is_valid(i)) {
+            while !int96_fits(values.get(i), UNITS[*unit]) && *unit + 1 < UNITS.len() {
+                *unit += 1;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// From fine to coarse.

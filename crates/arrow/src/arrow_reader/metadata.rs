@@ -4,7 +4,8 @@ use super::options::ArrowReaderOptions;
 use super::{ChunkReader, Int96};
 use crate::schema::{TypeOptions, to_arrow, to_arrow_as};
 use arrow_schema::SchemaRef;
-use marquetry_base::Result;
+use marquetry_base::{Kind, Result};
+use marquetry_core::checkpoint::find_last_checkpoint;
 use marquetry_core::io::read_metadata;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
@@ -20,6 +21,7 @@ pub struct ArrowReaderMetadata {
     pub(super) fields: Arc<[Field]>,
     pub(super) schema: SchemaRef,
     pub(super) options: ArrowReaderOptions,
+    recovered_end: Option<u64>,
 }
 
 impl ArrowReaderMetadata {
@@ -40,12 +42,27 @@ impl ArrowReaderMetadata {
             Some(wanted) => to_arrow_as(&fields, metadata.schema(), wanted)?,
             None => to_arrow(&fields, metadata.schema(), &key_values(&metadata), &types),
         };
-        Ok(ArrowReaderMetadata { metadata, fields, schema: Arc::new(schema), options })
+        Ok(ArrowReaderMetadata { metadata, fields, schema: Arc::new(schema), options, recovered_end: None })
     }
 
     pub(super) fn read(source: &dyn Source, options: ArrowReaderOptions) -> Result<Self> {
-        let footer = read_metadata(source, &options.limits)?;
-        Self::try_new(Arc::new(footer.metadata), options)
+        let error = match read_metadata(source, &options.limits) {
+            Ok(footer) => return Self::try_new(Arc::new(footer.metadata), options),
+            Err(error) => error,
+        };
+        let is_damage = matches!(error.kind(), Kind::Corrupt | Kind::Truncated);
+        if !(options.checkpoint_recovery && is_damage) {
+            return Err(error);
+        }
+        let Some(found) = find_last_checkpoint(source, &options.limits)? else { return Err(error) };
+        let recovered = Self::try_new(Arc::new(found.metadata), options)?;
+        Ok(ArrowReaderMetadata { recovered_end: Some(found.end), ..recovered })
+    }
+
+    /// Where the footer that was read ends, if that is not the end of the file: nothing from there on is read. Only with
+    /// [`with_checkpoint_recovery`](ArrowReaderOptions::with_checkpoint_recovery).
+    pub fn recovered_end(&self) -> Option<u64> {
+        self.recovered_end
     }
 
     /// The footer.

@@ -1,5 +1,6 @@
 //! What may be chosen about reading a file, before it is opened.
 
+use super::loss::OnCorrupt;
 use crate::schema::{Text, TypeOptions};
 use arrow_schema::{SchemaRef, TimeUnit};
 use marquetry_base::Limits;
@@ -12,6 +13,8 @@ pub struct ArrowReaderOptions {
     pub(crate) types: TypeOptions,
     pub(crate) int96: Int96,
     pub(crate) verify_checksums: bool,
+    pub(crate) checkpoint_recovery: bool,
+    pub(crate) on_corrupt: OnCorrupt,
     pub(crate) limits: Arc<Limits>,
 }
 
@@ -34,6 +37,8 @@ impl Default for ArrowReaderOptions {
             types: TypeOptions::default(),
             int96: Int96::default(),
             verify_checksums: true,
+            on_corrupt: OnCorrupt::default(),
+            checkpoint_recovery: false,
             limits: Arc::default(),
         }
     }
@@ -78,6 +83,23 @@ impl ArrowReaderOptions {
     #[must_use]
     pub fn with_page_checksum_verification(mut self, verify: bool) -> Self {
         self.verify_checksums = verify;
+        self
+    }
+
+    /// Whether a file that has no footer at its end, because its writer died or it was cut off, is read up to the last
+    /// footer that is certain: that of a [checkpoint](marquetry_core::write::CheckpointEvery), or the one from before a
+    /// change that was not finished. Default false.
+    /// [`recovered_end`](super::ArrowReaderMetadata::recovered_end) tells whether that happened.
+    #[must_use]
+    pub fn with_checkpoint_recovery(mut self, recover: bool) -> Self {
+        self.checkpoint_recovery = recover;
+        self
+    }
+
+    /// What to do where pages cannot be read. Default [`OnCorrupt::Fail`].
+    #[must_use]
+    pub fn with_on_corrupt(mut self, on_corrupt: OnCorrupt) -> Self {
+        self.on_corrupt = on_corrupt;
         self
     }
 

@@ -1,22 +1,27 @@
 //! The reader of record batches.
 
 use super::ProjectionMask;
+use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
+use super::runs;
+use super::salvage::{Chosen, Salvage};
 use crate::assemble::{Leaves, assemble};
 use crate::leaf::DictionaryCache;
-use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
-use arrow_schema::{ArrowError, DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::Result;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
+use marquetry_base::{Error, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::{Field, FieldKind};
 use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, LeafBatch, Target};
+use marquetry_core::read::{ColumnReader, LeafBatch, Target, is_damage};
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
 /// Reads the rows that a builder was told to, batch by batch.
 ///
-/// After an error the reader is over.
+/// After an error the reader is over. With another [`OnCorrupt`] than `Fail`, damage is no error: batches end with row
+/// groups then, an offset counts rows of the file and a limit counts rows that are given, and
+/// [`loss_report`](Self::loss_report) has what is missing.
 pub struct ParquetRecordBatchReader {
     schema: SchemaRef,
     metadata: Arc<ParquetMetaData>,
@@ -29,6 +34,8 @@ pub struct ParquetRecordBatchReader {
     batch_size: usize,
     /// Rows still to be passed over before the first batch.
     offset: usize,
+    /// Unless damage is an error.
+    salvage: Option<Salvage>,
 }
 
 /// What to read.
@@ -41,10 +48,10 @@ pub(super) struct Plan {
 }
 
 /// A field of the root: its columns, and how they become one array.
-struct Root {
-    field: Field,
+pub(super) struct Root {
+    pub(super) field: Field,
     arrow: FieldRef,
-    columns: Vec<(usize, ColumnReader)>,
+    pub(super) columns: Vec<(usize, ColumnReader, Target)>,
 }
 
 impl ParquetRecordBatchReader {
@@ -69,8 +76,8 @@ impl ParquetRecordBatchReader {
                 let want_keys = wants_keys(&projected, &arrow, leaf).unwrap_or(false);
                 let target = Target::new(metadata.schema().column(leaf), &projected, leaf, want_keys);
                 let (source, metadata) = (source.clone(), metadata.clone());
-                let options = page_options.clone();
-                (leaf, ColumnReader::new(source, metadata, &plan.row_groups, leaf, target, options))
+                let (options, wanted) = (page_options.clone(), target.clone());
+                (leaf, ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options), target)
             });
             let columns = columns.collect();
             roots.push(Root { field: projected, arrow, columns });
@@ -82,7 +89,20 @@ impl ParquetRecordBatchReader {
             .fold(0, u64::saturating_add);
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
         let offset = plan.offset.min(rows);
-        let arrow_fields: Vec<_> = roots.iter().map(|root| root.arrow.clone()).collect();
+        let arrow_fields: Vec<FieldRef> = roots.iter().map(|root| root.arrow.clone()).collect();
+        let arrow_fields = match options.on_corrupt {
+            OnCorrupt::NullPage => arrow_fields.iter().map(nullable).collect(),
+            _ => arrow_fields,
+        };
+        let salvage = (options.on_corrupt != OnCorrupt::Fail).then(|| Salvage {
+            source,
+            metadata: metadata.clone(),
+            options: page_options,
+            on_corrupt: options.on_corrupt,
+            row_groups: plan.row_groups.into(),
+            report: LossReport::default(),
+            group: None,
+        });
         Ok(ParquetRecordBatchReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, schema.metadata().clone())),
             batches: metadata.schema().columns().iter().map(|_| None).collect(),
@@ -92,7 +112,13 @@ impl ParquetRecordBatchReader {
             left: (rows - offset).min(plan.limit),
             batch_size: plan.batch_size,
             offset,
+            salvage,
         })
+    }
+
+    /// What could not be read so far; complete after the last batch. Empty if damage is an error.
+    pub fn loss_report(&self) -> LossReport {
+        self.salvage.as_ref().map(|salvage| salvage.report.clone()).unwrap_or_default()
     }
 
     /// The next batch; `None` after the last.
@@ -101,6 +127,9 @@ impl ParquetRecordBatchReader {
             return None;
         }
         let rows = self.batch_size.min(self.left);
+        if let Some(salvage) = self.salvage.take() {
+            return self.next_salvaged(salvage, rows);
+        }
         let batch = self.read(rows);
         // After an error columns are out of step: nothing that follows would be right.
         self.left = if batch.is_ok() { self.left - rows } else { 0 };
@@ -111,7 +140,7 @@ impl ParquetRecordBatchReader {
         let offset = std::mem::take(&mut self.offset);
         let mut arrays = Vec::with_capacity(self.roots.len());
         for root in &mut self.roots {
-            for (leaf, column) in &mut root.columns {
+            for (leaf, column, _) in &mut root.columns {
                 column.skip(offset)?;
                 self.batches[*leaf] = Some(column.read(rows)?);
             }
@@ -119,9 +148,84 @@ impl ParquetRecordBatchReader {
             let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
             arrays.push(assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries })?);
         }
+        self.batch(arrays, rows)
+    }
+
+    fn batch(&self, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)
     }
+
+    /// The next batch of a file that may be damaged.
+    fn next_salvaged(&mut self, mut salvage: Salvage, rows: usize) -> Option<Result<RecordBatch>> {
+        let batch = self.salvaged(&mut salvage, rows).transpose();
+        self.salvage = Some(salvage);
+        self.left = match &batch {
+            Some(Ok(batch)) => self.left - batch.num_rows(),
+            _ => 0,
+        };
+        batch
+    }
+
+    fn salvaged(&mut self, salvage: &mut Salvage, rows: usize) -> Result<Option<RecordBatch>> {
+        loop {
+            if salvage.group.is_none() && !salvage.open_next(&mut self.offset, &mut self.roots)? {
+                return Ok(None);
+            }
+            let chosen = salvage.choose(rows);
+            let error = match self.read_chosen(salvage, &chosen) {
+                Ok(arrays) => {
+                    salvage.pass(&chosen);
+                    match runs::count(&chosen.runs) as usize {
+                        0 => continue,
+                        rows => return self.batch(arrays, rows).map(Some),
+                    }
+                }
+                Err(error) => error,
+            };
+            let Failed { root, leaf, error } = error;
+            if !is_damage(&error) {
+                return Err(error);
+            }
+            let found = match leaf {
+                Some(leaf) => salvage.survey(root, &self.roots[root], leaf)?,
+                None => false,
+            };
+            // Pages that can all be read may still not fit together.
+            if !found && !salvage.give_up(root, &self.roots[root], &chosen, &error) {
+                return Err(error);
+            }
+            salvage.begin_again(&mut self.roots);
+        }
+    }
+
+    fn read_chosen(&mut self, salvage: &mut Salvage, chosen: &Chosen) -> Result<Vec<ArrayRef>, Failed> {
+        let mut arrays = Vec::with_capacity(self.roots.len());
+        for (i, root) in self.roots.iter_mut().enumerate() {
+            let failed = |leaf: Option<usize>| move |error: Error| Failed { root: i, leaf, error };
+            for (leaf, column, _) in &mut root.columns {
+                let batch = salvage.read(i, *leaf, column, chosen).map_err(failed(Some(*leaf)))?;
+                self.batches[*leaf] = Some(batch);
+            }
+            let schema = self.metadata.schema();
+            let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
+            let array = assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries })
+                .and_then(|array| salvage.with_nulls(i, array, chosen));
+            arrays.push(array.map_err(failed(None))?);
+        }
+        Ok(arrays)
+    }
+}
+
+/// What went wrong, and with which field of the root and column of the file.
+struct Failed {
+    root: usize,
+    leaf: Option<usize>,
+    error: Error,
+}
+
+fn nullable(field: &FieldRef) -> FieldRef {
+    Arc::new(ArrowField::clone(field).with_nullable(true))
 }
 
 impl Iterator for ParquetRecordBatchReader {

@@ -9,7 +9,8 @@ use crate::rewrite::{
 };
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
-use marquetry::format::ColumnOrder;
+use marquetry::format::{ColumnOrder, SortingColumn};
+use marquetry_core::write::EncodedChunk;
 use marquetry_core::write::copy::{CopySettings, forget_bounds};
 use std::path::{Path, PathBuf};
 
@@ -75,7 +76,9 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     let elements = inputs[0].metadata.thrift().schema.clone();
     let mut file = NewFile::create(out, elements, footer.settings(orders.clone()))?;
     for (input, map) in inputs.iter().zip(&maps) {
-        append(input, map, orders.as_deref(), &mut file, &mut tally)?;
+        copy_row_groups(input, map, orders.as_deref(), &mut tally, |rows, chunks, sorting| {
+            file.write_row_group(rows, chunks, sorting)
+        })?;
     }
     let (metadata, size) = file.finish()?;
     let before = |column: usize| {
@@ -85,13 +88,14 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     print_report(out, &metadata, size, &before, &tally, output)
 }
 
-/// Appends the row groups of a file. `map` says which of its columns each new one is.
-fn append(
+/// Copies the row groups of a file, and has each written: its number of rows, its chunks, and how it is sorted. `map` says
+/// which of its columns each new one is, `orders` how the new file orders bounds.
+pub(super) fn copy_row_groups(
     input: &Input,
     map: &[usize],
     orders: Option<&[ColumnOrder]>,
-    file: &mut NewFile,
     tally: &mut Tally,
+    mut write: impl FnMut(u64, Vec<EncodedChunk>, Option<Vec<SortingColumn>>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let schema = input.metadata.schema();
     let own = input.metadata.column_orders();
@@ -117,9 +121,9 @@ fn append(
             let leaf = usize::try_from(sorted.column_idx).ok()?;
             let column = map.iter().position(|own| *own == leaf)?;
             let column_idx = i32::try_from(column).ok()?;
-            Some(marquetry::format::SortingColumn { column_idx, ..sorted.clone() })
+            Some(SortingColumn { column_idx, ..sorted.clone() })
         });
-        file.write_row_group(group.num_rows(), chunks, Some(sorting.collect()))?;
+        write(group.num_rows(), chunks, Some(sorting.collect()))?;
         room.clear();
     }
     Ok(())

@@ -13,6 +13,9 @@ use marquetry::schema::Leaf;
 use serde_json::{Value, json};
 
 pub(crate) fn run(args: &MetaArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    if let Some(edit) = &args.edit {
+        return super::meta_edit::run(edit, output, outcome);
+    }
     let are_several = args.files.are_several();
     args.files.for_each(outcome, |path, file| {
         let mut facts = facts(file.metadata())?;

@@ -1,5 +1,6 @@
 //! Creating files so that under the final name there is the old file or the new one, and never a part of one.
 
+use crate::write::Durable;
 use marquetry_base::{Error, Kind, Result};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -11,6 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What is written goes into a hidden file in the same directory. [`finish`](Self::finish) brings it to the disk and
 /// renames it, which replaces a file of that name in one step. Dropped before that, or after an error, it leaves what
 /// was there. A process that is killed leaves the hidden file, `.NAME.PID-N.tmp`, and again what was there.
+///
+/// Once it was [synced](Durable::sync), which writers do at checkpoints, the hidden file is worth something by itself: it
+/// is then left where it is, if it is dropped unfinished, and errors name it. [`discard`](Self::discard) removes it.
 ///
 /// A file that is replaced passes on its permissions, not its owner. If the name is a symbolic link, the file that it
 /// leads to is replaced, and the link stays.
@@ -40,11 +44,12 @@ pub struct AtomicFile {
     failed: bool,
 }
 
-/// A file that is removed when this is dropped, unless it was renamed.
+/// A file that is removed when this is dropped, unless it was renamed, or has something to recover in it.
 #[derive(Debug)]
 struct Temporary {
     path: PathBuf,
     renamed: bool,
+    kept: bool,
 }
 
 impl AtomicFile {
@@ -77,18 +82,30 @@ impl AtomicFile {
     pub fn finish(self) -> Result<()> {
         let AtomicFile { file, mut temporary, name, target, failed } = self;
         let placed = |error: Error| error.in_file(name.as_str());
+        let left = temporary.left();
+        let cannot =
+            |what, error| placed(Error::caused_by(Kind::Io, format!("cannot {what} file{left}"), error));
         if failed {
-            return Err(placed(Error::new(Kind::Io, "not finished, as an earlier write failed")));
+            let why = format!("not finished, as an earlier write failed{left}");
+            return Err(placed(Error::new(Kind::Io, why)));
         }
         let written =
             file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
-        written.map_err(|error| placed(Error::caused_by(Kind::Io, "cannot write the file", error)))?;
-        temporary
-            .rename(&target)
-            .map_err(|error| placed(Error::caused_by(Kind::Io, "cannot rename the finished file", error)))?;
+        written.map_err(|error| cannot("write the", error))?;
+        temporary.rename(&target).map_err(|error| cannot("rename the finished", error))?;
         sync_directory(directory(&target)).map_err(|error| {
             placed(Error::caused_by(Kind::Io, "the file is written, its directory cannot be synced", error))
         })
+    }
+
+    /// Where the bytes are until the file has its name.
+    pub fn temporary_path(&self) -> &Path {
+        &self.temporary.path
+    }
+
+    /// Gives the file up, and removes what was written, synced or not.
+    pub fn discard(mut self) {
+        self.temporary.kept = false;
     }
 
     /// Keeps in mind that something is missing from the file, and names the file in the error.
@@ -97,7 +114,7 @@ impl AtomicFile {
             io::ErrorKind::Interrupted => error,
             kind => {
                 self.failed = true;
-                io::Error::new(kind, format!("{error}, in file {}", self.name))
+                io::Error::new(kind, format!("{error}, in file {}{}", self.name, self.temporary.left()))
             }
         })
     }
@@ -121,7 +138,29 @@ impl Write for AtomicFile {
     }
 }
 
+impl Durable for AtomicFile {
+    /// Brings the hidden file to the disk, and its name the first time. From then on it stays if this is dropped.
+    fn sync(&mut self) -> io::Result<()> {
+        let outcome = self.file.sync();
+        self.watched(outcome)?;
+        if !self.temporary.kept {
+            self.temporary.kept = true;
+            let outcome = sync_directory(directory(&self.temporary.path));
+            self.watched(outcome)?;
+        }
+        Ok(())
+    }
+}
+
 impl Temporary {
+    /// Where there is something to recover, in words that end a message.
+    fn left(&self) -> String {
+        match self.kept {
+            true => format!("; what was synced before is in {}", self.path.display()),
+            false => String::new(),
+        }
+    }
+
     fn rename(&mut self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
         self.renamed = true;
@@ -131,7 +170,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if !self.renamed {
+        if !self.renamed && !self.kept {
             // There is nobody left to tell, and the file does no harm.
             let _ = fs::remove_file(&self.path);
         }
@@ -199,7 +238,7 @@ fn create_temporary(target: &Path) -> io::Result<(File, Temporary)> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = directory(target).join(format!(".{name}.{}-{number}.tmp", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((file, Temporary { path, renamed: false })),
+            Ok(file) => return Ok((file, Temporary { path, renamed: false, kept: false })),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

@@ -1,6 +1,7 @@
 //! The pages of one column chunk, front to back.
 
 use super::checksum::{Checksum, Trust, check};
+use super::writer::plain_pages_are_believed;
 use crate::meta::ColumnChunk;
 use crate::source::Source;
 use bytes::Bytes;
@@ -10,6 +11,7 @@ use marquetry_encoding::Physical;
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::levels::Levels;
 use marquetry_format::{DataPageHeader, DataPageHeaderV2, PageHeader, PageType, Reader};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How pages are read.
@@ -29,6 +31,8 @@ pub struct ChunkPages {
     options: PageOptions,
     codec: Codec,
     physical: Physical,
+    /// Whether V2 pages that are marked as plain are.
+    believes_plain: bool,
     /// Where the footer says that the chunk ends: a hint for reading ahead, see [`ColumnChunk::byte_range`].
     end: u64,
     /// Where the next page's header is.
@@ -109,6 +113,7 @@ impl ChunkPages {
             options,
             codec: chunk.codec()?,
             physical: chunk.leaf().physical(),
+            believes_plain: plain_pages_are_believed(chunk.created_by()),
             position: range.start,
             window: Bytes::new(),
             window_start: 0,
@@ -143,6 +148,18 @@ impl ChunkPages {
             return Ok(None);
         }
         self.start().map(Some)
+    }
+
+    /// The header at byte `offset`, as that of page `index` of the chunk: for who knows where pages are. The page after it
+    /// is the next one.
+    pub fn start_at(&mut self, offset: u64, index: usize) -> Result<PageStart> {
+        (self.position, self.index) = (offset, index);
+        self.start()
+    }
+
+    /// Where the next page's header should be.
+    pub fn position(&self) -> u64 {
+        self.position
     }
 
     fn start(&mut self) -> Result<PageStart> {
@@ -288,7 +305,8 @@ impl ChunkPages {
         let rep = Levels::rle(stored.slice(0..rep_len), max_rep)?;
         let def = Levels::rle(stored.slice(rep_len..levels), max_def)?;
         let values = stored.slice(levels..levels + stored_values);
-        let codec = if header.is_compressed { self.codec } else { Codec::Uncompressed };
+        let is_compressed = header.is_compressed || !self.believes_plain;
+        let codec = if is_compressed { self.codec } else { Codec::Uncompressed };
         // QUIRK: a page of nulls only may have no value bytes at all, not even what a codec makes of nothing.
         let values = if stored_values == 0 { values } else { self.decompressed(values, values_len, codec)? };
         let max_values = num_values.saturating_sub(nulls);
@@ -376,6 +394,11 @@ impl PageStart {
     /// How many rows begin in the page, if the header says.
     pub fn num_rows(&self) -> Option<usize> {
         usize::try_from(self.header.data_page_header_v2.as_ref()?.num_rows).ok()
+    }
+
+    /// Where the page is in the file, header and bytes.
+    pub fn range(&self) -> Range<u64> {
+        self.offset..self.body.saturating_add(self.stored_len() as u64)
     }
 
     /// Whether it is a data page.

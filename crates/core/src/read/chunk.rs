@@ -1,7 +1,7 @@
 //! One column chunk: its dictionary, and its data pages one after the other.
 
-use super::LeafBatch;
 use super::open_page::{OpenPage, Scratch, not_utf8};
+use super::{LeafBatch, Survey};
 use crate::meta::ColumnChunk;
 use crate::nesting::{Field, FieldKind};
 use crate::page::{ChunkPages, PageMemory, PageOptions, PageStart};
@@ -72,6 +72,10 @@ pub struct ChunkReader {
     scratch: Scratch,
     /// Whether a row has begun: its first entry must say so.
     begun: bool,
+    /// The pages to read, if not all, and which of them is next.
+    listed: Option<(Arc<Survey>, usize)>,
+    /// Whether the page before this one is lost: what is left of its last row is passed over.
+    is_after_gap: bool,
 }
 
 impl ChunkReader {
@@ -92,7 +96,26 @@ impl ChunkReader {
             page: None,
             memory: None,
             begun: false,
+            listed: None,
+            is_after_gap: false,
         })
+    }
+
+    /// A reader of those pages of `chunk` that `survey` found to be whole, as if there were no others.
+    pub fn of_survey(
+        source: Arc<dyn Source>,
+        chunk: ColumnChunk<'_>,
+        target: Arc<Target>,
+        options: PageOptions,
+        survey: Arc<Survey>,
+    ) -> Result<Self> {
+        let mut reader = ChunkReader::new(source, chunk, target, options, PageMemory::default())?;
+        if let Some(offset) = survey.dictionary {
+            let start = reader.pages.start_at(offset, 0)?;
+            reader.read_dictionary(&start)?;
+        }
+        reader.listed = Some((survey, 0));
+        Ok(reader)
     }
 
     /// What the next chunk can use again.
@@ -150,7 +173,7 @@ impl ChunkReader {
         let mut done = 0;
         while self.page.as_ref().is_none_or(OpenPage::is_over) && done < rows {
             self.close();
-            let Some(start) = self.pages.next_start()? else {
+            let Some(start) = self.next_start(false)? else {
                 break;
             };
             let page_rows = match self.target.max_rep {
@@ -200,14 +223,54 @@ impl ChunkReader {
     fn open_next(&mut self, rows_are_missing: bool) -> Result<bool> {
         while self.page.as_ref().is_none_or(OpenPage::is_over) {
             self.close();
-            let start = match self.pages.next_start()? {
-                None if rows_are_missing => self.pages.next_uncounted_start()?,
-                start => start,
-            };
-            let Some(start) = start else { return Ok(false) };
+            let Some(start) = self.next_start(rows_are_missing)? else { return Ok(false) };
             self.open(start)?;
         }
         Ok(true)
+    }
+
+    /// The header of the next page that is to be read.
+    fn next_start(&mut self, rows_are_missing: bool) -> Result<Option<PageStart>> {
+        let Some((survey, next)) = &mut self.listed else {
+            return match self.pages.next_start()? {
+                None if rows_are_missing => self.pages.next_uncounted_start(),
+                start => Ok(start),
+            };
+        };
+        let Some(page) = survey.pages.get(*next) else {
+            return Ok(None);
+        };
+        *next += 1;
+        self.is_after_gap = page.is_after_gap;
+        self.pages.start_at(page.offset, page.index).map(Some)
+    }
+
+    /// The pages, for a walk over their headers.
+    pub(super) fn pages(&mut self) -> &mut ChunkPages {
+        &mut self.pages
+    }
+
+    /// Decodes a data page and forgets what it has. Returns how many rows begin in it.
+    pub(super) fn probe(&mut self, start: PageStart) -> Result<u64> {
+        self.close();
+        let rows = self.open(start).and_then(|()| self.probe_open());
+        self.close();
+        rows
+    }
+
+    fn probe_open(&mut self) -> Result<u64> {
+        let mut rows = 0;
+        while let Self { page: Some(page), target, scratch, .. } = self
+            && !page.is_over()
+        {
+            let mut out = LeafBatch::new(target.physical.shape());
+            let read = match target.max_rep {
+                0 => page.read_flat(PROBED_ROWS, target, scratch, &mut out),
+                _ => page.read_nested(PROBED_ROWS, target, scratch, &mut out),
+            };
+            rows += read? as u64;
+        }
+        Ok(rows)
     }
 
     fn close(&mut self) {
@@ -256,6 +319,9 @@ impl ChunkReader {
         };
         let mut page = OpenPage::new(start, page, values, keys_below);
         page.is_validated = is_dictionary_encoded && self.dictionary_is_text;
+        if self.is_after_gap && self.target.max_rep > 0 {
+            page.skip_nested(0).map_err(|error| page.start.place(error))?;
+        }
         self.page = Some(page);
         Ok(())
     }
@@ -268,7 +334,7 @@ impl ChunkReader {
         self.open_data(page.start, false)
     }
 
-    fn read_dictionary(&mut self, start: &PageStart) -> Result<()> {
+    pub(super) fn read_dictionary(&mut self, start: &PageStart) -> Result<()> {
         if self.dictionary.is_some() {
             return Err(start.place(Error::corrupt("a second dictionary page in a column chunk")));
         }
@@ -285,6 +351,9 @@ impl ChunkReader {
         Ok(())
     }
 }
+
+/// Rows that are decoded at a time to see whether they can be.
+const PROBED_ROWS: usize = 8192;
 
 const PLAIN: i32 = 0;
 const PLAIN_DICTIONARY: i32 = 2;

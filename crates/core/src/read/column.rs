@@ -1,6 +1,6 @@
 //! One column over several row groups.
 
-use super::{ChunkReader, LeafBatch, Target};
+use super::{ChunkReader, LeafBatch, Survey, Target};
 use crate::meta::ParquetMetaData;
 use crate::page::{PageMemory, PageOptions};
 use crate::source::Source;
@@ -19,6 +19,17 @@ pub struct ColumnReader {
     chunk: Option<OpenChunk>,
     /// Of the chunk before, while none is open.
     memory: PageMemory,
+    /// What to read of the only row group, if not all.
+    survey: Option<Arc<Survey>>,
+}
+
+/// Rows to pass over, and rows to read after them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Run {
+    /// How many to pass over.
+    pub skip: usize,
+    /// How many to read.
+    pub read: usize,
 }
 
 struct OpenChunk {
@@ -48,14 +59,38 @@ impl ColumnReader {
             row_groups,
             chunk: None,
             memory: PageMemory::default(),
+            survey: None,
         }
+    }
+
+    /// A reader of what `survey` found in column `leaf` of `row_group`: the rows that are lost do not count.
+    pub fn of_survey(
+        source: Arc<dyn Source>,
+        metadata: Arc<ParquetMetaData>,
+        row_group: usize,
+        leaf: usize,
+        target: Target,
+        options: PageOptions,
+        survey: Arc<Survey>,
+    ) -> Self {
+        let reader = ColumnReader::new(source, metadata, &[row_group], leaf, target, options);
+        ColumnReader { survey: Some(survey), ..reader }
     }
 
     /// The next `rows` rows, which must be there.
     pub fn read(&mut self, rows: usize) -> Result<LeafBatch> {
+        self.read_runs(&[Run { skip: 0, read: rows }])
+    }
+
+    /// The rows of several runs, one after the other, which must be there.
+    pub fn read_runs(&mut self, runs: &[Run]) -> Result<LeafBatch> {
         let mut out = LeafBatch::new(self.target.physical.shape());
+        let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
-        self.advance(rows, |chunk, rows| chunk.read(rows, &mut out))?;
+        for run in runs {
+            self.skip(run.skip)?;
+            self.advance(run.read, |chunk, rows| chunk.read(rows, &mut out))?;
+        }
         out.finish();
         Ok(out)
     }
@@ -103,14 +138,20 @@ impl ColumnReader {
                 return Ok(None);
             };
             let meta = self.metadata.row_group(row_group);
-            let left = usize::try_from(meta.num_rows()).unwrap_or(usize::MAX);
+            let rows = self.survey.as_ref().map_or(meta.num_rows(), |survey| survey.rows());
+            let left = usize::try_from(rows).unwrap_or(usize::MAX);
             if left == 0 {
                 continue;
             }
             let column = meta.column(self.leaf)?;
             let (source, target) = (self.source.clone(), self.target.clone());
             let memory = std::mem::take(&mut self.memory);
-            let reader = ChunkReader::new(source, column, target, self.options.clone(), memory)
+            let options = self.options.clone();
+            let reader = match &self.survey {
+                Some(survey) => ChunkReader::of_survey(source, column, target, options, survey.clone()),
+                None => ChunkReader::new(source, column, target, options, memory),
+            };
+            let reader = reader
                 .map_err(|error| error.in_column(column.leaf().dotted().clone()).in_row_group(row_group))?;
             self.chunk = Some(OpenChunk { reader, row_group, left });
         }

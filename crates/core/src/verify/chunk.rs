@@ -40,7 +40,7 @@ const PLACE: Rule = rule(
 );
 const OVERLAP: Rule = rule(
     "chunk-overlap",
-    Severity::Corrupt,
+    Severity::Invalid,
     Level::Quick,
     "Chunks, indexes and bloom filters do not overlap",
     "README.md, File format",

@@ -3,7 +3,7 @@
 use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, UNCHECKED, rule};
-use super::{Level, Report, VerifyOptions, schema};
+use super::{Level, Report, VerifyOptions, schema, statistics};
 use crate::meta::ParquetMetaData;
 use crate::order::Order;
 use crate::source::Source;
@@ -128,6 +128,7 @@ fn check(metadata: &ParquetMetaData, place: &Place, findings: &mut Findings<'_>)
     if !matches!(thrift.version, 1 | 2) {
         findings.add(&VERSION, place.clone(), || format!("version {}", thrift.version));
     }
+    statistics::check_orders(metadata, place, findings);
     let columns = metadata.schema().columns();
     let Some(orders) = metadata.column_orders() else {
         return;

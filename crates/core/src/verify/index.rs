@@ -7,7 +7,6 @@ use super::walk::PageSeen;
 use super::{Level, statistics};
 use crate::index::{read_column_index, read_offset_index};
 use crate::meta::ColumnChunk;
-use crate::order::Order;
 use crate::page::PageStart;
 use crate::schema::Leaf;
 use crate::stats::boundary_order;
@@ -95,6 +94,8 @@ pub(super) const RULES: &[Rule] =
 pub(super) struct Indexes {
     column: Option<ColumnIndex>,
     offset: Option<OffsetIndex>,
+    /// Whether the offset index is worth comparing with pages.
+    is_sound: bool,
     /// Data pages passed.
     pages: usize,
     /// Rows before the next page, while they are known.
@@ -109,7 +110,6 @@ pub(super) fn read(
     place: &Place,
     findings: &mut Findings<'_>,
 ) -> Indexes {
-    let leaf = chunk.leaf();
     // What is not inside the file was said before, by the footer alone.
     let is_inside = |range: Option<Range<u64>>| range.is_none_or(|range| range.end <= file.data_end);
     let mut indexes = Indexes { rows: Some(0), ..Indexes::default() };
@@ -117,7 +117,7 @@ pub(super) fn read(
         match read_column_index(&*file.source, chunk, &file.limits) {
             Ok(Some(index)) => {
                 let place = at(place, chunk.column_index_range());
-                let is_usable = check_column_index(&index, leaf, file.order(column), &place, findings);
+                let is_usable = check_column_index(file, &index, column, &place, findings);
                 indexes.column = Some(index).filter(|_| is_usable);
             }
             Ok(None) => {}
@@ -129,7 +129,7 @@ pub(super) fn read(
             Ok(Some(index)) => {
                 let place = at(place, chunk.offset_index_range());
                 let rows = place.row_group.map_or(0, |i| file.metadata.row_group(i).num_rows());
-                check_offset_index(&index, chunk, rows, &place, findings);
+                indexes.is_sound = check_offset_index(&index, chunk, rows, &place, findings);
                 indexes.offset = Some(index);
             }
             Ok(None) => {}
@@ -155,12 +155,13 @@ fn at(place: &Place, range: Option<Range<u64>>) -> Place {
 
 /// Returns whether its lists have the lengths that they must have.
 fn check_column_index(
+    file: &File,
     index: &ColumnIndex,
-    leaf: &Leaf,
-    order: Option<Order>,
+    column: usize,
     place: &Place,
     findings: &mut Findings<'_>,
 ) -> bool {
+    let (leaf, order) = (file.leaf(column), file.order(column));
     let pages = index.null_pages.len();
     let levels = |max: u8| pages.saturating_mul(usize::from(max) + 1);
     let lists = [
@@ -191,7 +192,7 @@ fn check_column_index(
         return false;
     }
     let Some(order) = order else {
-        statistics::no_order(leaf, "a column index", place, findings);
+        statistics::no_order(file, leaf, "a column index", place, findings);
         return true;
     };
     let mut is_valid = true;
@@ -237,8 +238,8 @@ fn check_offset_index(
     rows: u64,
     place: &Place,
     findings: &mut Findings<'_>,
-) {
-    let Ok(range) = chunk.byte_range() else { return };
+) -> bool {
+    let Ok(range) = chunk.byte_range() else { return false };
     let (mut end, mut row) = (range.start, 0);
     for (i, location) in index.page_locations.iter().enumerate() {
         let start = u64::try_from(location.offset).unwrap_or(0);
@@ -255,16 +256,17 @@ fn check_offset_index(
                     location.compressed_page_size, location.offset
                 )
             });
-            return;
+            return false;
         }
         (end, row) = (start.saturating_add(size), first_row);
     }
+    true
 }
 
 impl Indexes {
     /// Whether pages must begin with a row.
     pub(super) fn has_offset_index(&self) -> bool {
-        self.offset.is_some()
+        self.is_sound
     }
 
     /// Holds the next data page against both indexes.
@@ -280,7 +282,7 @@ impl Indexes {
         self.pages += 1;
         let rows_before = self.rows;
         self.rows = self.rows.zip(seen.rows).and_then(|(before, rows)| before.checked_add(rows));
-        if let Some(index) = &self.offset {
+        if let Some(index) = self.offset.as_ref().filter(|_| self.is_sound) {
             check_location(index, i, start, rows_before, seen, place, findings);
         }
         if let Some(index) = self.column.as_ref().filter(|index| i < index.null_pages.len()) {
@@ -355,6 +357,7 @@ fn check_counts(
         let is_null = levels.values() == 0;
         if index.null_pages[i] != is_null {
             wrong(format!("null page: {}, there are {} values", index.null_pages[i], levels.values()));
+            return;
         }
         let nulls = index.null_counts.as_ref().and_then(|counts| counts.get(i));
         if let Some(nulls) = nulls.filter(|nulls| !seen.nulls().is_some_and(|range| range.contains(*nulls))) {

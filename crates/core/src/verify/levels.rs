@@ -3,7 +3,7 @@
 use super::Level;
 use super::file::File;
 use super::findings::Findings;
-use super::nesting::{CONTRADICT, FIRST, LeafShape, NULL_KEY, Siblings};
+use super::nesting::{BOUNDARY, CONTRADICT, FIRST, LeafShape, NULL_KEY, Siblings};
 use crate::schema::Leaf;
 use crate::stats::LevelCounts;
 use marquetry_base::{Place, Result};
@@ -22,6 +22,8 @@ pub(super) struct LevelReader<'a> {
 /// What a page must be like at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
+    /// It is the first of its chunk.
+    First,
     /// It begins a row.
     Row,
     /// It may go on with the last one of the page before.
@@ -67,9 +69,12 @@ impl<'a> LevelReader<'a> {
                 rep.decode(block, &mut self.rep)?;
             }
             def.decode(block, &mut self.def)?;
-            if done == 0 && start == Start::Row && self.rep.first().is_some_and(|rep| *rep != 0) {
-                findings
-                    .add(&FIRST, place.clone(), || format!("the first repetition level is {}", self.rep[0]));
+            if done == 0
+                && start != Start::Any
+                && let Some(first) = self.rep.first().filter(|rep| **rep != 0)
+            {
+                let rule = if start == Start::First { &FIRST } else { &BOUNDARY };
+                findings.add(rule, place.clone(), || format!("the first repetition level is {first}"));
             }
             counts.add_def_levels(&self.def);
             match max_rep {

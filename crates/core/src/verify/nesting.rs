@@ -56,8 +56,15 @@ pub(super) const FIRST: Rule = rule(
     "levels-first",
     Severity::Corrupt,
     Level::Default,
-    "The first entry of a chunk, of a V2 page, and of a page that an offset index lists, begins a row",
-    "README.md, Nested Encoding; parquet.thrift, DataPageHeaderV2.num_rows, OffsetIndex",
+    "The first entry of a chunk begins a row",
+    "README.md, Nested Encoding",
+);
+pub(super) const BOUNDARY: Rule = rule(
+    "page-row-boundary",
+    Severity::Invalid,
+    Level::Default,
+    "V2 pages, and pages that an offset index lists, begin with a row",
+    "parquet.thrift, DataPageHeaderV2.num_rows, OffsetIndex",
 );
 pub(super) const CONTRADICT: Rule = rule(
     "levels-contradict",
@@ -74,8 +81,19 @@ const SIBLINGS: Rule = rule(
     "README.md, Nested Encoding",
 );
 
-pub(super) const RULES: &[Rule] =
-    &[LIST, LEGACY_LIST, MAP, MAP_KEY, LEGACY_MAP, UNANNOTATED, NULL_KEY, FIRST, CONTRADICT, SIBLINGS];
+pub(super) const RULES: &[Rule] = &[
+    LIST,
+    LEGACY_LIST,
+    MAP,
+    MAP_KEY,
+    LEGACY_MAP,
+    UNANNOTATED,
+    NULL_KEY,
+    FIRST,
+    BOUNDARY,
+    CONTRADICT,
+    SIBLINGS,
+];
 
 /// Checks the groups that lists and maps are made of.
 pub(super) fn check_schema(file: &File, findings: &mut Findings<'_>) {

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::shown::shown;
 use super::walk::PageSeen;
-use crate::meta::ColumnChunk;
+use crate::meta::{ColumnChunk, ParquetMetaData};
 use crate::order::Order;
 use crate::schema::Leaf;
 use crate::stats::{Bounds, GeoBounds};
@@ -59,9 +59,9 @@ const NAN_COUNT: Rule = rule(
 );
 const DISTINCT: Rule = rule(
     "statistics-distinct-count",
-    Severity::Invalid,
+    Severity::Suspicious,
     Level::Deep,
-    "The distinct count is right",
+    "The distinct count is right, and not an estimate",
     "parquet.thrift, Statistics.distinct_count",
 );
 const BOUNDS: Rule = rule(
@@ -112,6 +112,21 @@ pub(super) const RULES: &[Rule] = &[
     SIZES, GEO,
 ];
 
+/// Bounds in a file that declares no orders at all: said once for it.
+pub(super) fn check_orders(metadata: &ParquetMetaData, place: &Place, findings: &mut Findings<'_>) {
+    let has_bounds = |chunk: ColumnChunk<'_>| {
+        chunk
+            .statistics()
+            .is_some_and(|statistics| statistics.min_value.is_some() || statistics.max_value.is_some())
+    };
+    let chunks = || metadata.row_groups().flat_map(|row_group| row_group.columns().flatten());
+    if metadata.column_orders().is_none() && chunks().any(has_bounds) {
+        findings.add(&NO_ORDER, place.clone(), || {
+            "there are min_value and max_value, and no column_orders for them".to_owned()
+        });
+    }
+}
+
 /// What the footer's statistics of a chunk say on their own.
 pub(super) fn check_chunk(
     file: &File,
@@ -122,7 +137,7 @@ pub(super) fn check_chunk(
 ) {
     let leaf = chunk.leaf();
     if let Some(statistics) = chunk.statistics() {
-        check_form(leaf, file.order(column), statistics, chunk.num_values(), place, findings);
+        check_form(file, column, statistics, chunk.num_values(), place, findings);
     }
     let Some(sizes) = chunk.size_statistics() else { return };
     let histograms = [
@@ -146,14 +161,15 @@ pub(super) fn check_chunk(
 }
 
 /// What statistics say on their own.
-fn check_form(
-    leaf: &Leaf,
-    order: Option<Order>,
+pub(super) fn check_form(
+    file: &File,
+    column: usize,
     statistics: &Statistics,
     entries: i64,
     place: &Place,
     findings: &mut Findings<'_>,
 ) {
+    let (leaf, order) = (file.leaf(column), file.order(column));
     let bounds = (statistics.min_value.as_deref(), statistics.max_value.as_deref());
     let deprecated = (statistics.min.as_deref(), statistics.max.as_deref());
     match order {
@@ -161,7 +177,7 @@ fn check_form(
             check_pair(&FORM, leaf, order, bounds, String::new, place, findings);
         }
         None if bounds.0.is_some() || bounds.1.is_some() => {
-            no_order(leaf, "min_value and max_value", place, findings)
+            no_order(file, leaf, "min_value and max_value", place, findings)
         }
         None => {}
     }
@@ -172,7 +188,8 @@ fn check_form(
     let is_float = Order::of(leaf).is_float();
     let counts = [
         ("null_count", statistics.null_count, true),
-        ("distinct_count", statistics.distinct_count, true),
+        // Some writers estimate it, and more values than there are come out: another rule.
+        ("distinct_count", statistics.distinct_count.map(|count| count.min(0)), true),
         ("nan_count", statistics.nan_count, is_float),
     ];
     for (name, count, is_legal) in counts {
@@ -184,8 +201,12 @@ fn check_form(
     }
 }
 
-/// Bounds whose order nobody knows.
-pub(super) fn no_order(leaf: &Leaf, what: &str, place: &Place, findings: &mut Findings<'_>) {
+/// Bounds in an order that nobody knows.
+pub(super) fn no_order(file: &File, leaf: &Leaf, what: &str, place: &Place, findings: &mut Findings<'_>) {
+    if file.metadata.column_orders().is_none() {
+        // That was said once, for all columns.
+        return;
+    }
     findings.add(&NO_ORDER, place.clone(), || match leaf.logical() {
         Some(logical) => format!("{what} of {} ({logical})", leaf.physical()),
         None => format!("{what} of {}", leaf.physical()),
@@ -390,16 +411,4 @@ fn outside(said: &BoundingBox, actual: &BoundingBox) -> Option<(&'static str, Ex
         let is_wrapped = axis == "x" && said.0 > said.1;
         (!is_wrapped && (said.0 > actual.0 || said.1 < actual.1)).then_some((axis, said, actual))
     })
-}
-
-/// The statistics of a page header on their own.
-pub(super) fn check_page_form(
-    leaf: &Leaf,
-    order: Option<Order>,
-    statistics: &Statistics,
-    entries: usize,
-    place: &Place,
-    findings: &mut Findings<'_>,
-) {
-    check_form(leaf, order, statistics, i64::try_from(entries).unwrap_or(i64::MAX), place, findings);
 }

@@ -115,6 +115,7 @@ pub(super) fn check_chunk(
         file,
         chunk,
         row_group,
+        column,
         order,
         at: range.start,
         end: range.end,
@@ -144,6 +145,7 @@ struct Walk<'a, 'f, 's> {
     file: &'a File,
     chunk: ColumnChunk<'a>,
     row_group: usize,
+    column: usize,
     order: Option<Order>,
     /// Where the next header is.
     at: u64,
@@ -268,8 +270,11 @@ impl Walk<'_, '_, '_> {
         };
         let is_first = self.totals.values == n as u64;
         let is_v2 = start.header.type_ == PageType::DATA_PAGE_V2;
-        let begins =
-            if is_first || is_v2 || self.indexes.has_offset_index() { Start::Row } else { Start::Any };
+        let begins = match is_first {
+            true => Start::First,
+            false if is_v2 || self.indexes.has_offset_index() => Start::Row,
+            false => Start::Any,
+        };
         let levels = match self.levels.read(&mut rep, &mut def, n, begins, place, self.findings) {
             Ok(levels) => levels,
             Err(error) => {
@@ -338,7 +343,8 @@ impl Walk<'_, '_, '_> {
     fn check_statistics(&mut self, start: &PageStart, n: usize, seen: &PageSeen, place: &Place) {
         let Some(statistics) = self.header_statistics(start) else { return };
         let leaf = self.chunk.leaf();
-        statistics::check_page_form(leaf, self.order, &statistics, n, place, self.findings);
+        let entries = i64::try_from(n).unwrap_or(i64::MAX);
+        statistics::check_form(self.file, self.column, &statistics, entries, place, self.findings);
         statistics::check_truth(leaf, self.order, &statistics, seen, None, place, self.findings);
     }
 

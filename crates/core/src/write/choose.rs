@@ -53,17 +53,18 @@ const WEIGHTS: [(i32, f64); 5] = [
 ];
 
 /// The encodings that values of a type may get, besides a dictionary. ALP, in preview, is only for those who ask for it.
+///
+/// QUIRK: `Modern` is what pyarrow 26, DuckDB 2, polars 2, fastparquet 2026.9 and Spark 4 all read right. fastparquet
+/// returns wrong numbers for DELTA_BINARY_PACKED and wrong booleans for RLE without any error, and refuses the other
+/// delta encodings and BYTE_STREAM_SPLIT.
 pub(super) fn allowed(physical: Physical, compat: Compat) -> &'static [i32] {
     use Physical::*;
     match (compat, physical) {
-        (Compat::Maximum, _) | (_, Int96) => &[PLAIN],
-        (_, Boolean) => &[PLAIN, RLE],
-        (Compat::Modern, Int32 | Int64) => &[PLAIN, DELTA_BINARY_PACKED],
+        (Compat::Maximum | Compat::Modern, _) | (_, Int96) => &[PLAIN],
+        (Compat::Latest, Boolean) => &[PLAIN, RLE],
         (Compat::Latest, Int32 | Int64) => &[PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT],
-        (_, Float | Double) => &[PLAIN, BYTE_STREAM_SPLIT],
-        (_, ByteArray) => &[PLAIN, DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY],
-        // QUIRK: polars (2.1) reads no other encoding of fixed-width values.
-        (Compat::Modern, FixedLenByteArray(_)) => &[PLAIN],
+        (Compat::Latest, Float | Double) => &[PLAIN, BYTE_STREAM_SPLIT],
+        (Compat::Latest, ByteArray) => &[PLAIN, DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY],
         (Compat::Latest, FixedLenByteArray(_)) => &[PLAIN, DELTA_BYTE_ARRAY, BYTE_STREAM_SPLIT],
     }
 }

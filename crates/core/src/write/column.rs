@@ -243,11 +243,12 @@ impl ColumnWriter {
         self.choice.candidates.push(now);
         match when {
             When::Full => {
-                let keep = committed || choose::is_better(&now, &best);
-                if keep {
+                // QUIRK: fastparquet reads nulls from pages that follow, in another encoding, those of a dictionary. So all
+                // pages of the chunk are alike, unless some have left for the temporary file.
+                if committed {
                     self.choice.reason = "the dictionary was full";
                 }
-                self.leave_dictionary(best.code, keep, workspace)
+                self.leave_dictionary(best.code, committed, workspace)
             }
             When::Growing if found.may_beat(&best, &self.settings) => Ok(()),
             When::Complete if choose::is_better(&now, &best) => Ok(()),
@@ -412,7 +413,7 @@ impl std::fmt::Debug for ColumnWriter {
 enum When {
     /// More values will come.
     Growing,
-    /// It ends here in any case; what has it already may keep it.
+    /// It ends here in any case.
     Full,
     /// All values are there.
     Complete,

@@ -16,7 +16,7 @@ mod walk;
 use super::chunk_bytes::ChunkBytes;
 use super::file::EncodedChunk;
 use crate::meta::{ColumnChunk, ParquetMetaData};
-use crate::page::Trust;
+use crate::page::{Trust, plain_pages_are_believed};
 use crate::source::Source;
 use beside::Indexes;
 use marquetry_base::{Error, Limits, Result};
@@ -129,8 +129,7 @@ impl Origin<'_> {
             verify: settings.verify_checksums,
             // A writer's wrong checksums are excused by its name, which the new file does not have.
             reseal: trust == Trust::Disbelieved,
-            mark_compressed: codec != Codec::Uncompressed
-                && !trust::plain_pages_are_believed(self.created_by),
+            mark_compressed: codec != Codec::Uncompressed && !plain_pages_are_believed(self.created_by),
             rows: self.rows,
             count_rows: settings.offset_index,
             trust,

@@ -3,16 +3,20 @@
 //! ```text
 //! PAR1
 //! row group 0:  chunk of column 0, chunk of column 1, ...  bloom filters
+//! checkpoint, if asked for: the footer of a file that ended here
 //! row group 1:  ...
 //! column indexes, offset indexes
 //! footer, its length, PAR1
 //! ```
 
+use super::checkpoint::{CheckpointEvery, Durable, Schedule};
 use super::chunk_bytes::{ChunkBytes, unwritten};
+use crate::checkpoint::frame;
 use crate::meta::ParquetMetaData;
+use crate::page::plain_pages_are_believed;
 use marquetry_base::{Error, Kind, Limits, Result};
 use marquetry_format as format;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// What is said about a file as a whole.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -27,6 +31,8 @@ pub struct FileSettings {
     pub filters_at_end: bool,
     /// Whether offset indexes are left out.
     pub leave_out_offset_index: bool,
+    /// When checkpoints are left in the file.
+    pub checkpoint_every: Option<CheckpointEvery>,
 }
 
 /// A column chunk that is ready to go into a file. All offsets in it count from its first byte.
@@ -46,38 +52,67 @@ pub struct EncodedChunk {
 
 /// Writes a file front to back.
 ///
-/// After an error nothing more can be written: what the sink has by then is no Parquet file, for it lacks a footer.
+/// After an error nothing more can be written: what the sink has by then is no Parquet file, for it lacks a footer. Its
+/// checkpoints are whole, and [found](crate::checkpoint::find_last_checkpoint).
 #[derive(Debug)]
 pub struct FileWriter<W> {
-    sink: W,
-    position: u64,
-    schema: Vec<format::SchemaElement>,
-    settings: FileSettings,
-    num_rows: i64,
-    row_groups: Vec<format::RowGroup>,
+    pub(super) sink: W,
+    pub(super) position: u64,
+    /// The number that the footer has for the format's version.
+    pub(super) version: i32,
+    pub(super) schema: Vec<format::SchemaElement>,
+    pub(super) settings: FileSettings,
+    pub(super) row_groups: Vec<format::RowGroup>,
     /// The indexes of each chunk of each row group; they go before the footer.
-    indexes: Vec<Vec<Indexes>>,
-    failed: bool,
+    pub(super) indexes: Vec<Vec<Indexes>>,
+    pub(super) schedule: Schedule,
+    /// Makes what was written safe.
+    pub(super) sync: fn(&mut W) -> io::Result<()>,
+    /// Whether there is a file before it that must not be lost: its new end is written when all before that is safe.
+    pub(super) grows: bool,
+    pub(super) failed: bool,
 }
 
-#[derive(Debug)]
-struct Indexes {
+#[derive(Debug, Default)]
+pub(super) struct Indexes {
     column: Option<format::ColumnIndex>,
     offset: Option<format::OffsetIndex>,
     bloom_filter: Option<Vec<u8>>,
 }
 
 impl<W: Write> FileWriter<W> {
-    /// Begins a file of this schema, whose first element is the root.
+    /// Begins a file of this schema, whose first element is the root. Checkpoints are flushed, which for most sinks does
+    /// not mean that they survive a crash of the machine: see [`new_durable`](Self::new_durable).
     pub fn new(sink: W, schema: Vec<format::SchemaElement>, settings: FileSettings) -> Result<Self> {
+        Self::begin(sink, schema, settings, W::flush)
+    }
+
+    /// As [`new`](Self::new); checkpoints are synced.
+    pub fn new_durable(sink: W, schema: Vec<format::SchemaElement>, settings: FileSettings) -> Result<Self>
+    where
+        W: Durable,
+    {
+        Self::begin(sink, schema, settings, W::sync)
+    }
+
+    fn begin(
+        sink: W,
+        schema: Vec<format::SchemaElement>,
+        settings: FileSettings,
+        sync: fn(&mut W) -> io::Result<()>,
+    ) -> Result<Self> {
         let mut writer = FileWriter {
             sink,
             position: 0,
+            // SPEC: FileMetaData.version: writers should write 1.
+            version: 1,
             schema,
+            schedule: Schedule::new(settings.checkpoint_every),
             settings,
-            num_rows: 0,
             row_groups: Vec::new(),
             indexes: Vec::new(),
+            sync,
+            grows: false,
             failed: false,
         };
         writer.write(&format::PAR1)?;
@@ -104,6 +139,11 @@ impl<W: Write> FileWriter<W> {
         &mut self.sink
     }
 
+    /// Gives the file up, as it is, without a footer.
+    pub fn into_sink(self) -> W {
+        self.sink
+    }
+
     /// Adds to the file's key-value metadata.
     pub fn add_key_value(&mut self, pair: format::KeyValue) {
         self.settings.key_values.push(pair);
@@ -117,6 +157,12 @@ impl<W: Write> FileWriter<W> {
         sorting_columns: Option<Vec<format::SortingColumn>>,
     ) -> Result<()> {
         self.check()?;
+        if self.grows && !plain_pages_are_believed(self.settings.created_by.as_deref()) {
+            return Err(Error::unsupported(
+                "by the name of its writer, readers take all V2 pages of this file to be compressed: nothing is added to \
+                 it; rewrite it first",
+            ));
+        }
         let ordinal = self.row_groups.len();
         let place = |error: Error, column: &[String]| error.in_row_group(ordinal).in_column(column.join("."));
         let start = self.position;
@@ -148,41 +194,99 @@ impl<W: Write> FileWriter<W> {
             ordinal: i16::try_from(ordinal).ok(),
             columns,
         };
-        self.num_rows += row_group.num_rows;
         self.row_groups.push(row_group);
         self.indexes.push(indexes);
         Ok(())
+    }
+
+    /// Whether [`FileSettings::checkpoint_every`] asks for a checkpoint behind the last row group. `filling` are the
+    /// bytes of one that could be ended for it.
+    pub fn is_checkpoint_due(&self, filling: u64) -> bool {
+        self.schedule.is_due(self.position, self.row_groups.len(), self.columns(), filling)
+    }
+
+    /// Whether the row group that is being filled is to be ended for a checkpoint that is due.
+    pub fn ends_row_groups_for_checkpoints(&self) -> bool {
+        self.schedule.ends_row_groups()
+    }
+
+    /// Writes a checkpoint: a footer of all row groups so far, and makes it safe. The file could end here, but for the
+    /// indexes, and the bloom filters where they are to be at the end. The footer that [`finish`](Self::finish) writes
+    /// does not refer to these bytes.
+    ///
+    /// Once this has returned, the rows before it are found whatever happens to the writer.
+    pub fn write_checkpoint(&mut self) -> Result<()> {
+        self.check()?;
+        let thrift = self.take_thrift();
+        let footer = bytes_of(&thrift);
+        self.put_thrift(thrift);
+        let checkpoint = frame(self.position, &footer)?;
+        self.write(&checkpoint)?;
+        self.make_safe()?;
+        let (row_groups, columns) = (self.row_groups.len(), self.columns());
+        self.schedule.done(checkpoint.len() as u64, self.position, row_groups, columns);
+        Ok(())
+    }
+
+    /// How many checkpoints there are in the file, and how many bytes they have.
+    pub fn checkpoints(&self) -> (usize, u64) {
+        (self.schedule.count, self.schedule.bytes)
+    }
+
+    fn columns(&self) -> usize {
+        self.row_groups.last().map_or(0, |group| group.columns.len())
     }
 
     /// Writes the indexes and the footer, flushes, and gives the sink back.
     pub fn finish(mut self) -> Result<(W, ParquetMetaData)> {
         self.check()?;
         self.write_indexes()?;
-        let FileSettings { created_by, column_orders, key_values, .. } = std::mem::take(&mut self.settings);
-        let thrift = format::FileMetaData {
-            // SPEC: FileMetaData.version: writers should write 1.
-            version: 1,
-            schema: std::mem::take(&mut self.schema),
-            num_rows: self.num_rows,
-            row_groups: std::mem::take(&mut self.row_groups),
-            key_value_metadata: Some(key_values).filter(|pairs| !pairs.is_empty()),
-            created_by,
-            column_orders,
-            encryption_algorithm: None,
-            footer_signing_key_metadata: None,
-        };
         let start = self.position;
-        let mut footer = format::Writer::new();
-        thrift.write(&mut footer);
-        let footer = footer.finish();
+        let thrift = self.take_thrift();
+        let footer = bytes_of(&thrift);
         let len = u32::try_from(footer.len()).map_err(|_| too_long("footer"))?;
         self.write(&footer)?;
-        self.write(&len.to_le_bytes())?;
-        self.write(&format::PAR1)?;
+        if self.grows {
+            self.make_safe()?;
+        }
+        let [a, b, c, d] = len.to_le_bytes();
+        let [p, q, r, s] = format::PAR1;
+        self.write(&[a, b, c, d, p, q, r, s])?;
+        if self.grows {
+            self.make_safe()?;
+        }
         let done = self.sink.flush().map_err(unwritten);
         self.note(done)?;
         let metadata = ParquetMetaData::from_thrift(thrift, &Limits::default())?;
         Ok((self.sink, metadata.with_data_end(start)))
+    }
+
+    /// The footer; what it is made of is moved there, for row groups may be many.
+    fn take_thrift(&mut self) -> format::FileMetaData {
+        let settings = &mut self.settings;
+        format::FileMetaData {
+            version: self.version,
+            schema: std::mem::take(&mut self.schema),
+            num_rows: self.row_groups.iter().map(|group| group.num_rows).fold(0, i64::saturating_add),
+            row_groups: std::mem::take(&mut self.row_groups),
+            key_value_metadata: Some(std::mem::take(&mut settings.key_values))
+                .filter(|pairs| !pairs.is_empty()),
+            created_by: settings.created_by.take(),
+            column_orders: settings.column_orders.take(),
+            encryption_algorithm: None,
+            footer_signing_key_metadata: None,
+        }
+    }
+
+    fn put_thrift(&mut self, thrift: format::FileMetaData) {
+        (self.schema, self.row_groups) = (thrift.schema, thrift.row_groups);
+        self.settings.key_values = thrift.key_value_metadata.unwrap_or_default();
+        (self.settings.created_by, self.settings.column_orders) = (thrift.created_by, thrift.column_orders);
+    }
+
+    pub(super) fn make_safe(&mut self) -> Result<()> {
+        let done = (self.sync)(&mut self.sink).map_err(unwritten);
+        self.note(done)
     }
 
     /// Writes the bloom filters of some chunks, and forgets them.
@@ -235,7 +339,7 @@ impl<W: Write> FileWriter<W> {
         Ok((offset, length(index.len())?))
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let done = self.sink.write_all(bytes).map_err(unwritten);
         self.note(done)?;
         self.position += bytes.len() as u64;
@@ -247,12 +351,18 @@ impl<W: Write> FileWriter<W> {
         done
     }
 
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         match self.failed {
             true => Err(Error::new(Kind::Io, "writing failed before; the file cannot be finished")),
             false => Ok(()),
         }
     }
+}
+
+fn bytes_of(thrift: &format::FileMetaData) -> Vec<u8> {
+    let mut footer = format::Writer::new();
+    thrift.write(&mut footer);
+    footer.finish()
 }
 
 /// The chunk's metadata with offsets that count from the file's first byte.

@@ -25,7 +25,7 @@ pub use encoding::Encoding;
 pub use marquetry_format::{KeyValue, SortingColumn};
 pub use selector::{ColumnPath, TypeSelector};
 
-use super::Compat;
+use super::{CheckpointEvery, Compat};
 use rules::Rule;
 use std::sync::Arc;
 
@@ -60,6 +60,7 @@ pub struct WriterProperties {
     arrow_schema: bool,
     threads: usize,
     memory_limit: Option<usize>,
+    checkpoint_every: Option<CheckpointEvery>,
     total_order: bool,
     created_by: String,
     key_value_metadata: Option<Vec<KeyValue>>,
@@ -95,8 +96,9 @@ pub type WriterPropertiesPtr = Arc<WriterProperties>;
 
 /// Bytes in a data page unless something else is asked for.
 pub const DEFAULT_PAGE_SIZE: usize = 1 << 20;
-/// Bytes in a dictionary page unless something else is asked for.
-pub const DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT: usize = DEFAULT_PAGE_SIZE;
+/// Bytes in a dictionary page unless something else is asked for. More than other writers allow: a dictionary is given up
+/// because it does not pay, and hardly ever because it is large.
+pub const DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT: usize = 4 << 20;
 /// Rows in a data page unless something else is asked for: a page is what a filter can pass over.
 pub const DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT: usize = 20_000;
 /// Rows in a row group unless something else is asked for.
@@ -141,6 +143,7 @@ impl Default for WriterProperties {
             arrow_schema: true,
             threads: 1,
             memory_limit: None,
+            checkpoint_every: None,
             total_order: false,
             created_by: created_by(),
             key_value_metadata: None,

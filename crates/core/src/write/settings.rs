@@ -58,12 +58,13 @@ pub enum EncodingChoice {
 /// Which readers must be able to read what [`EncodingChoice::Auto`] chooses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Compat {
-    /// All readers of the last ten years: PLAIN and dictionaries.
+    /// All readers of the last ten years: PLAIN and dictionaries, and SNAPPY unless another codec is asked for.
     Maximum,
-    /// All current readers: the delta encodings as well.
+    /// All current readers: PLAIN and dictionaries. More, once the last of them reads more.
     #[default]
     Modern,
-    /// All that the format's current version has, but for what is in preview.
+    /// Those of the format's current version: all encodings but those in preview. pyarrow, parquet-java and the `parquet`
+    /// crate are among them; DuckDB, polars and Spark read most of it, fastparquet next to nothing.
     Latest,
 }
 

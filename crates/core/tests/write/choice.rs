@@ -55,7 +55,7 @@ fn strings(n: usize, string: impl Fn(usize) -> String) -> Values {
 
 #[test]
 fn typical_columns_get_what_suits_them() {
-    let settings = plain_settings();
+    let settings = ColumnSettings { compat: Compat::Latest, ..plain_settings() };
     let random = &mut Random(1);
     let n = 100_000;
     let sorted = Values::W64((0..n).map(|i| 1_700_000_000_000 + i * 1000 + (i * i) % 700).collect());
@@ -68,8 +68,10 @@ fn typical_columns_get_what_suits_them() {
     let unique: Vec<u64> = (0..n).map(|_| random.word()).collect();
     let unique = strings(n as usize, |i| format!("{:016x}", unique[i]));
     assert!(!chosen(Physical::ByteArray, &settings, &unique).1);
-    let maximum = ColumnSettings { compat: Compat::Maximum, ..settings };
-    assert_eq!(chosen(Physical::Int64, &maximum, &sorted), (vec![PLAIN], false));
+    for compat in [Compat::Maximum, Compat::Modern] {
+        let settings = ColumnSettings { compat, ..settings.clone() };
+        assert_eq!(chosen(Physical::Int64, &settings, &sorted), (vec![PLAIN], false));
+    }
 }
 
 #[test]
@@ -242,7 +244,7 @@ const WRITTEN: [i32; 7] = [0, 3, 5, 6, 7, 8, 9];
 
 /// The encodings that may be chosen: with `Latest` all but ALP.
 fn legal(physical: Physical, compat: Compat) -> Vec<i32> {
-    let is_modern = |code: i32| code != 9 || matches!(physical, Physical::Float | Physical::Double);
+    let is_modern = |code: i32| [PLAIN, RLE_DICTIONARY].contains(&code);
     let is_allowed = |code: &i32| compat == Compat::Latest || is_modern(*code);
     let rows = registry::TABLE.iter().filter(|row| (row.legal)(physical)).map(|row| row.code);
     rows.filter(|code| WRITTEN.contains(code)).filter(is_allowed).collect()

@@ -34,7 +34,7 @@ pub(crate) fn plain_settings() -> ColumnSettings {
         level: Some(1),
         encoding: EncodingChoice::Auto { dictionary: true },
         compat: Compat::Modern,
-        dictionary_page_bytes: 1 << 20,
+        dictionary_page_bytes: 4 << 20,
         page_bytes: 1 << 20,
         page_rows: 20_000,
         page_version: PageVersion::V1,

@@ -1,6 +1,8 @@
 //! The settings of the file as a whole.
 
-use super::{BloomFilterPosition, ColumnPath, Compat, WriterPropertiesBuilder, WriterVersion};
+use super::{
+    BloomFilterPosition, CheckpointEvery, ColumnPath, Compat, WriterPropertiesBuilder, WriterVersion,
+};
 use marquetry_format::{KeyValue, SortingColumn};
 
 /// # For the file
@@ -92,6 +94,19 @@ impl WriterPropertiesBuilder {
     #[must_use]
     pub fn set_memory_limit(mut self, value: Option<usize>) -> Self {
         self.properties.memory_limit = value;
+        self
+    }
+
+    /// Whether, and how often, the writer leaves a checkpoint in the file: a footer of all row groups so far, brought to
+    /// the disk. Default `None`: a writer that dies leaves nothing that can be read.
+    ///
+    /// What a dead writer leaves is read up to its last checkpoint by the reader's `with_checkpoint_recovery`, and made a
+    /// file of its own by `marquetry recover`. The finished file is a plain Parquet file: checkpoints lie between row
+    /// groups, and its footer does not refer to them. They have neither page indexes nor bloom filters at the end;
+    /// with [`BloomFilterPosition::AfterRowGroup`] they have the latter.
+    #[must_use]
+    pub fn set_checkpoint_every(mut self, value: Option<CheckpointEvery>) -> Self {
+        self.properties.checkpoint_every = value;
         self
     }
 

@@ -3,9 +3,9 @@
 use super::rules::{Asked, Change};
 use super::selector::{ColumnPath, Selector, Subject};
 use super::{
-    BloomFilterPosition, BloomFilterProperties, Compat, Compression, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT,
-    DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE, EnabledStatistics, Encoding, WriterProperties,
-    WriterVersion,
+    BloomFilterPosition, BloomFilterProperties, CheckpointEvery, Compat, Compression,
+    DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT, DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE,
+    EnabledStatistics, Encoding, WriterProperties, WriterVersion,
 };
 use marquetry_format::{KeyValue, SortingColumn};
 
@@ -72,6 +72,11 @@ impl WriterProperties {
     /// Finished pages past so many bytes wait for the end of their row group in a temporary file.
     pub fn memory_limit(&self) -> Option<usize> {
         self.memory_limit
+    }
+
+    /// Whether, and how often, the writer leaves a checkpoint in the file.
+    pub fn checkpoint_every(&self) -> Option<CheckpointEvery> {
+        self.checkpoint_every
     }
 
     /// Whether floats are ordered by IEEE 754 totalOrder, not by the older TYPE_ORDER that more readers know.

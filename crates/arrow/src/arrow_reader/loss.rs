@@ -1,0 +1,112 @@
+//! What a reader does with what it cannot read, and the report of that.
+
+use std::fmt::{self, Display, Formatter};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a reader does where the file is damaged. Failing to read from the disk or the store is never damage.
+///
+/// Rows stay aligned: whatever is lost, all values of a batch's row belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OnCorrupt {
+    /// The read fails.
+    #[default]
+    Fail,
+    /// The rows of a page that cannot be read are left out, of all columns.
+    SkipPage,
+    /// The rows of a page that cannot be read are null in its column: in the whole field of the root that the column is
+    /// below. All fields of the root are nullable in the Arrow schema then.
+    NullPage,
+    /// A row group with a page that cannot be read, in any column that is wanted, is left out. Each page is decoded
+    /// twice: nothing of a row group is given before all of it is known to be good.
+    SkipRowGroup,
+}
+
+/// A part of a file that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// The row group, counted from 0.
+    pub row_group: usize,
+    /// The column: a dotted path.
+    pub column: Arc<str>,
+    /// The page in its column chunk, counted from 0; a dictionary page counts. `None` if it is no single page.
+    pub page: Option<usize>,
+    /// The rows of the file that are left out or null because of it. None for a dictionary page: the pages that need it
+    /// are losses of their own. Rows that were given before the damage was met are not lost.
+    pub rows: Range<u64>,
+    /// The bytes of the file that cannot be read, as far as known.
+    pub bytes: Range<u64>,
+    /// Why.
+    pub reason: String,
+}
+
+/// All that a reader could not read so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LossReport {
+    /// The losses: by row group, as they were met.
+    pub losses: Vec<Loss>,
+    /// How many rows were left out. Losses of several columns may be of the same rows, so this is not their sum.
+    pub rows_left_out: u64,
+    /// How many values of fields of the root were made null.
+    pub values_made_null: u64,
+}
+
+impl LossReport {
+    /// Whether nothing is lost.
+    pub fn is_empty(&self) -> bool {
+        self.losses.is_empty()
+    }
+}
+
+impl Display for Loss {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "row group {}, column {}", self.row_group, self.column)?;
+        if let Some(page) = self.page {
+            write!(f, ", page {page}")?;
+        }
+        match self.rows.is_empty() {
+            true => f.write_str(", no rows")?,
+            false => write!(f, ", rows {} to {}", self.rows.start, self.rows.end - 1)?,
+        }
+        if !self.bytes.is_empty() {
+            write!(f, ", bytes {} to {}", self.bytes.start, self.bytes.end - 1)?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+/// A line for each loss, and one for the sums.
+impl Display for LossReport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("nothing lost");
+        }
+        for loss in &self.losses {
+            writeln!(f, "{loss}")?;
+        }
+        write!(f, "{} rows left out, {} values made null", self.rows_left_out, self.values_made_null)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text() {
+        let mut report = LossReport::default();
+        assert_eq!(report.to_string(), "nothing lost");
+        report.losses.push(Loss {
+            row_group: 1,
+            column: "a.b".into(),
+            page: Some(3),
+            rows: 100..200,
+            bytes: 4000..5000,
+            reason: "checksum mismatch".to_owned(),
+        });
+        report.rows_left_out = 100;
+        let text = "row group 1, column a.b, page 3, rows 100 to 199, bytes 4000 to 4999: checksum mismatch\n\
+                    100 rows left out, 0 values made null";
+        assert_eq!(report.to_string(), text);
+    }
+}

@@ -1,0 +1,325 @@
+//! Reading on where a file is damaged: one row group at a time, its columns surveyed once they turn out to be bad.
+//!
+//! ```text
+//! row group   0 ......................... 100     SkipPage reads       the runs that are whole in all columns
+//! column a      [ page ][ LOST ][ page ]          NullPage reads       of each field the runs that are whole in it,
+//! column b      [   page   ][   page   ]                               and nulls between them
+//! ```
+
+use super::loss::{Loss, LossReport, OnCorrupt};
+use super::reader::Root;
+use super::runs;
+use crate::refused;
+use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
+use arrow_schema::DataType;
+use marquetry_base::{Error, Kind, Result};
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::page::PageOptions;
+use marquetry_core::read::{ColumnReader, LeafBatch, Run, Survey, adds_up, survey};
+use marquetry_core::source::Source;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is left to be read of a file that may be damaged, and what was lost so far.
+pub(super) struct Salvage {
+    pub(super) source: Arc<dyn Source>,
+    pub(super) metadata: Arc<ParquetMetaData>,
+    pub(super) options: PageOptions,
+    pub(super) on_corrupt: OnCorrupt,
+    pub(super) row_groups: VecDeque<usize>,
+    pub(super) report: LossReport,
+    pub(super) group: Option<Group>,
+}
+
+/// The row group that is being read.
+pub(super) struct Group {
+    index: usize,
+    rows: u64,
+    /// The next row that was not given yet.
+    pub(super) row: u64,
+    /// What is known of each column of the file that is damaged.
+    surveys: Vec<Option<Arc<Survey>>>,
+    /// For each column, how many of the rows that it has were passed.
+    passed: Vec<u64>,
+    /// For each root, the rows that are lost.
+    lost: Vec<Vec<Range<u64>>>,
+    /// Losses that were not come to yet.
+    pending: Vec<Loss>,
+}
+
+/// The rows of a batch.
+pub(super) struct Chosen {
+    /// The rows of the row group that it has.
+    pub(super) runs: Vec<Range<u64>>,
+    /// The row after them and after what is left out behind them.
+    pub(super) next: u64,
+}
+
+impl Salvage {
+    /// Goes to the next row group that has rows to give. `offset` rows are passed over first. Whether there is one.
+    pub(super) fn open_next(&mut self, offset: &mut usize, roots: &mut [Root]) -> Result<bool> {
+        while let Some(index) = self.row_groups.pop_front() {
+            let rows = self.metadata.row_group(index).num_rows();
+            let row = (*offset as u64).min(rows);
+            *offset -= row as usize;
+            if row == rows {
+                continue;
+            }
+            let columns = self.metadata.schema().num_columns();
+            self.group = Some(Group {
+                index,
+                rows,
+                row,
+                surveys: vec![None; columns],
+                passed: vec![0; columns],
+                lost: vec![Vec::new(); roots.len()],
+                pending: Vec::new(),
+            });
+            for root in 0..roots.len() {
+                for column in 0..roots[root].columns.len() {
+                    self.look_at(root, &roots[root], column)?;
+                }
+            }
+            let Some(group) = &mut self.group else { continue };
+            if self.on_corrupt == OnCorrupt::SkipRowGroup && !group.pending.is_empty() {
+                self.leave_out();
+                continue;
+            }
+            self.open_columns(roots);
+            return Ok(true);
+        }
+        self.group = None;
+        Ok(false)
+    }
+
+    /// Looks for damage before anything is read of a column: at its page headers, or at everything where rows cannot be
+    /// left out later.
+    fn look_at(&mut self, root: usize, of: &Root, column: usize) -> Result<()> {
+        let leaf = of.columns[column].0;
+        let Some(group) = &self.group else { return Ok(()) };
+        let is_good = self.on_corrupt != OnCorrupt::SkipRowGroup
+            && adds_up(&self.source, &self.metadata, group.index, leaf, &self.options)?;
+        if !is_good {
+            self.survey(root, of, leaf)?;
+        }
+        Ok(())
+    }
+
+    /// What was not given of the row group is left out.
+    pub(super) fn leave_out(&mut self) {
+        let Some(mut group) = self.group.take() else { return };
+        let first = self.first_row(group.index);
+        for loss in &mut group.pending {
+            loss.rows = first.saturating_add(group.row)..first.saturating_add(group.rows);
+        }
+        self.report.losses.append(&mut group.pending);
+        self.report.rows_left_out += group.rows - group.row;
+    }
+
+    /// Finds what is lost of a column. Whether there is anything.
+    pub(super) fn survey(&mut self, root: usize, of: &Root, leaf: usize) -> Result<bool> {
+        let Some(group) = &self.group else { return Ok(false) };
+        let Some((_, _, target)) = of.columns.iter().find(|column| column.0 == leaf) else {
+            return Ok(false);
+        };
+        if group.surveys[leaf].is_some() {
+            return Ok(false);
+        }
+        let place = |error: Error| {
+            error.in_column(self.metadata.schema().column(leaf).dotted().clone()).in_row_group(group.index)
+        };
+        let found = survey(&self.source, &self.metadata, group.index, leaf, target, &self.options);
+        let found = found.map_err(place)?;
+        if found.lost().is_empty() {
+            return Ok(false);
+        }
+        for lost in found.lost() {
+            self.add(root, leaf, lost.page, lost.rows.clone(), lost.bytes.clone(), lost.reason.clone());
+        }
+        if let Some(group) = &mut self.group {
+            group.surveys[leaf] = Some(Arc::new(found));
+        }
+        Ok(true)
+    }
+
+    /// Gives up the rows of a batch in a field whose columns can be read, but do not make an array.
+    pub(super) fn give_up(&mut self, root: usize, of: &Root, chosen: &Chosen, error: &Error) -> bool {
+        let Some(group) = &self.group else { return false };
+        let rows = runs::subtract(&chosen.runs, &group.lost[root]);
+        let schema = self.metadata.schema();
+        let is_named = |leaf: usize| error.place().column.as_ref() == Some(schema.column(leaf).dotted());
+        let named = of.columns.iter().map(|column| column.0).find(|&leaf| is_named(leaf));
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return false };
+        if !matches!(error.kind(), Kind::Corrupt | Kind::Truncated) {
+            return false;
+        }
+        let chunk = self.metadata.row_group(group.index).column(of.field.first_leaf());
+        let bytes = chunk.and_then(|chunk| chunk.byte_range()).unwrap_or(0..0);
+        let leaf = named.unwrap_or(of.field.first_leaf());
+        let (rows, reason) = (first.start..last.end, error.message().to_owned());
+        self.add(root, leaf, error.place().page, rows, bytes, reason);
+        true
+    }
+
+    /// Adds a loss; rows that were given are none.
+    fn add(
+        &mut self,
+        root: usize,
+        leaf: usize,
+        page: Option<usize>,
+        rows: Range<u64>,
+        bytes: Range<u64>,
+        reason: String,
+    ) {
+        let Some(row_group) = self.group.as_ref().map(|group| group.index) else { return };
+        let first = self.first_row(row_group);
+        let column = self.metadata.schema().column(leaf).dotted().clone();
+        let Some(group) = &mut self.group else { return };
+        if !rows.is_empty() && rows.end <= group.row {
+            return;
+        }
+        let rows = rows.start.max(group.row)..rows.end.max(group.row);
+        runs::add(&mut group.lost[root], rows.clone());
+        let rows = first.saturating_add(rows.start)..first.saturating_add(rows.end);
+        group.pending.push(Loss { row_group, column, page, rows, bytes, reason });
+    }
+
+    /// After damage was found: goes back to the first row that was not given.
+    pub(super) fn begin_again(&mut self, roots: &mut [Root]) {
+        match self.on_corrupt {
+            OnCorrupt::SkipRowGroup => self.leave_out(),
+            _ => self.open_columns(roots),
+        }
+    }
+
+    /// Opens all columns at the beginning of the row group.
+    fn open_columns(&mut self, roots: &mut [Root]) {
+        let Some(group) = &mut self.group else { return };
+        group.passed.fill(0);
+        for (leaf, column, target) in roots.iter_mut().flat_map(|root| &mut root.columns) {
+            let (source, metadata) = (self.source.clone(), self.metadata.clone());
+            let (options, target) = (self.options.clone(), target.clone());
+            *column = match &group.surveys[*leaf] {
+                Some(survey) => {
+                    let survey = survey.clone();
+                    ColumnReader::of_survey(source, metadata, group.index, *leaf, target, options, survey)
+                }
+                None => ColumnReader::new(source, metadata, &[group.index], *leaf, target, options),
+            };
+        }
+    }
+
+    /// The rows of the next batch: up to `wanted`.
+    pub(super) fn choose(&self, wanted: usize) -> Chosen {
+        let Some(group) = &self.group else { return Chosen { runs: Vec::new(), next: 0 } };
+        let mut left_out = Vec::new();
+        if self.on_corrupt == OnCorrupt::SkipPage {
+            group.lost.iter().flatten().for_each(|lost| runs::add(&mut left_out, lost.clone()));
+        }
+        let whole = runs::subtract(std::slice::from_ref(&(group.row..group.rows)), &left_out);
+        let (runs, next) = runs::first(whole, wanted as u64);
+        Chosen { runs, next: next.unwrap_or(group.rows) }
+    }
+
+    /// Reads the chosen rows of a column, without those that are lost in its field.
+    pub(super) fn read(
+        &mut self,
+        root: usize,
+        leaf: usize,
+        column: &mut ColumnReader,
+        chosen: &Chosen,
+    ) -> Result<LeafBatch> {
+        let Some(group) = &mut self.group else { return Err(Error::argument("no row group is open")) };
+        let passed = &mut group.passed[leaf];
+        let runs = runs::subtract(&chosen.runs, &group.lost[root]).into_iter().map(|rows| {
+            let at = group.surveys[leaf].as_ref().map_or(rows.start, |survey| survey.position(rows.start));
+            let read = rows.end - rows.start;
+            let skip = at.saturating_sub(*passed);
+            *passed = at + read;
+            Run { skip: skip as usize, read: read as usize }
+        });
+        let runs: Vec<Run> = runs.collect();
+        column.read_runs(&runs)
+    }
+
+    /// The array of a field with a null for each chosen row that is lost in it.
+    pub(super) fn with_nulls(&self, root: usize, array: ArrayRef, chosen: &Chosen) -> Result<ArrayRef> {
+        let Some(group) = &self.group else { return Ok(array) };
+        let lost = &group.lost[root];
+        let rows = runs::count(&chosen.runs);
+        let whole = runs::subtract(&chosen.runs, lost);
+        if array.len() as u64 != runs::count(&whole) {
+            return Err(Error::corrupt(format!("{} values in {} rows", array.len(), runs::count(&whole))));
+        }
+        let nulls = rows - array.len() as u64;
+        if nulls == 0 {
+            return Ok(array);
+        }
+        // A type's width is only what metadata claims: nulls alone must not make it cost gigabytes.
+        let bytes = (nulls as usize).saturating_mul(null_bytes(array.data_type()));
+        if bytes > self.options.limits.batch_bytes {
+            return Err(Error::limit(format!("{bytes} bytes of nulls in one batch; read smaller batches")));
+        }
+        if array.is_empty() {
+            return Ok(new_null_array(array.data_type(), rows as usize));
+        }
+        let mut next = 0u32;
+        let mut positions = Vec::with_capacity(rows as usize);
+        for run in &chosen.runs {
+            let mut row = run.start;
+            for piece in runs::subtract(std::slice::from_ref(run), lost) {
+                positions.resize(positions.len() + (piece.start - row) as usize, None);
+                positions.extend((0..(piece.end - piece.start) as u32).map(|i| Some(next + i)));
+                next += (piece.end - piece.start) as u32;
+                row = piece.end;
+            }
+            positions.resize(positions.len() + (run.end - row) as usize, None);
+        }
+        arrow_select::take::take(&array, &UInt32Array::from(positions), None).map_err(refused)
+    }
+
+    /// The chosen rows were given: the losses before the next row are told.
+    pub(super) fn pass(&mut self, chosen: &Chosen) {
+        let Some(group) = &mut self.group else { return };
+        let given = runs::count(&chosen.runs);
+        self.report.rows_left_out += (chosen.next - group.row).saturating_sub(given);
+        if self.on_corrupt == OnCorrupt::NullPage {
+            let whole = group.lost.iter().map(|lost| runs::count(&runs::subtract(&chosen.runs, lost)));
+            self.report.values_made_null += whole.map(|whole| given - whole).sum::<u64>();
+        }
+        group.row = chosen.next;
+        let (row, is_over) = (group.row, group.row >= group.rows);
+        let first = self.first_row_of_group();
+        let Some(group) = &mut self.group else { return };
+        let is_told = |loss: &mut Loss| is_over || loss.rows.start < first + row;
+        self.report.losses.extend(group.pending.extract_if(.., is_told));
+        if is_over {
+            self.group = None;
+        }
+    }
+
+    fn first_row_of_group(&self) -> u64 {
+        self.group.as_ref().map_or(0, |group| self.first_row(group.index))
+    }
+
+    /// The number in the file of a row group's first row.
+    fn first_row(&self, row_group: usize) -> u64 {
+        let before = self.metadata.row_groups().take(row_group);
+        before.fold(0, |rows, row_group| rows.saturating_add(row_group.num_rows()))
+    }
+}
+
+/// What a null takes at most, where that is not a few bytes.
+fn null_bytes(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0),
+        DataType::FixedSizeList(element, size) => {
+            usize::try_from(*size).unwrap_or(0).saturating_mul(null_bytes(element.data_type()))
+        }
+        DataType::Struct(fields) => {
+            fields.iter().fold(0, |sum, field| sum.saturating_add(null_bytes(field.data_type())))
+        }
+        _ => 16,
+    }
+}

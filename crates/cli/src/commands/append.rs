@@ -1,0 +1,124 @@
+//! `append`: the row groups of other files behind those of a file, which stays where it is.
+
+use super::changed::report;
+use super::merge::copy_row_groups;
+use crate::args::Files;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::rewrite::{Input, Same, Tally, leaf_map, report_failure};
+use clap::Args as ClapArgs;
+use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema};
+use marquetry::errors::{Error, Limits};
+use marquetry::file::FileEdit;
+use marquetry::file::metadata::ParquetMetaData;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AppendArgs {
+    /// The Parquet file that is changed
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The Parquet files whose rows are appended
+    #[arg(value_name = "IN", required = true)]
+    inputs: Vec<PathBuf>,
+    /// Columns may stand in another order and have other field ids
+    #[arg(long)]
+    compatible: bool,
+}
+
+pub(crate) const APPEND_HELP: &str = "\
+Row groups are copied in the order of the files; nothing is decoded, and row groups keep their size. All files must have
+FILE's schema, as for `marquetry merge`. Key-value metadata and the name of the writer stay as they are in FILE. Rows of
+other formats go through `marquetry convert` first.
+
+FILE is changed in place: what is new goes behind its last byte, and a new footer behind that; the old footer and all that
+it refers to stay. Until the new footer is on the disk, the old file is all there: after a failure FILE is cut to what it
+was, and after a crash `marquetry recover` brings it back. In between, other programs cannot open FILE. Meanwhile FILE is
+locked against others that change it this way. Bytes that nothing refers to any more are reported; `marquetry rewrite`
+leaves them behind.
+
+JSON: {file, rows, row_groups, size, grown, unreferenced, notes}; `grown` is by how many bytes, `unreferenced` are bytes
+that nothing refers to.
+
+Examples:
+  marquetry append wines.parquet new-wines.parquet
+  marquetry append year.parquet 'days/*.parquet' --format json";
+
+pub(crate) fn run(args: &AppendArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let files = Files { files: args.inputs.clone() }.expanded(outcome);
+    if files.is_empty() {
+        // Each pattern without files was reported.
+        return Ok(());
+    }
+    append(args, &files, output).or_else(|failure| report_failure(&args.file, failure, outcome))
+}
+
+fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(), Failure> {
+    let is_file = |input: &PathBuf| {
+        fs::canonicalize(input).is_ok_and(|input| fs::canonicalize(&args.file).is_ok_and(|file| file == input))
+    };
+    if files.iter().any(is_file) {
+        return Err(Failure::Usage("FILE cannot be appended to itself".to_owned()));
+    }
+    let mut edit = FileEdit::open(&args.file, &Limits::default())?;
+    let before = edit.len();
+    let metadata = edit.metadata().clone();
+    let mut tally = Tally::new(metadata.schema().num_columns());
+    // Of all files, before the first is written.
+    let mut inputs = Vec::new();
+    for file in files {
+        let input = Input::open(file)?;
+        let map = columns_of(&metadata, &input, args.compatible)?;
+        check_arrow_schema(&metadata, &input, &mut tally)?;
+        inputs.push((input, map));
+    }
+    for (input, map) in &inputs {
+        copy_row_groups(input, map, metadata.column_orders(), &mut tally, |rows, chunks, sorting| {
+            Ok(edit.write_row_group(rows, chunks, sorting)?)
+        })?;
+    }
+    let edited = edit.finish()?;
+    report(Path::new(&args.file), before, &edited, &tally, output)
+}
+
+/// Which column of `input` each column of the file is.
+fn columns_of(metadata: &ParquetMetaData, input: &Input, compatible: bool) -> Result<Vec<usize>, Error> {
+    let (schema, other) = (metadata.schema(), input.metadata.schema());
+    let same = if compatible { Same::InPages } else { Same::Exactly };
+    leaf_map(schema, other, same).map_err(|error| {
+        let would_do = !compatible && leaf_map(schema, other, Same::InPages).is_ok();
+        let hint = if would_do { "; --compatible would take it" } else { "" };
+        Error::argument(format!("{}{hint}", error.message())).in_file(input.name())
+    })
+}
+
+/// Rows will be read by the file's stored Arrow schema.
+///
+/// QUIRK: pyarrow reads columns that the stored Arrow schema has as dictionaries from PLAIN and dictionary pages only, so
+/// that pages of others must not come under such a schema.
+fn check_arrow_schema(metadata: &ParquetMetaData, input: &Input, tally: &mut Tally) -> Result<(), Error> {
+    let stored =
+        |metadata: &ParquetMetaData| metadata.value_of(ARROW_SCHEMA_META_KEY).and_then(parse_stored_schema);
+    let Some(own) = stored(metadata) else { return Ok(()) };
+    let types = |schema: &arrow_schema::Schema| -> Vec<_> {
+        schema.fields().iter().map(|field| field.data_type().clone()).collect()
+    };
+    if stored(&input.metadata).is_some_and(|other| types(&other) == types(&own)) {
+        return Ok(());
+    }
+    let is_dictionary = |field: &&arrow_schema::Field| {
+        matches!(field.data_type(), arrow_schema::DataType::Dictionary(..))
+    };
+    match own.flattened_fields().iter().any(is_dictionary) {
+        false => tally.note("the stored Arrow schemas differ: FILE's is kept"),
+        true => {
+            return Err(Error::argument(
+                "FILE's stored Arrow schema has dictionaries, and this file has not the same: not all readers would \
+                 take its pages; merge makes a file of both without a stored Arrow schema",
+            )
+            .in_file(input.name()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! What is said of a file that was changed in place.
+
+use super::percent;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::rewrite::Tally;
+use crate::table::printable;
+use marquetry::file::Edited;
+use serde_json::json;
+use std::path::Path;
+
+/// Prints what the file has now. `before` are the bytes that it had.
+pub(super) fn report(
+    path: &Path,
+    before: u64,
+    edited: &Edited,
+    tally: &Tally,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let (rows, row_groups) = (edited.metadata.num_rows(), edited.metadata.num_row_groups());
+    let grown = edited.len.saturating_sub(before);
+    if output.is_json() {
+        return Ok(output.json(&json!({
+            "file": path.display().to_string(),
+            "rows": rows,
+            "row_groups": row_groups,
+            "size": edited.len,
+            "grown": grown,
+            "unreferenced": edited.unreferenced,
+            "notes": tally.json(),
+        }))?);
+    }
+    let name = printable(&path.display().to_string());
+    let size = edited.len;
+    output.line(format!("{name}: {rows} rows in {row_groups} row groups, {size} bytes, {grown} of them new"))?;
+    if edited.unreferenced > 0 {
+        let share = percent(Some(edited.unreferenced as f64 / size.max(1) as f64));
+        let unreferenced = edited.unreferenced;
+        output.line(format!("nothing refers to {unreferenced} bytes, {share}; rewrite leaves them behind"))?;
+    }
+    tally.print(output)
+}

@@ -1,0 +1,49 @@
+//! `drop-row-group`: a footer without some row groups, whose bytes stay.
+
+use super::changed::report;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::rewrite::{Tally, report_failure};
+use clap::Args as ClapArgs;
+use marquetry::errors::Limits;
+use marquetry::file::FileEdit;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DropRowGroupArgs {
+    /// The Parquet file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The row groups, counted from 0 as they are in the file now
+    #[arg(value_name = "N", required = true)]
+    row_groups: Vec<usize>,
+}
+
+pub(crate) const DROP_ROW_GROUP_HELP: &str = "\
+The row groups behind get other numbers. FILE is changed in place: a new footer that leaves the row groups out goes behind
+the old one, and their bytes stay, with the old footer that refers to them; follow with `marquetry rewrite` to be rid of
+them. How that is safe, and what the JSON is, `marquetry append --help` tells.
+
+Examples:
+  marquetry drop-row-group wines.parquet 0
+  marquetry drop-row-group wines.parquet 0 1 && marquetry rewrite wines.parquet smaller.parquet";
+
+pub(crate) fn run(
+    args: &DropRowGroupArgs,
+    output: &mut Output,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    drop_row_groups(args, output).or_else(|failure| report_failure(&args.file, failure, outcome))
+}
+
+fn drop_row_groups(args: &DropRowGroupArgs, output: &mut Output) -> Result<(), Failure> {
+    let mut edit = FileEdit::open(&args.file, &Limits::default())?;
+    let before = edit.len();
+    // From the last on, so that the numbers before stay.
+    for index in args.row_groups.iter().collect::<BTreeSet<_>>().into_iter().rev() {
+        edit.drop_row_group(*index)?;
+    }
+    let edited = edit.finish()?;
+    report(&args.file, before, &edited, &Tally::new(0), output)
+}

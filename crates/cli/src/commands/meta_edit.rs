@@ -1,0 +1,91 @@
+//! `meta set` and `meta unset`: key-value metadata, changed in place.
+
+use super::changed::report;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::rewrite::{Tally, report_failure};
+use clap::{Args as ClapArgs, Subcommand};
+use marquetry::errors::Limits;
+use marquetry::file::FileEdit;
+use marquetry::file::metadata::KeyValue;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MetaEdit {
+    /// Give keys of the file's metadata a value
+    #[command(after_help = SET_HELP)]
+    Set(SetArgs),
+    /// Take keys out of the file's metadata
+    #[command(after_help = UNSET_HELP)]
+    Unset(UnsetArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SetArgs {
+    /// The Parquet file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Keys and their values; a key has no = in it
+    #[arg(value_name = "KEY=VALUE", required = true, value_parser = key_value)]
+    pairs: Vec<(String, String)>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct UnsetArgs {
+    /// The Parquet file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Keys; one that is not there is noted, and no failure
+    #[arg(value_name = "KEY", required = true)]
+    keys: Vec<String>,
+}
+
+const SET_HELP: &str = "\
+A key that is there gets the value where it stands. FILE is changed in place, and no page is written again: only a new
+footer, behind the old one. How that is safe, and what the JSON is, `marquetry append --help` tells.
+
+Examples:
+  marquetry meta set wines.parquet license=CC-BY-4.0 'source=cellar 3'";
+
+const UNSET_HELP: &str = "\
+FILE is changed in place, as by `marquetry append`. The old footer stays in the file, with the values: to be rid of them,
+follow with `marquetry rewrite`.
+
+Examples:
+  marquetry meta unset wines.parquet license";
+
+pub(crate) fn run(edit: &MetaEdit, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let file = match edit {
+        MetaEdit::Set(args) => &args.file,
+        MetaEdit::Unset(args) => &args.file,
+    };
+    change(file, edit, output).or_else(|failure| report_failure(file, failure, outcome))
+}
+
+fn change(path: &Path, change: &MetaEdit, output: &mut Output) -> Result<(), Failure> {
+    let mut edit = FileEdit::open(path, &Limits::default())?;
+    let (before, mut tally) = (edit.len(), Tally::new(0));
+    match change {
+        MetaEdit::Set(args) => {
+            for (key, value) in &args.pairs {
+                edit.set_key_value(KeyValue { key: key.clone(), value: Some(value.clone()) })?;
+            }
+        }
+        MetaEdit::Unset(args) => {
+            for key in &args.keys {
+                if !edit.remove_key_value(key)? {
+                    tally.note(&format!("there is no key {key}"));
+                }
+            }
+        }
+    }
+    let edited = edit.finish()?;
+    report(path, before, &edited, &tally, output)
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("say KEY=VALUE".to_owned()),
+    }
+}

@@ -1,0 +1,414 @@
+//! What of a damaged column chunk can still be read, and which rows are lost.
+//!
+//! A chunk is a chain: each page's header says where the next one is. The header chain is believed where it adds up: it
+//! ends where the footer says, with the rows that the footer says. Where it does not, the offset index says where each
+//! page and its first row are. Without one, pages are counted from both ends of the chunk, and what is between the
+//! first and the last page of unknown length is lost.
+//!
+//! ```text
+//! chain broken at page 2, no offset index    [0: 100 rows] [1: 100 rows] [2: ?.........]    rows 200.. are lost
+//! page 1 damaged, a list in V1 pages         [0: 40 rows] [1: ?] [2: 30 rows], 100 in all   rows 39..70 are lost
+//! ```
+
+use super::{ChunkReader, Target};
+use crate::index::read_offset_index;
+use crate::meta::{ColumnChunk, ParquetMetaData};
+use crate::page::{ChunkPages, PageMemory, PageOptions, PageStart};
+use crate::source::Source;
+use marquetry_base::{Error, Kind, Result};
+use marquetry_format::OffsetIndex;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What can still be read of a column chunk.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Survey {
+    pub(super) pages: Vec<WholePage>,
+    /// Where the dictionary page is, if it can be read.
+    pub(super) dictionary: Option<u64>,
+    lost: Vec<LostPage>,
+}
+
+/// A part of a column chunk that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostPage {
+    /// The page in its chunk, a dictionary page counts; `None` if it is the whole chunk.
+    pub page: Option<usize>,
+    /// The rows of the row group that are lost with it; none for a dictionary page, whose pages follow.
+    pub rows: Range<u64>,
+    /// Where it is in the file, as far as known.
+    pub bytes: Range<u64>,
+    /// Why it cannot be read.
+    pub reason: String,
+}
+
+/// A data page that can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WholePage {
+    /// Where its header is.
+    pub(super) offset: u64,
+    pub(super) index: usize,
+    /// The rows that begin in it.
+    rows: Range<u64>,
+    /// How many rows begin in the whole pages before it.
+    before: u64,
+    /// Whether the page before it is lost: entries before its first row belong to nothing.
+    pub(super) is_after_gap: bool,
+}
+
+/// Whether reading on without the page is what [`survey`] is for: the file is at fault, not who reads it.
+pub fn is_damage(error: &Error) -> bool {
+    matches!(error.kind(), Kind::Corrupt | Kind::Truncated | Kind::Unsupported | Kind::Limit | Kind::Key)
+}
+
+/// Whether the page headers of a chunk can be walked to its end and have the rows that the footer says. Nothing is
+/// decoded. Fails only if the source does.
+pub fn adds_up(
+    source: &Arc<dyn Source>,
+    metadata: &ParquetMetaData,
+    row_group: usize,
+    leaf: usize,
+    options: &PageOptions,
+) -> Result<bool> {
+    let group = metadata.row_group(row_group);
+    let checked = group.column(leaf).and_then(|chunk| {
+        let mut pages = ChunkPages::new(source.clone(), chunk, options.clone(), PageMemory::default())?;
+        Ok(Walk::new(&mut pages, chunk, group.num_rows(), None)?.adds_up(group.num_rows()))
+    });
+    match checked {
+        Err(error) if is_damage(&error) => Ok(false),
+        other => other,
+    }
+}
+
+/// Decodes every page of a chunk, to find those that cannot be. Fails only if the source does.
+pub fn survey(
+    source: &Arc<dyn Source>,
+    metadata: &ParquetMetaData,
+    row_group: usize,
+    leaf: usize,
+    target: &Target,
+    options: &PageOptions,
+) -> Result<Survey> {
+    let group = metadata.row_group(row_group);
+    let rows = group.num_rows();
+    // Values, whatever is wanted: a page whose keys are outside the dictionary is damaged either way.
+    let target = Arc::new(Target { want_keys: false, ..target.clone() });
+    let chunk = match group.column(leaf) {
+        Ok(chunk) => chunk,
+        Err(error) => return Survey::nothing(rows, 0..0, error),
+    };
+    let bytes = chunk.byte_range().unwrap_or(0..0);
+    let reader =
+        ChunkReader::new(source.clone(), chunk, target.clone(), options.clone(), PageMemory::default());
+    let mut reader = match reader {
+        Ok(reader) => reader,
+        Err(error) => return Survey::nothing(rows, bytes, error),
+    };
+    let mut walk = Walk::new(reader.pages(), chunk, rows, Some(Vec::new()))?;
+    let is_counted = walk.adds_up(rows);
+    let mut index = None;
+    if !is_counted {
+        index = match read_offset_index(&**source, chunk, &options.limits) {
+            Err(error) if is_damage(&error) => None,
+            index => index?.filter(|index| is_plausible(index, &bytes, rows)),
+        };
+        if let Some(index) = &index {
+            walk = Walk::by_index(reader.pages(), index, &bytes, rows, target.max_rep > 0)?;
+        }
+    }
+    let is_counted = is_counted || index.is_some();
+    // SPEC: rows begin with V2 pages, and with all pages if there is an offset index.
+    let cuts_rows = target.max_rep > 0 && index.is_none() && walk.has_v1;
+    let mut pages = walk.into_pages(&bytes);
+    let count = pages.len();
+    for (i, page) in pages.iter_mut().enumerate() {
+        probe(&mut reader, page, is_counted, i + 1 == count)?;
+    }
+    Ok(Survey::place(pages, rows, bytes, cuts_rows))
+}
+
+/// A page that a walk found, and what decoding it gave.
+struct Found {
+    index: usize,
+    bytes: Range<u64>,
+    what: What,
+    /// The rows that begin in it, if they are known.
+    rows: Option<u64>,
+    /// Why it is lost.
+    reason: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Dictionary,
+    Data,
+    /// Nothing that is read.
+    Other,
+}
+
+/// The headers of a chunk.
+#[derive(Default)]
+struct Walk {
+    /// What was found; `None` if only sums are wanted.
+    pages: Option<Vec<Found>>,
+    /// Rows of all data pages, if all headers say.
+    rows: Option<u64>,
+    has_v1: bool,
+    /// Where it ended, and why, if that was too early.
+    end: u64,
+    error: Option<Error>,
+    /// Whether it ended where the footer says that the chunk does.
+    is_at_end: bool,
+}
+
+impl Walk {
+    fn new(
+        pages: &mut ChunkPages,
+        chunk: ColumnChunk<'_>,
+        rows: u64,
+        found: Option<Vec<Found>>,
+    ) -> Result<Walk> {
+        let is_flat = chunk.leaf().max_rep() == 0;
+        let mut walk = Walk { pages: found, rows: Some(0), ..Walk::default() };
+        loop {
+            let misses_rows = walk.rows.is_some_and(|seen| seen < rows);
+            let start = match pages.next_start() {
+                Ok(None) if misses_rows => pages.next_uncounted_start(),
+                start => start,
+            };
+            let start = match start {
+                Ok(Some(start)) => start,
+                Ok(None) => break,
+                Err(error) if is_damage(&error) => {
+                    walk.error = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            let page_rows = if start.is_data() { rows_of(&start, is_flat) } else { Some(0) };
+            walk.has_v1 |= start.is_data() && start.header.data_page_header_v2.is_none();
+            walk.rows = walk.rows.zip(page_rows).map(|(sum, rows)| sum.saturating_add(rows));
+            if let Some(pages) = &mut walk.pages {
+                pages.push(Found::new(&start, page_rows));
+            }
+        }
+        walk.end = pages.position();
+        walk.is_at_end = chunk.byte_range().is_ok_and(|bytes| bytes.end == walk.end);
+        Ok(walk)
+    }
+
+    /// The pages that an offset index has.
+    fn by_index(
+        pages: &mut ChunkPages,
+        index: &OffsetIndex,
+        bytes: &Range<u64>,
+        rows: u64,
+        is_nested: bool,
+    ) -> Result<Walk> {
+        let locations = &index.page_locations;
+        let mut found = Vec::with_capacity(locations.len() + 1);
+        let first = locations.first().map_or(bytes.start, |first| first.offset as u64);
+        if bytes.start < first {
+            let page = Found::at(pages, 0, bytes.start..first, What::Dictionary)?;
+            found.push(page.0);
+        }
+        for (i, location) in locations.iter().enumerate() {
+            let begin = location.offset as u64;
+            let range = begin..begin.saturating_add(location.compressed_page_size as u64);
+            let next = locations.get(i + 1).map_or(rows, |next| next.first_row_index as u64);
+            let expected = next - location.first_row_index as u64;
+            let number = found.len();
+            let (mut page, start) = Found::at(pages, number, range, What::Data)?;
+            let counted = start.as_ref().filter(|_| !is_nested).and_then(|start| rows_of(start, true));
+            // QUIRK: the last page may have more rows than the row group.
+            let is_last = i + 1 == locations.len();
+            if let Some(counted) = counted.filter(|&n| n != expected && !(is_last && n > expected)) {
+                page.reason =
+                    Some(format!("the page header says {counted} rows, the offset index {expected}"));
+            }
+            page.rows = Some(expected);
+            found.push(page);
+        }
+        Ok(Walk { pages: Some(found), ..Walk::default() })
+    }
+
+    fn adds_up(&self, rows: u64) -> bool {
+        self.error.is_none() && self.is_at_end && self.rows.is_none_or(|sum| sum == rows)
+    }
+
+    /// The pages, and what is behind the header that stopped the walk as one more.
+    fn into_pages(self, bytes: &Range<u64>) -> Vec<Found> {
+        let mut pages = self.pages.unwrap_or_default();
+        if let Some(error) = self.error {
+            let bytes = self.end..bytes.end.max(self.end);
+            let reason = Some(error.message().to_owned());
+            pages.push(Found { index: pages.len(), bytes, what: What::Data, rows: None, reason });
+        }
+        pages
+    }
+}
+
+impl Found {
+    fn new(start: &PageStart, rows: Option<u64>) -> Found {
+        let what = match () {
+            () if start.is_dictionary() => What::Dictionary,
+            () if start.is_data() => What::Data,
+            () => What::Other,
+        };
+        Found { index: start.index, bytes: start.range(), what, rows, reason: None }
+    }
+
+    /// The page that should be in `bytes`.
+    fn at(
+        pages: &mut ChunkPages,
+        index: usize,
+        bytes: Range<u64>,
+        what: What,
+    ) -> Result<(Found, Option<PageStart>)> {
+        let mut page = Found { index, bytes, what, rows: None, reason: None };
+        match pages.start_at(page.bytes.start, index) {
+            Ok(start) if Found::new(&start, None).what == what => return Ok((page, Some(start))),
+            Ok(start) => page.reason = Some(format!("a {} where none should be", start.header.type_)),
+            Err(error) if is_damage(&error) => page.reason = Some(error.message().to_owned()),
+            Err(error) => return Err(error),
+        }
+        Ok((page, None))
+    }
+}
+
+/// Decodes a page. `is_counted` says that its rows are known, if they are, from what adds up.
+fn probe(reader: &mut ChunkReader, page: &mut Found, is_counted: bool, is_last: bool) -> Result<()> {
+    if page.reason.is_none() {
+        let start = reader.pages().start_at(page.bytes.start, page.index);
+        let rows = start.and_then(|start| match page.what {
+            What::Dictionary => reader.read_dictionary(&start).map(|()| 0),
+            What::Data => reader.probe(start),
+            What::Other => Ok(0),
+        });
+        match (rows, page.rows) {
+            // QUIRK: the last page may have more rows than the row group.
+            (Ok(rows), Some(expected)) if is_counted && rows != expected && !(is_last && rows > expected) => {
+                page.reason = Some(format!("{rows} rows in a page that should have {expected}"));
+            }
+            (Ok(rows), _) => page.rows = Some(rows),
+            (Err(error), _) if is_damage(&error) => page.reason = Some(error.message().to_owned()),
+            (Err(error), _) => return Err(error),
+        }
+    }
+    if page.reason.is_some() && !is_counted {
+        page.rows = None;
+    }
+    Ok(())
+}
+
+impl Survey {
+    /// The rows that can be read, all together.
+    pub fn rows(&self) -> u64 {
+        self.pages.last().map_or(0, |page| page.before + (page.rows.end - page.rows.start))
+    }
+
+    /// What cannot be read, in the order of the file. Several may have the same rows, where it is not known which page
+    /// has which.
+    pub fn lost(&self) -> &[LostPage] {
+        &self.lost
+    }
+
+    /// How many of the rows that can be read are before `row` of the row group.
+    pub fn position(&self, row: u64) -> u64 {
+        let after = self.pages.partition_point(|page| page.rows.end <= row);
+        match self.pages.get(after) {
+            Some(page) => page.before + row.saturating_sub(page.rows.start),
+            None => self.rows(),
+        }
+    }
+
+    /// Nothing can be read.
+    fn nothing(rows: u64, bytes: Range<u64>, error: Error) -> Result<Survey> {
+        if !is_damage(&error) {
+            return Err(error);
+        }
+        let reason = error.message().to_owned();
+        let lost = vec![LostPage { page: None, rows: 0..rows, bytes, reason }];
+        Ok(Survey { lost, ..Survey::default() })
+    }
+
+    /// Gives each page its rows: from the first page on up to the first whose rows are not known, and from the last page
+    /// back to the last such.
+    fn place(pages: Vec<Found>, rows: u64, bytes: Range<u64>, cuts_rows: bool) -> Survey {
+        let is_unknown = |page: &Found| page.what == What::Data && page.rows.is_none();
+        let known = pages.iter().fold(0u64, |sum, page| sum.saturating_add(page.rows.unwrap_or(0)));
+        let unknown = pages.iter().position(is_unknown).zip(pages.iter().rposition(is_unknown));
+        if known < rows && unknown.is_none() || known > rows && unknown.is_some() {
+            let reason = format!("the pages have {known} rows, the row group {rows}");
+            let lost = LostPage { page: None, rows: 0..rows, bytes, reason };
+            return Survey { lost: vec![lost], ..Survey::default() };
+        }
+        let rows_in = |pages: &[Found]| pages.iter().filter_map(|page| page.rows).sum::<u64>();
+        let middle = unknown.map(|(first, last)| {
+            let (before, after) = (rows_in(&pages[..first]), rows_in(&pages[last + 1..]));
+            // The last row of the page before may have gone on.
+            (first..=last, before.saturating_sub(u64::from(cuts_rows))..rows - after)
+        });
+        let mut survey = Survey::default();
+        let (mut next, mut is_after_gap) = (0, false);
+        for (i, page) in pages.into_iter().enumerate() {
+            let mut range = next..(next + page.rows.unwrap_or(0)).min(rows);
+            let mut reason = page.reason;
+            if let Some((pages, lost)) = &middle
+                && pages.contains(&i)
+            {
+                reason = reason.or_else(|| Some("between lost pages: its rows are not known".to_owned()));
+                (range, next) = (lost.clone(), lost.end);
+            } else {
+                next = range.end;
+            }
+            match (page.what, reason) {
+                (What::Dictionary, None) => survey.dictionary = Some(page.bytes.start),
+                (_, Some(reason)) => {
+                    is_after_gap |= page.what == What::Data;
+                    let (page, bytes) = (Some(page.index), page.bytes);
+                    survey.lost.push(LostPage { page, rows: range, bytes, reason });
+                }
+                // After a gap it has nothing but the rest of a lost row.
+                (What::Data, None) if !(range.is_empty() && is_after_gap) => {
+                    survey.push(page.index, page.bytes.start, range, std::mem::take(&mut is_after_gap));
+                }
+                _ => {}
+            }
+        }
+        survey
+    }
+
+    fn push(&mut self, index: usize, offset: u64, rows: Range<u64>, is_after_gap: bool) {
+        let before = self.rows();
+        self.pages.push(WholePage { offset, index, rows, before, is_after_gap });
+    }
+}
+
+/// The rows that begin in a data page, if its header says.
+fn rows_of(start: &PageStart, is_flat: bool) -> Option<u64> {
+    match is_flat {
+        true => start.num_values().ok().map(|n| n as u64),
+        false => start.num_rows().map(|n| n as u64),
+    }
+}
+
+/// Whether an offset index can be true of a chunk of `rows` rows in `bytes`.
+fn is_plausible(index: &OffsetIndex, bytes: &Range<u64>, rows: u64) -> bool {
+    let (mut offset, mut row) = (bytes.start, 0);
+    let is_first = |i: usize, first: u64| i > 0 || first == 0;
+    !index.page_locations.is_empty()
+        && index.page_locations.iter().enumerate().all(|(i, location)| {
+            let (Ok(begin), Ok(size), Ok(first)) = (
+                u64::try_from(location.offset),
+                u64::try_from(location.compressed_page_size),
+                u64::try_from(location.first_row_index),
+            ) else {
+                return false;
+            };
+            let is_good = begin >= offset && first >= row && first <= rows && is_first(i, first);
+            (offset, row) = (begin.saturating_add(size), first);
+            is_good && size > 0
+        })
+}

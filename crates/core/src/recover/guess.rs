@@ -1,0 +1,355 @@
+//! What type a chunk's column can have, by one of its data pages and its dictionary.
+//!
+//! Levels are tried from much to little: that bytes are levels to the last one by chance is rarer than that values fit.
+
+use super::open::{fitting_codecs, open};
+use super::part::Window;
+use super::report::Confidence;
+use super::scan::{Page, Work};
+use marquetry_base::{Cursor, PageBytes};
+use marquetry_codec::{Codec, Decompressor};
+use marquetry_encoding::{EncodedPage, Physical, Values, registry};
+
+/// What a column is taken for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Guess {
+    pub(super) physical: Physical,
+    pub(super) max_rep: u8,
+    pub(super) max_def: u8,
+    pub(super) confidence: Confidence,
+    pub(super) why: &'static str,
+}
+
+impl Guess {
+    pub(super) fn levels(&self) -> (u8, u8) {
+        (self.max_rep, self.max_def)
+    }
+}
+
+/// The likeliest type; `None` if nothing fits.
+pub(super) fn guess(window: &mut Window, dictionary: Option<&Page>, data: &Page, work: &mut Work) -> Option<Guess> {
+    let mut decompressor = Decompressor::new();
+    let first = dictionary.unwrap_or(data);
+    if !work.spend(data.uncompressed() + data.values() + first.uncompressed()) || data.values() > MOST_VALUES {
+        return None;
+    }
+    // The page that shrank tells about the codec.
+    let telling = if first.end - first.body == first.header.uncompressed_page_size as u64 { data } else { first };
+    for codec in fitting_codecs(window, telling, None, &mut decompressor).ok()? {
+        let dictionary = match dictionary {
+            Some(page) => match open(window, page, codec, (0, 0), &mut decompressor) {
+                Ok(opened) => Some((page.header.dictionary_page_header.as_ref()?.num_values, opened.values)),
+                Err(_) => continue,
+            },
+            None => None,
+        };
+        let Some(parts) = Parts::new(window, data, codec, &mut decompressor) else { continue };
+        let Some(found) = parts.guess(data, dictionary.as_ref()) else { continue };
+        return Some(found);
+    }
+    None
+}
+
+/// A data page without its header.
+enum Parts {
+    V1(PageBytes),
+    V2 { rep: PageBytes, def: PageBytes, values: PageBytes },
+}
+
+impl Parts {
+    fn new(window: &mut Window, page: &Page, codec: Codec, decompressor: &mut Decompressor) -> Option<Parts> {
+        let values = open(window, page, codec, (0, 0), decompressor).ok()?.values;
+        let Some(v2) = &page.header.data_page_header_v2 else { return Some(Parts::V1(values)) };
+        let (rep, def) = (v2.repetition_levels_byte_length as usize, v2.definition_levels_byte_length as usize);
+        let levels = window.at(page.body, rep.checked_add(def)?).ok()?;
+        if levels.len() < rep + def {
+            return None;
+        }
+        let (rep, def) = (PageBytes::within(&levels, 0..rep), PageBytes::within(&levels, rep..rep + def));
+        Some(Parts::V2 { rep, def, values })
+    }
+
+    fn guess(&self, page: &Page, dictionary: Option<&(i32, PageBytes)>) -> Option<Guess> {
+        let n = page.values() as usize;
+        let kind = Kind { encoding: page.encoding().0, dictionary };
+        let (widths_of_rep, widths_of_def): (&[u32], &[u32]) = match self {
+            Parts::V1(_) => (&[2, 1, 0], &[1, 2, 3, 0]),
+            Parts::V2 { rep, def, .. } => (
+                if rep.is_empty() { &[0] } else { &[1, 2] },
+                if def.is_empty() { &[0] } else { &[1, 2, 3] },
+            ),
+        };
+        for &rep_width in widths_of_rep {
+            for &def_width in widths_of_def {
+                // A list is something that may be empty.
+                if rep_width > 0 && def_width == 0 {
+                    continue;
+                }
+                if let Some(guess) = self.fits(n, rep_width, def_width, &kind) {
+                    return Some(guess);
+                }
+            }
+        }
+        None
+    }
+
+    fn fits(&self, n: usize, rep_width: u32, def_width: u32, kind: &Kind<'_>) -> Option<Guess> {
+        let (rep, def, values) = match self {
+            Parts::V2 { rep, def, values } => (Some(rep.clone()), Some(def.clone()), values.clone()),
+            Parts::V1(bytes) => {
+                let mut rest = bytes.clone();
+                let mut take = |width: u32| -> Option<Option<PageBytes>> {
+                    if width == 0 {
+                        return Some(None);
+                    }
+                    let len = u32::from_le_bytes(*rest.as_slice().first_chunk()?) as usize;
+                    let end = len.checked_add(4).filter(|end| *end <= rest.len())?;
+                    let levels = rest.slice(4..end);
+                    rest = rest.slice(end..rest.len());
+                    Some(Some(levels))
+                };
+                let (rep, def) = (take(rep_width)?, take(def_width)?);
+                (rep, def, rest)
+            }
+        };
+        let read = |levels: Option<PageBytes>, width| match levels {
+            Some(levels) if width > 0 => exact_levels(levels.as_slice(), width, n),
+            _ => Some(vec![0; n]),
+        };
+        let (rep, def) = (read(rep, rep_width)?, read(def, def_width)?);
+        if rep.first().is_some_and(|first| *first != 0) {
+            return None;
+        }
+        let most = |levels: &[u8], width: u32| match width {
+            0 => 0,
+            width => levels.iter().copied().fold(1 << (width - 1), u8::max),
+        };
+        let (max_rep, least) = (most(&rep, rep_width), most(&def, def_width));
+        // A level that no entry has may be the one of values.
+        let highest = ((1u16 << def_width) - 1) as u8;
+        (least..=highest).filter(|max_def| *max_def >= max_rep).find_map(|max_def| {
+            let nulls_below = def.iter().filter(|def| **def == max_def).count();
+            let (physical, confidence, why) = kind.physical(&values, nulls_below)?;
+            let confidence = if max_def > 1 { confidence.max(Confidence::Medium) } else { confidence };
+            Some(Guess { physical, max_rep, max_def, confidence, why })
+        })
+    }
+}
+
+/// How values are encoded.
+struct Kind<'a> {
+    encoding: i32,
+    dictionary: Option<&'a (i32, PageBytes)>,
+}
+
+type Typed = (Physical, Confidence, &'static str);
+
+impl Kind<'_> {
+    fn physical(&self, values: &PageBytes, n: usize) -> Option<Typed> {
+        let bytes = values.as_slice();
+        let by_dictionary = match self.dictionary {
+            Some((len, dictionary)) => Some((*len, plain(dictionary.as_slice(), usize::try_from(*len).ok()?, true)?)),
+            None => None,
+        };
+        match self.encoding {
+            0 => match by_dictionary {
+                Some((_, typed)) if decodes(0, values, n, typed.0) => Some(typed),
+                _ => plain(bytes, n, false),
+            },
+            2 | 8 => {
+                let (len, typed) = by_dictionary?;
+                let fits = match bytes.split_first() {
+                    Some((width, rest)) => *width <= 32 && exact_keys(rest, u32::from(*width), n, len as u32),
+                    None => n == 0,
+                };
+                fits.then_some(typed)
+            }
+            3 => {
+                let (len, rest) = bytes.split_first_chunk::<4>()?;
+                let is_one = u32::from_le_bytes(*len) as usize == rest.len() && exact_levels(rest, 1, n).is_some();
+                is_one.then_some((Physical::Boolean, Confidence::Exact, "RLE values are BOOLEAN"))
+            }
+            5 => match by_dictionary {
+                Some((_, typed)) => decodes(5, values, n, typed.0).then_some(typed),
+                None => deltas(values, n),
+            },
+            6 | 7 if decodes(self.encoding, values, n, Physical::ByteArray) => {
+                let confidence = if self.encoding == 6 { Confidence::Exact } else { Confidence::High };
+                Some((Physical::ByteArray, confidence, "the encoding is one of byte strings"))
+            }
+            9 if n > 0 && bytes.len().is_multiple_of(n) => Some(match (bytes.len() / n, by_dictionary) {
+                (_, Some((_, typed))) => typed,
+                (4, _) => (Physical::Float, Confidence::Medium, "split streams of 4 bytes, most likely FLOAT"),
+                (8, _) => (Physical::Double, Confidence::Medium, "split streams of 8 bytes, most likely DOUBLE"),
+                (width, _) => (Physical::FixedLenByteArray(width), Confidence::High, "split streams"),
+            }),
+            10 => [Physical::Float, Physical::Double].into_iter().find_map(|physical| {
+                decodes(10, values, n, physical).then_some((physical, Confidence::High, "ALP decodes as this type"))
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The type of PLAIN values that fill the bytes.
+fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Option<Typed> {
+    if n == 0 {
+        return bytes.is_empty().then_some((Physical::ByteArray, Confidence::Low, "there is no value to tell the type"));
+    }
+    let are_zeros = bytes.len() == n * 4 && bytes.iter().all(|byte| *byte == 0);
+    if !are_zeros && is_chain(bytes, n) {
+        let confidence = if n < 4 { Confidence::Medium } else { Confidence::High };
+        return Some((Physical::ByteArray, confidence, "lengths lead from value to value, to the end of the page"));
+    }
+    if !is_dictionary && bytes.len() == n.div_ceil(8) {
+        return Some((Physical::Boolean, Confidence::High, "a bit for each value"));
+    }
+    if !bytes.len().is_multiple_of(n) {
+        return None;
+    }
+    Some(match bytes.len() / n {
+        0 => return None,
+        4 => {
+            let words = bytes.chunks_exact(4).filter_map(|word| word.first_chunk().copied().map(u32::from_le_bytes));
+            narrow(words)
+        }
+        8 => {
+            let words = bytes.chunks_exact(8).filter_map(|word| word.first_chunk().copied().map(u64::from_le_bytes));
+            wide(words)
+        }
+        12 if bytes.chunks_exact(12).take(SAMPLE).all(is_julian) => {
+            (Physical::Int96, Confidence::High, "12 bytes whose last are a Julian day")
+        }
+        width => (Physical::FixedLenByteArray(width), Confidence::High, "values of this width fill the page"),
+    })
+}
+
+/// INT32 or FLOAT: the bytes are the same, what they say is not.
+fn narrow(words: impl Iterator<Item = u32>) -> Typed {
+    let (mut floats, mut ints) = (0, 0);
+    for word in words.take(SAMPLE).filter(|word| *word != 0) {
+        let exponent = (word >> 23 & 0xff) as i32 - 127;
+        match (-64..64).contains(&exponent) && (word as i32).unsigned_abs() > 1 << 24 {
+            true => floats += 1,
+            false => ints += 1,
+        }
+    }
+    match floats > ints * 4 {
+        true => (Physical::Float, Confidence::Medium, "4 bytes, INT32 or FLOAT: as FLOAT they are of usual size"),
+        false => (Physical::Int32, Confidence::Medium, "4 bytes, INT32 or FLOAT: as FLOAT they would be of odd size"),
+    }
+}
+
+/// INT64 or DOUBLE.
+fn wide(words: impl Iterator<Item = u64>) -> Typed {
+    let (mut floats, mut ints) = (0, 0);
+    for word in words.take(SAMPLE).filter(|word| *word != 0) {
+        let exponent = (word >> 52 & 0x7ff) as i32 - 1023;
+        match (-128..128).contains(&exponent) {
+            true => floats += 1,
+            false => ints += 1,
+        }
+    }
+    match floats > ints * 4 {
+        true => (Physical::Double, Confidence::Medium, "8 bytes, INT64 or DOUBLE: as DOUBLE they are of usual size"),
+        false => (Physical::Int64, Confidence::Medium, "8 bytes, INT64 or DOUBLE: as DOUBLE they would be of odd size"),
+    }
+}
+
+/// Deltas tell no width: INT32 if all values are of 32 bits.
+fn deltas(values: &PageBytes, n: usize) -> Option<Typed> {
+    let mut fits = true;
+    let see = |values: &Values| {
+        if let Values::W64(words) = values {
+            fits &= words.iter().all(|word| i32::try_from(*word as i64).is_ok());
+        }
+    };
+    if !decode(5, values, n, Physical::Int64, see) {
+        return None;
+    }
+    Some(match fits {
+        true => (Physical::Int32, Confidence::Medium, "deltas, and all values are of 32 bits"),
+        false => (Physical::Int64, Confidence::High, "deltas, and values are over 32 bits"),
+    })
+}
+
+fn decodes(encoding: i32, values: &PageBytes, n: usize, physical: Physical) -> bool {
+    // Decoders pass over bytes behind the last value.
+    let is_exact = encoding != 0
+        || match physical.shape() {
+            marquetry_encoding::Shape::Bit => values.len() == n.div_ceil(8),
+            marquetry_encoding::Shape::W32 => values.len() == n * 4,
+            marquetry_encoding::Shape::W64 => values.len() == n * 8,
+            marquetry_encoding::Shape::Fixed(width) => Some(values.len()) == n.checked_mul(width),
+            marquetry_encoding::Shape::Bytes => is_chain(values.as_slice(), n),
+        };
+    is_exact && decode(encoding, values, n, physical, |_| {})
+}
+
+/// Decodes a page in blocks; whether that goes well.
+fn decode(encoding: i32, values: &PageBytes, n: usize, physical: Physical, mut see: impl FnMut(&Values)) -> bool {
+    let page = EncodedPage { bytes: values.clone(), max_values: n, physical, dictionary: None };
+    let Ok(mut decoder) = registry::decoder(encoding, &page) else { return false };
+    let mut left = n;
+    while left > 0 {
+        let mut out = physical.shape().empty();
+        let block = left.min(4096);
+        if decoder.decode(block, &mut out).is_err() {
+            return false;
+        }
+        see(&out);
+        left -= block;
+    }
+    true
+}
+
+/// Whether lengths lead from value to value and end where the bytes do.
+fn is_chain(bytes: &[u8], n: usize) -> bool {
+    let mut cursor = Cursor::new(bytes);
+    (0..n).all(|_| cursor.u32_le().and_then(|len| cursor.skip(len as usize)).is_ok()) && cursor.is_empty()
+}
+
+fn is_julian(value: &[u8]) -> bool {
+    let day = value.last_chunk().map_or(0, |day| u32::from_le_bytes(*day));
+    (1_500_000..4_000_000).contains(&day)
+}
+
+/// RLE levels that fill the bytes; `None` if they do not.
+fn exact_levels(bytes: &[u8], width: u32, n: usize) -> Option<Vec<u8>> {
+    is_exact(bytes, width, n).then_some(())?;
+    let levels = marquetry_encoding::rle::decode(bytes, width, n).ok()?;
+    Some(levels.into_iter().map(|level| level as u8).collect())
+}
+
+/// Whether RLE indices fill the bytes, all below `len`.
+fn exact_keys(bytes: &[u8], width: u32, n: usize, len: u32) -> bool {
+    is_exact(bytes, width, n)
+        && marquetry_encoding::rle::decode(bytes, width, n).is_ok_and(|keys| keys.iter().all(|key| *key < len))
+}
+
+/// Whether a stream of runs has `n` values and ends where the bytes do.
+fn is_exact(bytes: &[u8], width: u32, n: usize) -> bool {
+    let mut cursor = Cursor::new(bytes);
+    let (mut seen, n) = (0u64, n as u64);
+    while seen < n {
+        let Ok(header) = cursor.uleb128() else { return false };
+        let count = header >> 1;
+        let (values, len) = match header & 1 {
+            1 => (count.saturating_mul(8), count.saturating_mul(u64::from(width))),
+            _ => (count, u64::from(width.div_ceil(8))),
+        };
+        if count == 0 || header & 1 == 0 && seen.saturating_add(values) > n {
+            return false;
+        }
+        seen = seen.saturating_add(values);
+        if seen >= n.saturating_add(8) || !usize::try_from(len).is_ok_and(|len| cursor.skip(len).is_ok()) {
+            return false;
+        }
+    }
+    cursor.is_empty()
+}
+
+/// Values that are looked at to tell numbers from each other.
+const SAMPLE: usize = 4096;
+/// Of a page whose type is guessed.
+const MOST_VALUES: u64 = 16 << 20;

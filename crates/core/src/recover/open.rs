@@ -1,0 +1,130 @@
+//! Opening pages of which neither the codec nor the levels are known for certain.
+
+use super::part::Window;
+use super::scan::Page;
+use marquetry_base::{Error, PageBytes, Result};
+use marquetry_codec::{Codec, Decompressor};
+use marquetry_encoding::levels::Levels;
+
+/// A data page, its parts decompressed; or a dictionary, which has values only.
+pub(super) struct Opened {
+    pub(super) rep: Levels,
+    pub(super) def: Levels,
+    pub(super) values: PageBytes,
+}
+
+/// The codecs that make as many bytes of a page as its header says, the likeliest first. None: it is no page.
+pub(super) fn fitting_codecs(
+    window: &mut Window,
+    page: &Page,
+    preferred: Option<Codec>,
+    decompressor: &mut Decompressor,
+) -> Result<Vec<Codec>> {
+    let (_, stored, size, is_compressed) = parts(window, page)?;
+    let bytes = stored.as_slice();
+    if !is_compressed || bytes.is_empty() {
+        return Ok(vec![preferred.unwrap_or(Codec::Uncompressed)]);
+    }
+    let mut codecs: Vec<Codec> = preferred.into_iter().collect();
+    codecs.extend(ORDER.into_iter().filter(|codec| Some(*codec) != preferred));
+    let mut out = Vec::new();
+    let mut plain = Vec::new();
+    for codec in codecs {
+        let is_likely = match codec {
+            Codec::Uncompressed => bytes.len() == size,
+            Codec::Zstd => bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
+            Codec::Gzip => bytes.starts_with(&[0x1f, 0x8b]),
+            // What neither has a magic nor a checksum fits by chance: only where nothing else does.
+            Codec::Lz4 | Codec::Lzo | Codec::Brotli => out.is_empty(),
+            _ => true,
+        };
+        if is_likely
+            && (codec == Codec::Uncompressed || decompressor.decompress(codec, bytes, size, &mut plain).is_ok())
+        {
+            out.push(codec);
+        }
+    }
+    Ok(out)
+}
+
+/// Levels and values of a page under a codec. The largest levels are those of the column.
+pub(super) fn open(
+    window: &mut Window,
+    page: &Page,
+    codec: Codec,
+    (max_rep, max_def): (u8, u8),
+    decompressor: &mut Decompressor,
+) -> Result<Opened> {
+    let (levels, stored, size, is_compressed) = parts(window, page)?;
+    let values = if codec == Codec::Uncompressed || !is_compressed || stored.is_empty() {
+        stored
+    } else {
+        let mut plain = Vec::new();
+        decompressor.decompress(codec, stored.as_slice(), size, &mut plain)?;
+        PageBytes::from(plain)
+    };
+    if let Some(v2) = &page.header.data_page_header_v2 {
+        let rep_len = (v2.repetition_levels_byte_length.max(0) as usize).min(levels.len());
+        let rep = Levels::rle(levels.slice(0..rep_len), max_rep)?;
+        let def = Levels::rle(levels.slice(rep_len..levels.len()), max_def)?;
+        return Ok(Opened { rep, def, values });
+    }
+    let Some(v1) = page.header.data_page_header.as_ref().filter(|_| !page.is_dictionary()) else {
+        return Ok(Opened { rep: Levels::zero(), def: Levels::zero(), values });
+    };
+    let n = page.values() as usize;
+    let (rep, rep_len) = Levels::v1(v1.repetition_level_encoding.0, &values, max_rep, n)?;
+    let rest = values.slice(rep_len..values.len());
+    let (def, def_len) = Levels::v1(v1.definition_level_encoding.0, &rest, max_def, n)?;
+    Ok(Opened { rep, def, values: rest.slice(def_len..rest.len()) })
+}
+
+/// How many rows begin in a data page. Fails if its levels cannot be read.
+pub(super) fn rows(
+    window: &mut Window,
+    page: &Page,
+    codec: Codec,
+    levels: (u8, u8),
+    decompressor: &mut Decompressor,
+) -> Result<u64> {
+    let mut opened = open(window, page, codec, levels, decompressor)?;
+    let (mut left, mut rows, mut block) = (page.values() as usize, 0, Vec::new());
+    while left > 0 {
+        block.clear();
+        let n = left.min(BLOCK);
+        opened.rep.decode(n, &mut block)?;
+        rows += block.iter().filter(|&&rep| rep == 0).count() as u64;
+        left -= n;
+    }
+    Ok(rows)
+}
+
+/// The levels that are never compressed; what may be; its size before that; and whether it is.
+fn parts(window: &mut Window, page: &Page) -> Result<(PageBytes, PageBytes, usize, bool)> {
+    let bytes = window.at(page.body, (page.end - page.body) as usize)?;
+    let size = page.header.uncompressed_page_size.max(0) as usize;
+    let mut levels = 0;
+    let mut is_compressed = true;
+    if let Some(v2) = &page.header.data_page_header_v2 {
+        levels = v2.repetition_levels_byte_length.max(0) as usize + v2.definition_levels_byte_length.max(0) as usize;
+        is_compressed = v2.is_compressed;
+    }
+    let Some(size) = size.checked_sub(levels).filter(|_| levels <= bytes.len()) else {
+        return Err(Error::corrupt(format!("{levels} bytes of levels in a page of {}", bytes.len())));
+    };
+    Ok((PageBytes::within(&bytes, 0..levels), PageBytes::within(&bytes, levels..bytes.len()), size, is_compressed))
+}
+
+/// Codecs with a magic or a length first.
+const ORDER: [Codec; 8] = [
+    Codec::Uncompressed,
+    Codec::Zstd,
+    Codec::Gzip,
+    Codec::Snappy,
+    Codec::Lz4Raw,
+    Codec::Brotli,
+    Codec::Lz4,
+    Codec::Lzo,
+];
+/// Levels that are decoded at a time.
+const BLOCK: usize = 4096;

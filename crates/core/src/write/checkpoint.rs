@@ -1,0 +1,170 @@
+//! When a writer leaves a checkpoint, and what it takes that its bytes are safe.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Cursor, Write};
+use std::time::{Duration, Instant};
+
+/// How often a writer leaves a checkpoint: a footer of all row groups so far, after which the file could end.
+///
+/// A checkpoint is about as long as the footer of the file will be, so that many of them in a file of many row groups
+/// cost much: with one after each row group, half as many footers' bytes as there are row groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CheckpointEvery {
+    /// After a row group, once as much was written since the last one that checkpoints are at most 1 % of the file, and
+    /// 128 MiB at least.
+    #[default]
+    Auto,
+    /// After so many row groups; 0 counts as 1.
+    RowGroups(usize),
+    /// Once so many bytes were written, or are in the row group that is being filled, which is ended: row groups may
+    /// become smaller than they would be.
+    Bytes(u64),
+    /// Once so much time has passed, when rows are written. The row group that is being filled is ended. There is no
+    /// clock in the background: a writer that gets no rows makes no checkpoint.
+    Time(Duration),
+}
+
+/// Something whose bytes can be made to survive a crash.
+pub trait Durable: Write {
+    /// Returns once all that was written is where it survives the end of the process, and of the machine as far as its
+    /// disks keep their word.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Durable for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+impl<W: Durable> Durable for BufWriter<W> {
+    fn sync(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.get_mut().sync()
+    }
+}
+
+/// Memory survives nothing, and has nothing to wait for.
+impl Durable for Vec<u8> {
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// As [`Vec`].
+impl Durable for Cursor<Vec<u8>> {
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<W: Durable + ?Sized> Durable for &mut W {
+    fn sync(&mut self) -> io::Result<()> {
+        (**self).sync()
+    }
+}
+
+impl<W: Durable + ?Sized> Durable for Box<W> {
+    fn sync(&mut self) -> io::Result<()> {
+        (**self).sync()
+    }
+}
+
+/// When the next checkpoint is due, and what those before have cost.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    pub(super) every: Option<CheckpointEvery>,
+    /// Bytes of all checkpoints.
+    pub(super) bytes: u64,
+    /// How many there are.
+    pub(super) count: usize,
+    /// How the file was when the last one ended.
+    position: u64,
+    row_groups: usize,
+    time: Instant,
+    /// Bytes of the last one, if it had chunks, for each of them.
+    bytes_of_chunk: u64,
+}
+
+impl Schedule {
+    pub(super) fn new(every: Option<CheckpointEvery>) -> Self {
+        Schedule {
+            every,
+            bytes: 0,
+            count: 0,
+            position: 0,
+            row_groups: 0,
+            time: Instant::now(),
+            bytes_of_chunk: BYTES_OF_CHUNK,
+        }
+    }
+
+    /// Whether one is due at `position`, behind so many row groups of so many columns. `filling` are the bytes of the
+    /// row group that could be ended for it.
+    pub(super) fn is_due(&self, position: u64, row_groups: usize, columns: usize, filling: u64) -> bool {
+        let since = position.saturating_sub(self.position);
+        match self.every {
+            None => false,
+            Some(CheckpointEvery::RowGroups(n)) => row_groups - self.row_groups.min(row_groups) >= n.max(1),
+            Some(CheckpointEvery::Bytes(n)) => since.saturating_add(filling) >= n,
+            Some(CheckpointEvery::Time(time)) => self.time.elapsed() >= time,
+            Some(CheckpointEvery::Auto) => {
+                let chunks = (row_groups as u64).saturating_mul(columns as u64);
+                let cost = chunks.saturating_mul(self.bytes_of_chunk);
+                since >= AUTO_BYTES.max(cost.saturating_mul(AUTO_RATIO))
+            }
+        }
+    }
+
+    /// Whether row groups are ended for a checkpoint.
+    pub(super) fn ends_row_groups(&self) -> bool {
+        matches!(self.every, Some(CheckpointEvery::Bytes(_) | CheckpointEvery::Time(_)))
+    }
+
+    /// Notes a checkpoint of so many bytes that ended at `position`.
+    pub(super) fn done(&mut self, len: u64, position: u64, row_groups: usize, columns: usize) {
+        self.bytes += len;
+        self.count += 1;
+        (self.position, self.row_groups, self.time) = (position, row_groups, Instant::now());
+        let chunks = row_groups as u64 * columns as u64;
+        self.bytes_of_chunk = len.checked_div(chunks).unwrap_or(BYTES_OF_CHUNK);
+    }
+}
+
+/// What a chunk is taken to need in a footer before there was one.
+const BYTES_OF_CHUNK: u64 = 200;
+/// Fewer bytes are not worth a wait for the disk.
+const AUTO_BYTES: u64 = 128 << 20;
+/// Checkpoints are at most one in so many bytes.
+const AUTO_RATIO: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Row groups of 20 columns that have 250 bytes each in the footer, one column's pages being so long.
+    fn cost(column_bytes: u64, row_groups: usize) -> (f64, usize) {
+        let mut schedule = Schedule::new(Some(CheckpointEvery::Auto));
+        let mut position = 4;
+        for group in 1..=row_groups {
+            position += 20 * column_bytes;
+            if schedule.is_due(position, group, 20, 0) {
+                let len = 20 * 250 * group as u64;
+                position += len;
+                schedule.done(len, position, group, 20);
+            }
+        }
+        (schedule.bytes as f64 / position as f64, schedule.count)
+    }
+
+    #[test]
+    fn automatic_checkpoints_are_rare_enough_in_files_of_any_size() {
+        for (column_bytes, row_groups) in [(1_000, 100_000), (100_000, 20_000), (5_000_000, 1_000)] {
+            let (share, count) = cost(column_bytes, row_groups);
+            assert!(share < 0.013, "{share} of {row_groups} row groups of {column_bytes} bytes");
+            assert!(count > 2, "{count} for {row_groups} row groups of {column_bytes} bytes");
+        }
+        // Row groups that are long compared to what a footer says of them have one each.
+        assert_eq!(cost(100_000_000, 10).1, 10);
+    }
+}

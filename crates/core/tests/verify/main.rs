@@ -1,0 +1,26 @@
+//! Each rule has a file that breaks exactly it, good files break none, and what real files break is known.
+
+#[path = "../chunk/mod.rs"]
+mod chunk;
+
+mod breaks;
+mod corpus;
+mod damage;
+mod make;
+mod more_breaks;
+mod rules;
+
+use bytes::Bytes;
+use marquetry_core::verify::{Level, Report, VerifyOptions, verify};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn report(bytes: &Bytes, level: Level) -> Report {
+    let options = VerifyOptions { level, threads: 1, ..VerifyOptions::default() };
+    verify(Arc::new(bytes.clone()), &options).unwrap()
+}
+
+/// The ids of the rules that are broken.
+fn broken(report: &Report) -> BTreeSet<&'static str> {
+    report.findings.iter().map(|finding| finding.rule.id).collect()
+}

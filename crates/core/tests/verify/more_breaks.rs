@@ -1,0 +1,233 @@
+//! Files that break one rule of indexes, statistics, bloom filters, values or sorting.
+
+use crate::breaks::{Case, dictionaries};
+use crate::chunk::{Column, Layout};
+use crate::make::{Make, column_index};
+use bytes::Bytes;
+use marquetry_core::stats::BloomFilter;
+use marquetry_encoding::Physical;
+use marquetry_format::{
+    BoundaryOrder, BoundingBox, ColumnIndex, ConvertedType, GeospatialStatistics, LogicalType, OffsetIndex,
+    SchemaElement, SizeStatistics, SortingColumn, Statistics,
+};
+
+fn with_column_index(edit: impl FnOnce(&mut ColumnIndex)) -> Bytes {
+    let mut index = column_index();
+    edit(&mut index);
+    Make::ints().good().with_column_index(&index).finish()
+}
+
+fn with_offset_index(edit: impl FnOnce(&mut OffsetIndex)) -> Bytes {
+    Make::ints().good().with_offset_index(edit).finish()
+}
+
+pub(crate) fn index() -> Vec<Case> {
+    let unreadable = Make::ints().good().edited(|made| {
+        let (offset, len) = made.append(&[0xff; 9]);
+        made.chunk().column_index_offset = Some(offset);
+        made.chunk().column_index_length = Some(len);
+    });
+    vec![
+        ("index-unreadable", unreadable),
+        ("column-index-lists", with_column_index(|index| drop(index.min_values.pop()))),
+        ("column-index-form", with_column_index(|index| index.min_values[0] = vec![0; 3])),
+        (
+            "column-index-boundary-order",
+            with_column_index(|index| index.boundary_order = BoundaryOrder::DESCENDING),
+        ),
+        ("column-index-counts", with_column_index(|index| index.null_counts = Some(vec![0, 1]))),
+        ("column-index-bounds", with_column_index(|index| index.max_values[0] = 3i32.to_le_bytes().to_vec())),
+        ("offset-index-order", with_offset_index(|index| index.page_locations[1].first_row_index = -1)),
+        ("offset-index-pages", with_offset_index(|index| index.page_locations[1].first_row_index = 4)),
+        ("index-page-count", with_offset_index(|index| drop(index.page_locations.pop()))),
+        (
+            "offset-index-bytes",
+            Make::strings(&[b"a", b"bc"])
+                .good()
+                .with_offset_index(|index| index.unencoded_byte_array_data_bytes = Some(vec![4]))
+                .finish(),
+        ),
+    ]
+}
+
+fn int(n: i32) -> Option<Vec<u8>> {
+    Some(n.to_le_bytes().to_vec())
+}
+
+fn float(x: f32) -> Option<Vec<u8>> {
+    Some(x.to_le_bytes().to_vec())
+}
+
+fn with_statistics(make: &Make, statistics: Statistics) -> Bytes {
+    make.good().edited(|made| made.meta().statistics = Some(statistics))
+}
+
+fn floats() -> Make {
+    let words: Vec<_> = [1.0f32, 2.0].map(|x| Some(u64::from(x.to_bits()))).to_vec();
+    Make::flat(Column::flat(Physical::Float, &words, false), Layout::default())
+}
+
+fn none() -> Statistics {
+    Statistics::default()
+}
+
+pub(crate) fn statistics() -> Vec<Case> {
+    let ints = |statistics| with_statistics(&Make::ints(), statistics);
+    let histogram = |counts: &[i64]| {
+        Some(SizeStatistics {
+            definition_level_histogram: Some(counts.to_vec()),
+            ..SizeStatistics::default()
+        })
+    };
+    vec![
+        ("statistics-form", ints(Statistics { min_value: Some(vec![0; 3]), ..none() })),
+        (
+            "statistics-nan-bound",
+            with_statistics(&floats(), Statistics { min_value: float(f32::NAN), ..none() }),
+        ),
+        (
+            "statistics-order",
+            Make::ints().good().edited(|made| {
+                made.meta().statistics = Some(Statistics { min_value: int(0), ..none() });
+                made.file.metadata.column_orders = None;
+            }),
+        ),
+        ("statistics-counts", ints(Statistics { nan_count: Some(0), ..none() })),
+        ("statistics-null-count", ints(Statistics { null_count: Some(1), ..none() })),
+        ("statistics-nan-count", with_statistics(&floats(), Statistics { nan_count: Some(1), ..none() })),
+        ("statistics-distinct-count", ints(Statistics { distinct_count: Some(9), ..none() })),
+        ("statistics-bounds", ints(Statistics { min_value: int(0), max_value: int(8), ..none() })),
+        ("statistics-deprecated-bounds", ints(Statistics { min: int(1), max: int(9), ..none() })),
+        (
+            "statistics-exact",
+            ints(Statistics { max_value: int(10), is_max_value_exact: Some(true), ..none() }),
+        ),
+        (
+            "size-statistics-form",
+            Make::optional().good().edited(|made| made.meta().size_statistics = histogram(&[1, 9, 0])),
+        ),
+        (
+            "size-statistics",
+            Make::optional().good().edited(|made| made.meta().size_statistics = histogram(&[2, 8])),
+        ),
+        (
+            "geospatial-statistics",
+            points(&point(3.0, 4.0)).good().edited(|made| {
+                let bbox =
+                    BoundingBox { xmin: 0.0, xmax: 2.0, ymin: 0.0, ymax: 9.0, ..BoundingBox::default() };
+                made.meta().geospatial_statistics =
+                    Some(GeospatialStatistics { bbox: Some(bbox), geospatial_types: Some(vec![1]) });
+            }),
+        ),
+    ]
+}
+
+/// A point as well-known binary.
+fn point(x: f64, y: f64) -> Vec<u8> {
+    let mut bytes = vec![
+        1, // little-endian
+        1, 0, 0, 0, // point
+    ];
+    bytes.extend(x.to_le_bytes());
+    bytes.extend(y.to_le_bytes());
+    bytes
+}
+
+fn points(value: &[u8]) -> Make {
+    Make::strings(&[value]).annotated(|field| field.logical_type = Some(LogicalType::Geometry { crs: None }))
+}
+
+fn with_bloom(values: std::ops::Range<i32>) -> Bytes {
+    Make::ints().good().edited(|made| {
+        let mut filter = BloomFilter::new(100, 0.0001);
+        values.for_each(|n| filter.insert_hash(BloomFilter::hash(&n.to_le_bytes())));
+        let mut bytes = Vec::new();
+        filter.write(&mut bytes);
+        let (offset, len) = made.append(&bytes);
+        made.meta().bloom_filter_offset = Some(offset);
+        made.meta().bloom_filter_length = Some(len);
+    })
+}
+
+pub(crate) fn bloom() -> Vec<Case> {
+    let unreadable = Make::ints().good().edited(|made| {
+        let (offset, len) = made.append(&[0xff; 40]);
+        made.meta().bloom_filter_offset = Some(offset);
+        made.meta().bloom_filter_length = Some(len);
+    });
+    vec![("bloom-unreadable", unreadable), ("bloom-missing-value", with_bloom(0..9))]
+}
+
+pub(crate) fn values() -> Vec<Case> {
+    let ints = |n: u32, annotate: fn(&mut SchemaElement)| {
+        Make::flat(Column::ints([1, n]), Layout::default()).annotated(annotate).good().finish()
+    };
+    let cut = Make::ints().of(|pages| {
+        let page = &mut pages[1];
+        page.body.pop();
+        (page.header.compressed_page_size, page.header.uncompressed_page_size) = (19, 19);
+        page.seal();
+    });
+    let mut cases = vec![
+        ("value-unreadable", cut.finish()),
+        (
+            "value-utf8",
+            Make::strings(&[b"a", b"\xff"])
+                .annotated(|field| field.converted_type = Some(ConvertedType::UTF8))
+                .good()
+                .finish(),
+        ),
+        (
+            "value-decimal",
+            ints(100, |field| field.logical_type = Some(LogicalType::Decimal { precision: 2, scale: 0 })),
+        ),
+        ("value-integer", ints(300, |field| field.converted_type = Some(ConvertedType::UINT_8))),
+        ("value-time", ints(u32::MAX, |field| field.converted_type = Some(ConvertedType::TIME_MILLIS))),
+        ("value-unknown", ints(1, |field| field.logical_type = Some(LogicalType::Null))),
+        ("value-geometry", points(b"POINT(1 2)").good().finish()),
+    ];
+    cases.extend(dictionaries());
+    cases
+}
+
+fn sorted_by(column_idx: i32, descending: bool) -> Bytes {
+    Make::ints().good().edited(|made| {
+        let by = SortingColumn { column_idx, descending, nulls_first: false };
+        made.file.metadata.row_groups[0].sorting_columns = Some(vec![by]);
+    })
+}
+
+pub(crate) fn sorting() -> Vec<Case> {
+    vec![("sorting-column", sorted_by(7, false)), ("sorting-order", sorted_by(0, true))]
+}
+
+/// What breaks nothing.
+pub(crate) fn good() -> Vec<Case> {
+    let statistics = Statistics {
+        min_value: int(0),
+        max_value: int(100),
+        min: int(0),
+        max: int(9),
+        null_count: Some(0),
+        distinct_count: Some(10),
+        is_max_value_exact: Some(false),
+        is_min_value_exact: Some(true),
+        ..none()
+    };
+    let gzip = Layout { codec: marquetry_codec::Codec::Gzip, cuts: vec![3], ..Layout::default() };
+    vec![
+        ("pages", Make::ints().good().finish()),
+        ("nulls", Make::optional().good().finish()),
+        ("strings", Make::strings(&[b"", b"\xff"]).good().finish()),
+        ("list", crate::breaks::list().good().finish()),
+        ("dictionary", crate::breaks::dictionary().good().finish()),
+        ("column index", with_column_index(|_| ())),
+        ("offset index", with_offset_index(|_| ())),
+        ("statistics", with_statistics(&Make::ints(), statistics)),
+        ("bloom filter", with_bloom(0..10)),
+        ("sorted", sorted_by(0, false)),
+        ("compressed", Make::flat(Column::ints(0..10), gzip.clone()).good().finish()),
+        ("V2", Make::flat(Column::ints(0..10), Layout { v2: true, ..gzip }).good().finish()),
+        ("geometry", points(&point(1.0, 2.0)).good().finish()),
+    ]
+}

@@ -1,0 +1,233 @@
+//! Damaged files give up what is whole, and the report says exactly what is not.
+
+mod damage;
+
+use arrow_array::{Array, RecordBatchReader};
+use bytes::Bytes;
+use damage::{Fault, Random, changed, check, consequences, pages, salvage, written};
+use marquetry::arrow::arrow_reader::OnCorrupt;
+use marquetry::basic::{Compression, Encoding, ZstdLevel};
+use marquetry::errors::Kind;
+use marquetry::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use proptest::prelude::*;
+use std::time::Instant;
+
+const MODES: [OnCorrupt; 3] = [OnCorrupt::SkipPage, OnCorrupt::NullPage, OnCorrupt::SkipRowGroup];
+
+/// Small pages, so that there are many.
+fn properties(random: &mut Random) -> WriterPropertiesBuilder {
+    WriterProperties::builder()
+        .set_compression(random.pick(&[
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::ZSTD(ZstdLevel::try_new(1).unwrap()),
+        ]))
+        .set_writer_version(random.pick(&[WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0]))
+        .set_data_page_row_count_limit(random.pick(&[40, 100, 333]))
+        .set_write_batch_size(20)
+        .set_dictionary_enabled(random.below(3) > 0)
+        .set_max_row_group_row_count(Some(random.pick(&[500, 900, 5000])))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_whole_is_read_and_the_rest_is_reported(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let table = damage::table(1200, &mut random);
+        let properties = properties(&mut random);
+        let has_index = random.below(2) == 0;
+        let indexed = written(&table, properties.clone().build());
+        let good = match has_index {
+            true => indexed.clone(),
+            false => written(&table, properties.set_offset_index_disabled(true).build()),
+        };
+        let pages = pages(&good, &indexed);
+        let area = pages[0].header.start..pages.last().unwrap().body.end;
+        for _ in 0..12 {
+            let fault = match Fault::any(&area, &mut random) {
+                Fault::Cut(_) => continue,
+                // Headers are few bytes, and must be hit too.
+                Fault::Bit(_, mask) if random.below(2) == 0 => {
+                    let page = &pages[random.below(pages.len())];
+                    Fault::Bit(page.header.start + random.below(page.header.len()), mask)
+                }
+                fault => fault,
+            };
+            let bad = fault.on(&good);
+            let (may, must) = consequences(&pages, &changed(&good, &bad), table.num_columns(), has_index);
+            let batch_size = random.pick(&[7, 100, 1000]);
+            for mode in MODES {
+                let salvaged = salvage(bad.clone(), mode, batch_size, table.num_columns());
+                let salvaged = salvaged.map_err(|error| TestCaseError::fail(format!("{fault:?} {mode:?}: {error}")))?;
+                let checked = check(&table, &salvaged, mode, &may);
+                prop_assert_eq!(checked, Ok(()), "{:?} {:?}\n{}", fault, mode, salvaged.report);
+                prop_assert!(must.is_empty() || !salvaged.report.is_empty(), "{:?} {:?}: silent", fault, mode);
+            }
+        }
+    }
+}
+
+/// The test: `MARQUETRY_FAULTS=1000` for all of it, with the size of SF0.1.
+#[test]
+fn single_faults_in_lineitem() {
+    let count: usize =
+        std::env::var("MARQUETRY_FAULTS").ok().and_then(|count| count.parse().ok()).unwrap_or(50);
+    let rows = if count > 50 { 600_572 } else { 60_000 };
+    let table = damage::lineitem(rows);
+    let good = written(&table, WriterProperties::default());
+    let pages = pages(&good, &good);
+    let area = pages[0].header.start..pages.last().unwrap().body.end;
+    let mut random = Random(7);
+    let mut tally = Tally::default();
+    let start = Instant::now();
+    while tally.faults < count {
+        let fault = Fault::any(&area, &mut random);
+        let bad = fault.on(&good);
+        if bad == good {
+            continue;
+        }
+        tally.faults += 1;
+        if bad.len() < good.len() {
+            // There is no footer: for `recover`.
+            assert!(marquetry::open_bytes(bad).is_err(), "{fault:?}");
+            tally.cut += 1;
+            continue;
+        }
+        let (may, must) = consequences(&pages, &changed(&good, &bad), table.num_columns(), true);
+        let salvaged = salvage(bad, OnCorrupt::SkipPage, 8192, table.num_columns()).unwrap();
+        assert_eq!(check(&table, &salvaged, OnCorrupt::SkipPage, &may), Ok(()), "{fault:?}");
+        let named = |page: &damage::Page| {
+            let leaf = table.schema().field(page.root).name().clone();
+            salvaged.report.losses.iter().any(|loss| *loss.column == *leaf && loss.page == Some(page.index))
+        };
+        assert!(must.iter().all(named), "{fault:?}: silent\n{}", salvaged.report);
+        match (must.is_empty(), salvaged.report.is_empty()) {
+            (false, _) => tally.in_page_data += 1,
+            (true, false) => tally.in_headers += 1,
+            (true, true) => tally.without_effect += 1,
+        }
+        tally.rows_left_out += salvaged.report.rows_left_out;
+    }
+    println!(
+        "{tally:?} in {:?}, {} rows, {} bytes, {} pages",
+        start.elapsed(),
+        rows,
+        good.len(),
+        pages.len()
+    );
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    faults: usize,
+    in_page_data: usize,
+    in_headers: usize,
+    without_effect: usize,
+    cut: usize,
+    rows_left_out: u64,
+}
+
+fn spoiled(pages: &[damage::Page], good: &Bytes, root: usize, index: usize) -> Bytes {
+    let page = pages.iter().find(|page| page.root == root && page.index == index && page.row_group == 0);
+    Fault::Bit(page.unwrap().body.start + 5, 1).on(good)
+}
+
+fn plain_file() -> (arrow_array::RecordBatch, Bytes, Vec<damage::Page>) {
+    let table = damage::table(1000, &mut Random(3));
+    let properties = WriterProperties::builder()
+        .set_data_page_row_count_limit(100)
+        .set_write_batch_size(100)
+        .set_dictionary_enabled(false)
+        .set_encoding(Encoding::PLAIN)
+        .set_max_row_group_row_count(Some(500));
+    let good = written(&table, properties.build());
+    let pages = pages(&good, &good);
+    (table, good, pages)
+}
+
+#[test]
+fn a_read_fails_unless_it_is_told_not_to() {
+    let (_, good, pages) = plain_file();
+    let bad = spoiled(&pages, &good, 0, 1);
+    let mut reader = marquetry::open_bytes(bad).unwrap().batches().unwrap();
+    assert_eq!(reader.next_batch().unwrap().unwrap_err().kind(), Kind::Corrupt);
+    assert!(reader.loss_report().is_empty());
+}
+
+#[test]
+fn each_mode_and_its_report() {
+    let (_, good, pages) = plain_file();
+    let bad = spoiled(&pages, &good, 0, 1);
+    let read = |mode| {
+        let mut reader = marquetry::open_bytes(bad.clone()).unwrap().on_corrupt(mode).batches().unwrap();
+        let rows: Vec<_> = std::iter::from_fn(|| reader.next_batch()).map(Result::unwrap).collect();
+        let nulls = rows.iter().map(|batch| batch.column(0).null_count()).sum::<usize>();
+        let nullable = reader.schema().field(0).is_nullable();
+        (rows.iter().map(|batch| batch.num_rows()).sum::<usize>(), nulls, nullable, reader.loss_report())
+    };
+    let (rows, nulls, nullable, report) = read(OnCorrupt::SkipPage);
+    assert_eq!((rows, nulls, nullable, report.rows_left_out), (900, 0, false, 100));
+    let loss = &report.losses[0];
+    assert_eq!((loss.row_group, &*loss.column, loss.page, loss.rows.clone()), (0, "id", Some(1), 100..200));
+    let page = pages.iter().find(|page| page.root == 0 && page.index == 1).unwrap();
+    assert_eq!(loss.bytes, page.header.start as u64..page.body.end as u64);
+    assert!(loss.reason.contains("checksum"), "{loss}");
+    assert_eq!(report.losses.len(), 1);
+
+    let (rows, nulls, nullable, report) = read(OnCorrupt::NullPage);
+    assert_eq!((rows, nulls, nullable), (1000, 100, true));
+    assert_eq!((report.rows_left_out, report.values_made_null, report.losses.len()), (0, 100, 1));
+
+    let (rows, nulls, _, report) = read(OnCorrupt::SkipRowGroup);
+    assert_eq!((rows, nulls, report.rows_left_out, report.losses[0].rows.clone()), (500, 0, 500, 0..500));
+}
+
+#[test]
+fn an_offset_counts_rows_of_the_file_and_a_limit_those_given() {
+    let (_, good, pages) = plain_file();
+    let bad = spoiled(&pages, &good, 0, 1);
+    let read = |offset, limit| {
+        let file = marquetry::open_bytes(bad.clone()).unwrap().on_corrupt(OnCorrupt::SkipPage);
+        let mut reader = file.columns(["id"]).offset(offset).limit(limit).batches().unwrap();
+        let mut ids = Vec::new();
+        while let Some(batch) = reader.next_batch() {
+            let batch = batch.unwrap();
+            let array = batch.column(0).as_any().downcast_ref::<arrow_array::Int64Array>().unwrap();
+            ids.extend(array.values().iter().copied());
+        }
+        (ids, reader.loss_report().losses.len())
+    };
+    assert_eq!(read(0, 3), ((0..3).collect(), 0));
+    assert_eq!(read(98, 4), (vec![98, 99, 200, 201], 1));
+    assert_eq!(read(150, 2), (vec![200, 201], 1));
+    assert_eq!(read(200, 2), (vec![200, 201], 0));
+    assert_eq!(read(700, 2), (vec![700, 701], 0));
+    assert_eq!(read(0, usize::MAX).0.len(), 900);
+}
+
+#[test]
+fn whatever_is_cut_out_or_doubled_is_no_panic_and_no_wrong_row() {
+    let (table, good, pages) = plain_file();
+    let area = pages[0].header.start..pages.last().unwrap().body.end;
+    let mut random = Random(11);
+    let anywhere = vec![vec![0..table.num_rows() as u64]; table.num_columns()];
+    for _ in 0..40 {
+        let at = area.start + random.below(area.len() - 5000);
+        let fault = match random.below(2) {
+            0 => Fault::Doubled(at..at + 4096),
+            _ => Fault::Doubled(at..at + 1 + random.below(100)),
+        };
+        let bad = fault.on(&good);
+        for mode in MODES {
+            match salvage(bad.clone(), mode, 64, table.num_columns()) {
+                Ok(salvaged) => {
+                    assert!(!salvaged.report.is_empty(), "{fault:?}");
+                    assert_eq!(check(&table, &salvaged, mode, &anywhere), Ok(()), "{fault:?} {mode:?}");
+                }
+                Err(error) => panic!("{fault:?} {mode:?}: {error}"),
+            }
+        }
+    }
+}
