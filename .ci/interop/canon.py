@@ -130,6 +130,8 @@ def canon_struct(array, want):
 
 
 def of_integers(array, want):
+    if want == pa.uint64() and pa.types.is_decimal(array.type) and array.type.scale == 0:
+        return array.cast(pa.uint64())
     if not pa.types.is_integer(array.type):
         raise Differs(f"{array.type} for {want}")
     return array.cast(pa.uint64() if want == pa.uint64() else pa.int64())

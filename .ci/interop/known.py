@@ -13,7 +13,7 @@ def load():
     known = tomllib.loads(FILE.read_text())
     entries = known["known"]
     for entry in entries:
-        unknown = set(entry) - {"peer", "says", "what", "part", "sometimes", *DIMENSIONS}
+        unknown = set(entry) - {"peer", "says", "what", "part", "sometimes", "quote", "again", *DIMENSIONS}
         assert not unknown, f"known.toml: {unknown}"
         for name in DIMENSIONS:
             if isinstance(entry.get(name), str):

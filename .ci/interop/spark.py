@@ -46,9 +46,6 @@ def short(error):
 
 
 def compare(got, want, canonical):
-    # Spark has no unsigned 64 bits, no float16, no UUID.
-    if want.type == pa.uint64() and pa.types.is_decimal(got.type):
-        got = got.cast(pa.uint64())
     canon.check_same(canon.canon_chunks(got, want.type), canonical)
 
 
@@ -87,7 +84,8 @@ def read_ours(spark, binary, folder):
         spark.conf.set("spark.sql.parquet.enableVectorizedReader", vectorized)
         taken = collections.defaultdict(lambda: [0, collections.defaultdict(set)])
         for row in rows:
-            if row["nulls"] not in ("some", "required"):
+            # Spark comes without BROTLI.
+            if row["nulls"] not in ("some", "required") or row["codec"] == "BROTLI":
                 continue
             count = taken[row["encoding"], row["version"]]
             failures = wrong_columns(spark, folder / "matrix", row)

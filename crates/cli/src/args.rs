@@ -90,6 +90,9 @@ pub(crate) enum Command {
     /// Check that files keep the format's rules, and that what they say of themselves is true
     #[command(after_help = crate::commands::verify::VERIFY_HELP)]
     Verify(crate::commands::verify::VerifyArgs),
+    /// Save what is left of a broken file, with or without its footer
+    #[command(after_help = crate::commands::recover::RECOVER_HELP)]
+    Recover(crate::commands::recover::RecoverArgs),
     /// List the rules that verify checks
     #[command(after_help = crate::commands::rules::RULES_HELP)]
     Rules(crate::commands::rules::RulesArgs),

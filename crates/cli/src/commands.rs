@@ -14,6 +14,7 @@ pub(crate) mod merge;
 pub(crate) mod meta;
 pub(crate) mod meta_edit;
 pub(crate) mod pages;
+pub(crate) mod recover;
 pub(crate) mod rewrite;
 pub(crate) mod rules;
 pub(crate) mod schema;

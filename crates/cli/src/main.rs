@@ -72,6 +72,7 @@ fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<
         Command::Size(args) => commands::size::run(args, output, outcome),
         Command::Convert(args) => commands::convert::run(args, output, outcome),
         Command::Completions(args) => commands::completions::run(args, output),
+        Command::Recover(args) => commands::recover::run(args, output, outcome),
         Command::Rewrite(args) => commands::rewrite::run(args, output, outcome),
         Command::Merge(args) => commands::merge::run(args, output, outcome),
         Command::Split(args) => commands::split::run(args, output, outcome),

@@ -3,7 +3,7 @@
 //! The modules are layers, bottom to top; a module uses only those before it:
 //! [`source`], [`logical`], [`schema`], [`order`], [`stats`], [`meta`], [`checkpoint`],
 //! [`index`], [`page`], [`nesting`], [`read`] and
-//! [`write`](mod@write), [`io`], [`verify`](mod@verify). `read` and `write` do not use each other.
+//! [`write`](mod@write), [`io`], [`recover`](mod@recover), [`verify`](mod@verify). `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
 
 pub mod checkpoint;
@@ -15,6 +15,7 @@ pub mod nesting;
 pub mod order;
 pub mod page;
 pub mod read;
+pub mod recover;
 pub mod schema;
 pub mod source;
 pub mod stats;

@@ -13,6 +13,7 @@
 //! }
 //! ```
 
+mod parse;
 mod print;
 mod to_thrift;
 

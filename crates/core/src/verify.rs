@@ -88,7 +88,7 @@ pub struct VerifyOptions {
     pub findings_per_rule: usize,
     /// How many threads check column chunks; 0 for one for each processor.
     pub threads: usize,
-    /// What reading may cost. Parts that exceed it are reported as not checked.
+    /// What reading may cost. What claims more is as good as unreadable, and reported so.
     pub limits: Limits,
 }
 

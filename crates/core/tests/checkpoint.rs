@@ -463,7 +463,7 @@ fn checkpoints_come_as_they_are_asked_for() {
     };
     assert_eq!(due_after(CheckpointEvery::RowGroups(3)), [2, 5, 8]);
     assert_eq!(due_after(CheckpointEvery::RowGroups(0)).len(), 9);
-    assert_eq!(due_after(CheckpointEvery::Bytes(1_700)), [1, 3, 5, 7]);
+    assert_eq!(due_after(CheckpointEvery::Bytes(1_500)), [1, 3, 5, 7]);
     assert_eq!(due_after(CheckpointEvery::Auto), [] as [u64; 0]);
     assert_eq!(due_after(CheckpointEvery::Time(std::time::Duration::from_secs(3_600))), [] as [u64; 0]);
     assert_eq!(due_after(CheckpointEvery::Time(std::time::Duration::ZERO)).len(), 9);

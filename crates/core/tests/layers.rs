@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 14] = [
+const LAYERS: [&str; 15] = [
     "source",
     "logical",
     "schema",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 14] = [
     "read",
     "write",
     "io",
+    "recover",
     "verify",
 ];
 

@@ -56,7 +56,8 @@ pub(crate) fn run(args: &AppendArgs, output: &mut Output, outcome: &mut Outcome)
 
 fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(), Failure> {
     let is_file = |input: &PathBuf| {
-        fs::canonicalize(input).is_ok_and(|input| fs::canonicalize(&args.file).is_ok_and(|file| file == input))
+        fs::canonicalize(input)
+            .is_ok_and(|input| fs::canonicalize(&args.file).is_ok_and(|file| file == input))
     };
     if files.iter().any(is_file) {
         return Err(Failure::Usage("FILE cannot be appended to itself".to_owned()));
@@ -107,9 +108,8 @@ fn check_arrow_schema(metadata: &ParquetMetaData, input: &Input, tally: &mut Tal
     if stored(&input.metadata).is_some_and(|other| types(&other) == types(&own)) {
         return Ok(());
     }
-    let is_dictionary = |field: &&arrow_schema::Field| {
-        matches!(field.data_type(), arrow_schema::DataType::Dictionary(..))
-    };
+    let is_dictionary =
+        |field: &&arrow_schema::Field| matches!(field.data_type(), arrow_schema::DataType::Dictionary(..));
     match own.flattened_fields().iter().any(is_dictionary) {
         false => tally.note("the stored Arrow schemas differ: FILE's is kept"),
         true => {

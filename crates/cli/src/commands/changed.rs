@@ -32,11 +32,13 @@ pub(super) fn report(
     }
     let name = printable(&path.display().to_string());
     let size = edited.len;
-    output.line(format!("{name}: {rows} rows in {row_groups} row groups, {size} bytes, {grown} of them new"))?;
+    output
+        .line(format!("{name}: {rows} rows in {row_groups} row groups, {size} bytes, {grown} of them new"))?;
     if edited.unreferenced > 0 {
         let share = percent(Some(edited.unreferenced as f64 / size.max(1) as f64));
         let unreferenced = edited.unreferenced;
-        output.line(format!("nothing refers to {unreferenced} bytes, {share}; rewrite leaves them behind"))?;
+        output
+            .line(format!("nothing refers to {unreferenced} bytes, {share}; rewrite leaves them behind"))?;
     }
     tally.print(output)
 }

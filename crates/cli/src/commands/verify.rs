@@ -79,7 +79,8 @@ pub(crate) fn run(args: &VerifyArgs, output: &mut Output, outcome: &mut Outcome)
             });
         }
         drop(sender);
-        let shown = in_order(receiver, |i, report| show(args, &files[i], report, &mut sarif, output, outcome));
+        let shown =
+            in_order(receiver, |i, report| show(args, &files[i], report, &mut sarif, output, outcome));
         is_over.store(true, Ordering::Relaxed);
         shown
     })?;

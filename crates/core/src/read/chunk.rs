@@ -250,27 +250,31 @@ impl ChunkReader {
         &mut self.pages
     }
 
-    /// Decodes a data page and forgets what it has. Returns how many rows begin in it.
-    pub(super) fn probe(&mut self, start: PageStart) -> Result<u64> {
+    /// Decodes a data page and forgets what it has; of a column that is in no list no more than `rows` rows. Returns how
+    /// many rows begin in it.
+    pub(super) fn probe(&mut self, start: PageStart, rows: u64) -> Result<u64> {
         self.close();
-        let rows = self.open(start).and_then(|()| self.probe_open());
+        let counted = start.num_values()? as u64;
+        let probed = self.open(start).and_then(|()| self.probe_open(rows));
         self.close();
-        rows
+        if self.target.max_rep == 0 { probed.map(|_| counted) } else { probed }
     }
 
-    fn probe_open(&mut self) -> Result<u64> {
-        let mut rows = 0;
+    fn probe_open(&mut self, rows: u64) -> Result<u64> {
+        let mut done = 0;
         while let Self { page: Some(page), target, scratch, .. } = self
             && !page.is_over()
+            && (done < rows || target.max_rep > 0)
         {
             let mut out = LeafBatch::new(target.physical.shape());
+            let left = usize::try_from(rows - done.min(rows)).unwrap_or(usize::MAX);
             let read = match target.max_rep {
-                0 => page.read_flat(PROBED_ROWS, target, scratch, &mut out),
+                0 => page.read_flat(PROBED_ROWS.min(left), target, scratch, &mut out),
                 _ => page.read_nested(PROBED_ROWS, target, scratch, &mut out),
             };
-            rows += read? as u64;
+            done += read? as u64;
         }
-        Ok(rows)
+        Ok(done)
     }
 
     fn close(&mut self) {

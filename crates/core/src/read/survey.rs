@@ -106,26 +106,61 @@ pub fn survey(
         Err(error) => return Survey::nothing(rows, bytes, error),
     };
     let mut walk = Walk::new(reader.pages(), chunk, rows, Some(Vec::new()))?;
-    let is_counted = walk.adds_up(rows);
+    let mut is_counted = walk.adds_up(rows);
     let mut index = None;
-    if !is_counted {
+    if !is_counted || walk.rows.is_none() {
         index = match read_offset_index(&**source, chunk, &options.limits) {
             Err(error) if is_damage(&error) => None,
             index => index?.filter(|index| is_plausible(index, &bytes, rows)),
         };
-        if let Some(index) = &index {
-            walk = Walk::by_index(reader.pages(), index, &bytes, rows, target.max_rep > 0)?;
-        }
     }
-    let is_counted = is_counted || index.is_some();
+    if let Some(index) = index.take_if(|_| !is_counted) {
+        walk = Walk::by_index(reader.pages(), &index, &bytes, rows, target.max_rep > 0)?;
+        is_counted = true;
+    }
+    let is_counted = is_counted && walk.rows.is_some();
     // SPEC: rows begin with V2 pages, and with all pages if there is an offset index.
-    let cuts_rows = target.max_rep > 0 && index.is_none() && walk.has_v1;
+    let cuts_rows = target.max_rep > 0 && walk.rows.is_none() && walk.has_v1;
+    let has_all_values = walk.has_all_values || is_counted;
     let mut pages = walk.into_pages(&bytes);
-    let count = pages.len();
-    for (i, page) in pages.iter_mut().enumerate() {
-        probe(&mut reader, page, is_counted, i + 1 == count)?;
+    if !has_all_values {
+        // One of these may be what is missing.
+        pages.iter_mut().filter(|page| page.what == What::Other).for_each(Found::suspect);
     }
-    Ok(Survey::place(pages, rows, bytes, cuts_rows))
+    let mut before = 0u64;
+    for page in &mut pages {
+        probe(&mut reader, page, rows.saturating_sub(before))?;
+        before = before.saturating_add(page.rows.unwrap_or(0));
+    }
+    settle(&mut pages, rows, is_counted);
+    let is_indexed = index.is_some_and(|index| count_by_index(&mut pages, &index, rows));
+    // QUIRK: pages with more rows than the row group exist; that the footer counts them too tells those from damage.
+    let may_exceed = has_all_values || is_indexed;
+    Ok(Survey::place(pages, rows, bytes, may_exceed, cuts_rows && !is_indexed))
+}
+
+/// Gives lost pages the rows that the offset index says, if it agrees with the pages that can be read.
+fn count_by_index(pages: &mut [Found], index: &OffsetIndex, rows: u64) -> bool {
+    let locations = &index.page_locations;
+    let data = || pages.iter().filter(|page| page.what == What::Data);
+    let agrees = data().count() == locations.len()
+        && data().zip(locations).enumerate().all(|(i, (page, location))| {
+            let expected = rows_by_index(index, i, rows);
+            let is_last = i + 1 == locations.len();
+            page.bytes.start == location.offset as u64
+                && page.rows.is_none_or(|rows| rows == expected || is_last && rows > expected)
+        });
+    if agrees {
+        let data = pages.iter_mut().filter(|page| page.what == What::Data);
+        data.enumerate().for_each(|(i, page)| page.rows = Some(rows_by_index(index, i, rows)));
+    }
+    agrees
+}
+
+/// The rows of data page `i` of a plausible index.
+fn rows_by_index(index: &OffsetIndex, i: usize, rows: u64) -> u64 {
+    let first = |i: usize| index.page_locations.get(i).map_or(rows, |next| next.first_row_index as u64);
+    first(i + 1) - first(i)
 }
 
 /// A page that a walk found, and what decoding it gave.
@@ -135,6 +170,8 @@ struct Found {
     what: What,
     /// The rows that begin in it, if they are known.
     rows: Option<u64>,
+    /// The rows that begin in it, by its header or the offset index.
+    claimed: Option<u64>,
     /// Why it is lost.
     reason: Option<String>,
 }
@@ -160,6 +197,8 @@ struct Walk {
     error: Option<Error>,
     /// Whether it ended where the footer says that the chunk does.
     is_at_end: bool,
+    /// Whether it found as many values as the footer says.
+    has_all_values: bool,
 }
 
 impl Walk {
@@ -171,7 +210,9 @@ impl Walk {
     ) -> Result<Walk> {
         let is_flat = chunk.leaf().max_rep() == 0;
         let mut walk = Walk { pages: found, rows: Some(0), ..Walk::default() };
-        loop {
+        let end = chunk.byte_range().map_or(0, |bytes| bytes.end);
+        // A page of an unknown kind may be a data page: the chain then goes on into the next chunk.
+        while end == 0 || pages.position() < end {
             let misses_rows = walk.rows.is_some_and(|seen| seen < rows);
             let start = match pages.next_start() {
                 Ok(None) if misses_rows => pages.next_uncounted_start(),
@@ -194,7 +235,8 @@ impl Walk {
             }
         }
         walk.end = pages.position();
-        walk.is_at_end = chunk.byte_range().is_ok_and(|bytes| bytes.end == walk.end);
+        walk.is_at_end = end == walk.end;
+        walk.has_all_values = i64::try_from(pages.values_seen()) == Ok(chunk.num_values());
         Ok(walk)
     }
 
@@ -216,8 +258,7 @@ impl Walk {
         for (i, location) in locations.iter().enumerate() {
             let begin = location.offset as u64;
             let range = begin..begin.saturating_add(location.compressed_page_size as u64);
-            let next = locations.get(i + 1).map_or(rows, |next| next.first_row_index as u64);
-            let expected = next - location.first_row_index as u64;
+            let expected = rows_by_index(index, i, rows);
             let number = found.len();
             let (mut page, start) = Found::at(pages, number, range, What::Data)?;
             let counted = start.as_ref().filter(|_| !is_nested).and_then(|start| rows_of(start, true));
@@ -230,11 +271,14 @@ impl Walk {
             page.rows = Some(expected);
             found.push(page);
         }
-        Ok(Walk { pages: Some(found), ..Walk::default() })
+        Ok(Walk { pages: Some(found), rows: Some(rows), ..Walk::default() })
     }
 
     fn adds_up(&self, rows: u64) -> bool {
-        self.error.is_none() && self.is_at_end && self.rows.is_none_or(|sum| sum == rows)
+        self.error.is_none()
+            && self.is_at_end
+            && self.has_all_values
+            && self.rows.is_none_or(|sum| sum == rows)
     }
 
     /// The pages, and what is behind the header that stopped the walk as one more.
@@ -243,7 +287,14 @@ impl Walk {
         if let Some(error) = self.error {
             let bytes = self.end..bytes.end.max(self.end);
             let reason = Some(error.message().to_owned());
-            pages.push(Found { index: pages.len(), bytes, what: What::Data, rows: None, reason });
+            pages.push(Found {
+                index: pages.len(),
+                bytes,
+                what: What::Data,
+                rows: None,
+                claimed: None,
+                reason,
+            });
         }
         pages
     }
@@ -256,7 +307,13 @@ impl Found {
             () if start.is_data() => What::Data,
             () => What::Other,
         };
-        Found { index: start.index, bytes: start.range(), what, rows, reason: None }
+        Found { index: start.index, bytes: start.range(), what, rows, claimed: None, reason: None }
+    }
+
+    /// Takes a page of an unknown kind for a data page.
+    fn suspect(&mut self) {
+        (self.what, self.rows) = (What::Data, None);
+        self.reason = Some("a page of an unknown kind, and values are missing".to_owned());
     }
 
     /// The page that should be in `bytes`.
@@ -266,7 +323,7 @@ impl Found {
         bytes: Range<u64>,
         what: What,
     ) -> Result<(Found, Option<PageStart>)> {
-        let mut page = Found { index, bytes, what, rows: None, reason: None };
+        let mut page = Found { index, bytes, what, rows: None, claimed: None, reason: None };
         match pages.start_at(page.bytes.start, index) {
             Ok(start) if Found::new(&start, None).what == what => return Ok((page, Some(start))),
             Ok(start) => page.reason = Some(format!("a {} where none should be", start.header.type_)),
@@ -277,29 +334,49 @@ impl Found {
     }
 }
 
-/// Decodes a page. `is_counted` says that its rows are known, if they are, from what adds up.
-fn probe(reader: &mut ChunkReader, page: &mut Found, is_counted: bool, is_last: bool) -> Result<()> {
-    if page.reason.is_none() {
-        let start = reader.pages().start_at(page.bytes.start, page.index);
-        let rows = start.and_then(|start| match page.what {
-            What::Dictionary => reader.read_dictionary(&start).map(|()| 0),
-            What::Data => reader.probe(start),
-            What::Other => Ok(0),
-        });
-        match (rows, page.rows) {
-            // QUIRK: the last page may have more rows than the row group.
-            (Ok(rows), Some(expected)) if is_counted && rows != expected && !(is_last && rows > expected) => {
-                page.reason = Some(format!("{rows} rows in a page that should have {expected}"));
-            }
-            (Ok(rows), _) => page.rows = Some(rows),
-            (Err(error), _) if is_damage(&error) => page.reason = Some(error.message().to_owned()),
-            (Err(error), _) => return Err(error),
-        }
+/// Decodes a page, of which no more than `left` rows are wanted.
+fn probe(reader: &mut ChunkReader, page: &mut Found, left: u64) -> Result<()> {
+    page.claimed = page.rows;
+    if page.reason.is_some() {
+        return Ok(());
     }
-    if page.reason.is_some() && !is_counted {
-        page.rows = None;
+    let start = reader.pages().start_at(page.bytes.start, page.index);
+    let rows = start.and_then(|start| match page.what {
+        What::Dictionary => reader.read_dictionary(&start).map(|()| 0),
+        What::Data => reader.probe(start, left),
+        What::Other => Ok(0),
+    });
+    match rows {
+        Ok(rows) => page.rows = Some(rows),
+        Err(error) if is_damage(&error) => page.reason = Some(error.message().to_owned()),
+        Err(error) => return Err(error),
     }
     Ok(())
+}
+
+/// Decides between the rows that pages have and those that headers or the index claim for them. `is_counted` says that
+/// the claims add up.
+fn settle(pages: &mut [Found], rows: u64, is_counted: bool) {
+    let sum = pages.iter().fold(0u64, |sum, page| sum.saturating_add(page.rows.unwrap_or(0)));
+    // QUIRK: some writers claim nonsense of pages that are whole.
+    let is_whole = sum == rows && pages.iter().all(|page| page.reason.is_none());
+    let count = pages.len();
+    for (i, page) in pages.iter_mut().enumerate() {
+        if let (Some(claimed), Some(counted)) = (page.claimed, page.rows)
+            && page.reason.is_none()
+            && is_counted
+            && !is_whole
+            // QUIRK: the last page may have more rows than the row group.
+            && claimed != counted
+            && !(i + 1 == count && counted > claimed)
+        {
+            page.reason = Some(format!("{counted} rows in a page that should have {claimed}"));
+            page.rows = page.claimed;
+        }
+        if page.reason.is_some() && !is_counted {
+            page.rows = None;
+        }
+    }
 }
 
 impl Survey {
@@ -335,11 +412,12 @@ impl Survey {
 
     /// Gives each page its rows: from the first page on up to the first whose rows are not known, and from the last page
     /// back to the last such.
-    fn place(pages: Vec<Found>, rows: u64, bytes: Range<u64>, cuts_rows: bool) -> Survey {
+    fn place(pages: Vec<Found>, rows: u64, bytes: Range<u64>, may_exceed: bool, cuts_rows: bool) -> Survey {
         let is_unknown = |page: &Found| page.what == What::Data && page.rows.is_none();
         let known = pages.iter().fold(0u64, |sum, page| sum.saturating_add(page.rows.unwrap_or(0)));
         let unknown = pages.iter().position(is_unknown).zip(pages.iter().rposition(is_unknown));
-        if known < rows && unknown.is_none() || known > rows && unknown.is_some() {
+        let is_wrong = known < rows && unknown.is_none();
+        if is_wrong || known > rows && (unknown.is_some() || !may_exceed) {
             let reason = format!("the pages have {known} rows, the row group {rows}");
             let lost = LostPage { page: None, rows: 0..rows, bytes, reason };
             return Survey { lost: vec![lost], ..Survey::default() };

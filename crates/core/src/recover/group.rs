@@ -11,6 +11,7 @@
 //! the one is taken at which most chunks end as writers end them. After damage nothing says which column the next page is
 //! of. Then a row group is taken only if the columns cannot be mistaken for each other.
 
+use super::gap;
 use super::open::{fitting_codecs, rows};
 use super::part::Window;
 use super::scan::{Page, State, Work};
@@ -98,7 +99,7 @@ impl<'a> Grouper<'a> {
             if let Some((group, end)) = self.group_at(at, is_anchored)? {
                 found.push(group);
                 at = end;
-                is_anchored = at >= self.pages.len() || self.follows(at);
+                is_anchored = self.is_next_known(at);
                 continue;
             }
             if is_anchored && let Some((group, end)) = self.last_group(at)? {
@@ -144,13 +145,24 @@ impl<'a> Grouper<'a> {
 
     /// Whether a page is directly behind the one before it, zeros for alignment aside.
     fn follows(&mut self, at: usize) -> bool {
-        let (Some(before), Some(page)) = (at.checked_sub(1).and_then(|at| self.pages.get(at)), self.pages.get(at)) else {
+        let (Some(before), Some(page)) =
+            (at.checked_sub(1).and_then(|at| self.pages.get(at)), self.pages.get(at))
+        else {
             return false;
         };
         let gap = page.offset - before.end;
         gap == 0
             || gap < MOST_PADDING
-                && self.window.at(before.end, gap as usize).is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+                && self
+                    .window
+                    .at(before.end, gap as usize)
+                    .is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+    }
+
+    /// Whether nothing is lost between a page and the one before it.
+    fn is_next_known(&mut self, at: usize) -> bool {
+        let pages = at.checked_sub(1).and_then(|before| self.pages.get(before)).zip(self.pages.get(at));
+        pages.is_none_or(|(before, page)| gap::is_known(self.window, before.end..page.offset))
     }
 
     /// The row group that begins with a page, and the page behind it.
@@ -214,7 +226,8 @@ impl<'a> Grouper<'a> {
         let (mut rows, mut end) = (0u64, at);
         while let Some(next) = self.add(0, at, end, &mut rows) {
             end = next;
-            let is_boundary = self.pages.get(end).is_none_or(|page| page.values() > 0 || page.is_dictionary());
+            let is_boundary =
+                self.pages.get(end).is_none_or(|page| page.values() > 0 || page.is_dictionary());
             if self.pages[end - 1].is_dictionary() || rows == 0 || !is_boundary {
                 continue;
             }
@@ -250,7 +263,9 @@ impl<'a> Grouper<'a> {
             end = self.add(column, start, end, &mut rows)?;
         }
         // Pages of no rows stay with those before them.
-        while self.pages.get(end).is_some_and(|page| page.values() == 0 && !page.is_dictionary()) && self.follows(end) {
+        while self.pages.get(end).is_some_and(|page| page.values() == 0 && !page.is_dictionary())
+            && self.follows(end)
+        {
             end += 1;
         }
         (rows == wanted).then_some(start..end)
@@ -308,7 +323,9 @@ impl<'a> Grouper<'a> {
     /// has less than the one before it.
     fn ends_naturally(&mut self, chunk: &Range<usize>) -> bool {
         let all = self.pages;
-        let (Some(last), Some(next)) = (chunk.end.checked_sub(1).and_then(|last| all.get(last)), all.get(chunk.end)) else {
+        let (Some(last), Some(next)) =
+            (chunk.end.checked_sub(1).and_then(|last| all.get(last)), all.get(chunk.end))
+        else {
             return true;
         };
         let data = chunk.len() - usize::from(all[chunk.start].is_dictionary());
@@ -333,7 +350,8 @@ impl<'a> Grouper<'a> {
                 continue;
             }
             let first = at..end;
-            let mut shape = Shape { natural: usize::from(self.ends_naturally(&first)), chunks: vec![first], rows };
+            let mut shape =
+                Shape { natural: usize::from(self.ends_naturally(&first)), chunks: vec![first], rows };
             while let Some(chunk) = (shape.chunks.len() < self.schema.num_columns())
                 .then(|| self.chunk(shape.chunks.len(), shape.chunks[shape.chunks.len() - 1].end, rows))
                 .flatten()

@@ -27,14 +27,21 @@ impl Guess {
 }
 
 /// The likeliest type; `None` if nothing fits.
-pub(super) fn guess(window: &mut Window, dictionary: Option<&Page>, data: &Page, work: &mut Work) -> Option<Guess> {
+pub(super) fn guess(
+    window: &mut Window,
+    dictionary: Option<&Page>,
+    data: &Page,
+    work: &mut Work,
+) -> Option<Guess> {
     let mut decompressor = Decompressor::new();
     let first = dictionary.unwrap_or(data);
-    if !work.spend(data.uncompressed() + data.values() + first.uncompressed()) || data.values() > MOST_VALUES {
+    if !work.spend(data.uncompressed() + data.values() + first.uncompressed()) || data.values() > MOST_VALUES
+    {
         return None;
     }
     // The page that shrank tells about the codec.
-    let telling = if first.end - first.body == first.header.uncompressed_page_size as u64 { data } else { first };
+    let telling =
+        if first.end - first.body == first.header.uncompressed_page_size as u64 { data } else { first };
     for codec in fitting_codecs(window, telling, None, &mut decompressor).ok()? {
         let dictionary = match dictionary {
             Some(page) => match open(window, page, codec, (0, 0), &mut decompressor) {
@@ -60,7 +67,8 @@ impl Parts {
     fn new(window: &mut Window, page: &Page, codec: Codec, decompressor: &mut Decompressor) -> Option<Parts> {
         let values = open(window, page, codec, (0, 0), decompressor).ok()?.values;
         let Some(v2) = &page.header.data_page_header_v2 else { return Some(Parts::V1(values)) };
-        let (rep, def) = (v2.repetition_levels_byte_length as usize, v2.definition_levels_byte_length as usize);
+        let (rep, def) =
+            (v2.repetition_levels_byte_length as usize, v2.definition_levels_byte_length as usize);
         let levels = window.at(page.body, rep.checked_add(def)?).ok()?;
         if levels.len() < rep + def {
             return None;
@@ -74,10 +82,9 @@ impl Parts {
         let kind = Kind { encoding: page.encoding().0, dictionary };
         let (widths_of_rep, widths_of_def): (&[u32], &[u32]) = match self {
             Parts::V1(_) => (&[2, 1, 0], &[1, 2, 3, 0]),
-            Parts::V2 { rep, def, .. } => (
-                if rep.is_empty() { &[0] } else { &[1, 2] },
-                if def.is_empty() { &[0] } else { &[1, 2, 3] },
-            ),
+            Parts::V2 { rep, def, .. } => {
+                (if rep.is_empty() { &[0] } else { &[1, 2] }, if def.is_empty() { &[0] } else { &[1, 2, 3] })
+            }
         };
         for &rep_width in widths_of_rep {
             for &def_width in widths_of_def {
@@ -148,7 +155,9 @@ impl Kind<'_> {
     fn physical(&self, values: &PageBytes, n: usize) -> Option<Typed> {
         let bytes = values.as_slice();
         let by_dictionary = match self.dictionary {
-            Some((len, dictionary)) => Some((*len, plain(dictionary.as_slice(), usize::try_from(*len).ok()?, true)?)),
+            Some((len, dictionary)) => {
+                Some((*len, plain(dictionary.as_slice(), usize::try_from(*len).ok()?, true)?))
+            }
             None => None,
         };
         match self.encoding {
@@ -166,7 +175,8 @@ impl Kind<'_> {
             }
             3 => {
                 let (len, rest) = bytes.split_first_chunk::<4>()?;
-                let is_one = u32::from_le_bytes(*len) as usize == rest.len() && exact_levels(rest, 1, n).is_some();
+                let is_one =
+                    u32::from_le_bytes(*len) as usize == rest.len() && exact_levels(rest, 1, n).is_some();
                 is_one.then_some((Physical::Boolean, Confidence::Exact, "RLE values are BOOLEAN"))
             }
             5 => match by_dictionary {
@@ -179,12 +189,20 @@ impl Kind<'_> {
             }
             9 if n > 0 && bytes.len().is_multiple_of(n) => Some(match (bytes.len() / n, by_dictionary) {
                 (_, Some((_, typed))) => typed,
-                (4, _) => (Physical::Float, Confidence::Medium, "split streams of 4 bytes, most likely FLOAT"),
-                (8, _) => (Physical::Double, Confidence::Medium, "split streams of 8 bytes, most likely DOUBLE"),
+                (4, _) => {
+                    (Physical::Float, Confidence::Medium, "split streams of 4 bytes, most likely FLOAT")
+                }
+                (8, _) => {
+                    (Physical::Double, Confidence::Medium, "split streams of 8 bytes, most likely DOUBLE")
+                }
                 (width, _) => (Physical::FixedLenByteArray(width), Confidence::High, "split streams"),
             }),
             10 => [Physical::Float, Physical::Double].into_iter().find_map(|physical| {
-                decodes(10, values, n, physical).then_some((physical, Confidence::High, "ALP decodes as this type"))
+                decodes(10, values, n, physical).then_some((
+                    physical,
+                    Confidence::High,
+                    "ALP decodes as this type",
+                ))
             }),
             _ => None,
         }
@@ -194,12 +212,20 @@ impl Kind<'_> {
 /// The type of PLAIN values that fill the bytes.
 fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Option<Typed> {
     if n == 0 {
-        return bytes.is_empty().then_some((Physical::ByteArray, Confidence::Low, "there is no value to tell the type"));
+        return bytes.is_empty().then_some((
+            Physical::ByteArray,
+            Confidence::Low,
+            "there is no value to tell the type",
+        ));
     }
     let are_zeros = bytes.len() == n * 4 && bytes.iter().all(|byte| *byte == 0);
     if !are_zeros && is_chain(bytes, n) {
         let confidence = if n < 4 { Confidence::Medium } else { Confidence::High };
-        return Some((Physical::ByteArray, confidence, "lengths lead from value to value, to the end of the page"));
+        return Some((
+            Physical::ByteArray,
+            confidence,
+            "lengths lead from value to value, to the end of the page",
+        ));
     }
     if !is_dictionary && bytes.len() == n.div_ceil(8) {
         return Some((Physical::Boolean, Confidence::High, "a bit for each value"));
@@ -210,11 +236,13 @@ fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Option<Typed> {
     Some(match bytes.len() / n {
         0 => return None,
         4 => {
-            let words = bytes.chunks_exact(4).filter_map(|word| word.first_chunk().copied().map(u32::from_le_bytes));
+            let words =
+                bytes.chunks_exact(4).filter_map(|word| word.first_chunk().copied().map(u32::from_le_bytes));
             narrow(words)
         }
         8 => {
-            let words = bytes.chunks_exact(8).filter_map(|word| word.first_chunk().copied().map(u64::from_le_bytes));
+            let words =
+                bytes.chunks_exact(8).filter_map(|word| word.first_chunk().copied().map(u64::from_le_bytes));
             wide(words)
         }
         12 if bytes.chunks_exact(12).take(SAMPLE).all(is_julian) => {
@@ -235,8 +263,14 @@ fn narrow(words: impl Iterator<Item = u32>) -> Typed {
         }
     }
     match floats > ints * 4 {
-        true => (Physical::Float, Confidence::Medium, "4 bytes, INT32 or FLOAT: as FLOAT they are of usual size"),
-        false => (Physical::Int32, Confidence::Medium, "4 bytes, INT32 or FLOAT: as FLOAT they would be of odd size"),
+        true => {
+            (Physical::Float, Confidence::Medium, "4 bytes, INT32 or FLOAT: as FLOAT they are of usual size")
+        }
+        false => (
+            Physical::Int32,
+            Confidence::Medium,
+            "4 bytes, INT32 or FLOAT: as FLOAT they would be of odd size",
+        ),
     }
 }
 
@@ -251,8 +285,16 @@ fn wide(words: impl Iterator<Item = u64>) -> Typed {
         }
     }
     match floats > ints * 4 {
-        true => (Physical::Double, Confidence::Medium, "8 bytes, INT64 or DOUBLE: as DOUBLE they are of usual size"),
-        false => (Physical::Int64, Confidence::Medium, "8 bytes, INT64 or DOUBLE: as DOUBLE they would be of odd size"),
+        true => (
+            Physical::Double,
+            Confidence::Medium,
+            "8 bytes, INT64 or DOUBLE: as DOUBLE they are of usual size",
+        ),
+        false => (
+            Physical::Int64,
+            Confidence::Medium,
+            "8 bytes, INT64 or DOUBLE: as DOUBLE they would be of odd size",
+        ),
     }
 }
 
@@ -287,7 +329,13 @@ fn decodes(encoding: i32, values: &PageBytes, n: usize, physical: Physical) -> b
 }
 
 /// Decodes a page in blocks; whether that goes well.
-fn decode(encoding: i32, values: &PageBytes, n: usize, physical: Physical, mut see: impl FnMut(&Values)) -> bool {
+fn decode(
+    encoding: i32,
+    values: &PageBytes,
+    n: usize,
+    physical: Physical,
+    mut see: impl FnMut(&Values),
+) -> bool {
     let page = EncodedPage { bytes: values.clone(), max_values: n, physical, dictionary: None };
     let Ok(mut decoder) = registry::decoder(encoding, &page) else { return false };
     let mut left = n;
@@ -324,7 +372,8 @@ fn exact_levels(bytes: &[u8], width: u32, n: usize) -> Option<Vec<u8>> {
 /// Whether RLE indices fill the bytes, all below `len`.
 fn exact_keys(bytes: &[u8], width: u32, n: usize, len: u32) -> bool {
     is_exact(bytes, width, n)
-        && marquetry_encoding::rle::decode(bytes, width, n).is_ok_and(|keys| keys.iter().all(|key| *key < len))
+        && marquetry_encoding::rle::decode(bytes, width, n)
+            .is_ok_and(|keys| keys.iter().all(|key| *key < len))
 }
 
 /// Whether a stream of runs has `n` values and ends where the bytes do.

@@ -53,7 +53,8 @@ pub(super) fn infer(
     let chunks = || blocks.iter().flat_map(|block| block.chunks.iter().enumerate());
     let mut elements = Vec::new();
     for i in 0..columns {
-        let guesses: Vec<Guess> = chunks().filter(|(at, _)| at % columns == i).map(|(_, (_, guess))| *guess).collect();
+        let guesses: Vec<Guess> =
+            chunks().filter(|(at, _)| at % columns == i).map(|(_, (_, guess))| *guess).collect();
         let best = joined(&guesses)?;
         let levels = match best.levels() {
             (0, 0) => String::new(),
@@ -70,7 +71,8 @@ pub(super) fn infer(
 
 /// What a column is by all of its chunks: the surest type, the largest levels.
 fn joined(guesses: &[Guess]) -> Option<Guess> {
-    let mut best = *guesses.iter().min_by_key(|guess| (guess.confidence, guess.physical == Physical::Int32))?;
+    let mut best =
+        *guesses.iter().min_by_key(|guess| (guess.confidence, guess.physical == Physical::Int32))?;
     best.max_rep = guesses.iter().map(|guess| guess.max_rep).max()?;
     best.max_def = guesses.iter().map(|guess| guess.max_def).max()?;
     Some(best)
@@ -114,7 +116,11 @@ fn number_of_columns(blocks: &[Block]) -> Option<(usize, &'static str, Confidenc
     let repeats = |by: usize| kinds.iter().zip(kinds.iter().skip(by)).all(|(a, b)| a == b);
     let has_variety = |by: usize| kinds.iter().take(by).any(|kind| kind != &kinds[0]);
     if sizes.len() > 1 && repeats(divisor) {
-        return Some((divisor, "so many chunks of as many rows follow each other, in each row group", Confidence::High));
+        return Some((
+            divisor,
+            "so many chunks of as many rows follow each other, in each row group",
+            Confidence::High,
+        ));
     }
     let period = (2..first.chunks.len()).find(|by| repeats(*by) && has_variety(*by) && kinds.len() >= 2 * by);
     Some(match period {
@@ -207,9 +213,9 @@ impl Infer<'_> {
                 }
                 let mut decompressor = Decompressor::new();
                 let codecs = fitting_codecs(self.window, page, None, &mut decompressor).ok()?;
-                codecs.into_iter().find_map(|codec| {
-                    rows(self.window, page, codec, guess.levels(), &mut decompressor).ok()
-                })
+                codecs
+                    .into_iter()
+                    .find_map(|codec| rows(self.window, page, codec, guess.levels(), &mut decompressor).ok())
             }
         }
     }
@@ -220,7 +226,8 @@ impl Infer<'_> {
         }
         let first = self.pages.get(start)?;
         let dictionary = first.is_dictionary().then_some(first);
-        let data = self.pages.get(start + usize::from(dictionary.is_some())).filter(|page| !page.is_dictionary());
+        let data =
+            self.pages.get(start + usize::from(dictionary.is_some())).filter(|page| !page.is_dictionary());
         let found = data.and_then(|data| guess(self.window, dictionary, data, self.work));
         self.guesses.insert(start, found);
         found
@@ -232,7 +239,9 @@ impl Infer<'_> {
     }
 
     fn ends_naturally(&self, chunk: &Range<usize>) -> bool {
-        let (Some(last), Some(next)) = (self.pages.get(chunk.end - 1), self.pages.get(chunk.end)) else { return true };
+        let (Some(last), Some(next)) = (self.pages.get(chunk.end - 1), self.pages.get(chunk.end)) else {
+            return true;
+        };
         let data = chunk.len() - usize::from(self.pages[chunk.start].is_dictionary());
         next.is_dictionary()
             || !self.follows(chunk.end)

@@ -9,7 +9,6 @@ use marquetry_encoding::levels::Levels;
 /// A data page, its parts decompressed; or a dictionary, which has values only.
 pub(super) struct Opened {
     pub(super) rep: Levels,
-    pub(super) def: Levels,
     pub(super) values: PageBytes,
 }
 
@@ -39,7 +38,8 @@ pub(super) fn fitting_codecs(
             _ => true,
         };
         if is_likely
-            && (codec == Codec::Uncompressed || decompressor.decompress(codec, bytes, size, &mut plain).is_ok())
+            && (codec == Codec::Uncompressed
+                || decompressor.decompress(codec, bytes, size, &mut plain).is_ok())
         {
             out.push(codec);
         }
@@ -66,17 +66,16 @@ pub(super) fn open(
     if let Some(v2) = &page.header.data_page_header_v2 {
         let rep_len = (v2.repetition_levels_byte_length.max(0) as usize).min(levels.len());
         let rep = Levels::rle(levels.slice(0..rep_len), max_rep)?;
-        let def = Levels::rle(levels.slice(rep_len..levels.len()), max_def)?;
-        return Ok(Opened { rep, def, values });
+        return Ok(Opened { rep, values });
     }
     let Some(v1) = page.header.data_page_header.as_ref().filter(|_| !page.is_dictionary()) else {
-        return Ok(Opened { rep: Levels::zero(), def: Levels::zero(), values });
+        return Ok(Opened { rep: Levels::zero(), values });
     };
     let n = page.values() as usize;
     let (rep, rep_len) = Levels::v1(v1.repetition_level_encoding.0, &values, max_rep, n)?;
     let rest = values.slice(rep_len..values.len());
-    let (def, def_len) = Levels::v1(v1.definition_level_encoding.0, &rest, max_def, n)?;
-    Ok(Opened { rep, def, values: rest.slice(def_len..rest.len()) })
+    let (_, def_len) = Levels::v1(v1.definition_level_encoding.0, &rest, max_def, n)?;
+    Ok(Opened { rep, values: rest.slice(def_len..rest.len()) })
 }
 
 /// How many rows begin in a data page. Fails if its levels cannot be read.
@@ -106,13 +105,19 @@ fn parts(window: &mut Window, page: &Page) -> Result<(PageBytes, PageBytes, usiz
     let mut levels = 0;
     let mut is_compressed = true;
     if let Some(v2) = &page.header.data_page_header_v2 {
-        levels = v2.repetition_levels_byte_length.max(0) as usize + v2.definition_levels_byte_length.max(0) as usize;
+        levels = v2.repetition_levels_byte_length.max(0) as usize
+            + v2.definition_levels_byte_length.max(0) as usize;
         is_compressed = v2.is_compressed;
     }
     let Some(size) = size.checked_sub(levels).filter(|_| levels <= bytes.len()) else {
         return Err(Error::corrupt(format!("{levels} bytes of levels in a page of {}", bytes.len())));
     };
-    Ok((PageBytes::within(&bytes, 0..levels), PageBytes::within(&bytes, levels..bytes.len()), size, is_compressed))
+    Ok((
+        PageBytes::within(&bytes, 0..levels),
+        PageBytes::within(&bytes, levels..bytes.len()),
+        size,
+        is_compressed,
+    ))
 }
 
 /// Codecs with a magic or a length first.

@@ -51,7 +51,8 @@ impl Window {
     pub(super) fn at(&mut self, offset: u64, len: usize) -> Result<Bytes> {
         let left = self.source.len().saturating_sub(offset);
         let len = left.min(len as u64) as usize;
-        let inside = offset.checked_sub(self.start).filter(|from| from + len as u64 <= self.bytes.len() as u64);
+        let inside =
+            offset.checked_sub(self.start).filter(|from| from + len as u64 <= self.bytes.len() as u64);
         let from = match inside {
             Some(from) => from as usize,
             None => {

@@ -135,7 +135,13 @@ impl fmt::Display for Report {
         }
         for group in &self.row_groups {
             let Range { start, end } = group.bytes;
-            write!(f, "kept      {} rows, bytes {start}..{end}: {} ({})", group.rows, group.why, group.confidence.name())?;
+            write!(
+                f,
+                "kept      {} rows, bytes {start}..{end}: {} ({})",
+                group.rows,
+                group.why,
+                group.confidence.name()
+            )?;
             if !group.nulls.is_empty() {
                 write!(f, "; lost, and null now: {}", group.nulls.join(", "))?;
             }

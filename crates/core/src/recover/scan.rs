@@ -59,7 +59,8 @@ impl Page {
 
     /// Whether values are indices into a dictionary.
     pub(super) fn is_keys(&self) -> bool {
-        !self.is_dictionary() && matches!(self.encoding(), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY)
+        !self.is_dictionary()
+            && matches!(self.encoding(), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY)
     }
 
     /// Header and body before compression.
@@ -92,7 +93,12 @@ impl Work {
 }
 
 /// The pages in a range of the source, in order.
-pub(super) fn scan(window: &mut Window, range: Range<u64>, is_trusted: bool, work: &mut Work) -> Result<Vec<Page>> {
+pub(super) fn scan(
+    window: &mut Window,
+    range: Range<u64>,
+    is_trusted: bool,
+    work: &mut Work,
+) -> Result<Vec<Page>> {
     let mut scan = Scan { window, end: range.end, is_trusted, decompressor: Decompressor::new() };
     let (mut at, mut in_step, mut pages) = (range.start, true, Vec::new());
     while at < range.end && !work.is_spent() {
@@ -121,7 +127,8 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn page(&mut self, at: u64, in_step: bool, work: &mut Work) -> Result<Option<Page>> {
         let Some(mut page) = self.header(at, in_step)? else { return Ok(None) };
-        let cost = 64 + (page.end - page.body) + u64::from(page.header.uncompressed_page_size.unsigned_abs()) / 16;
+        let cost =
+            64 + (page.end - page.body) + u64::from(page.header.uncompressed_page_size.unsigned_abs()) / 16;
         if !in_step && !work.spend(cost) {
             return Ok(None);
         }
@@ -187,7 +194,9 @@ impl Scan<'_> {
 /// Whether numbers in a header can be: sizes, counts, encodings; and that it has what its type needs.
 fn is_plausible(header: &PageHeader, limits: &Limits) -> bool {
     let size = |n: i32| usize::try_from(n).ok();
-    let (Some(stored), Some(plain)) = (size(header.compressed_page_size), size(header.uncompressed_page_size)) else {
+    let (Some(stored), Some(plain)) =
+        (size(header.compressed_page_size), size(header.uncompressed_page_size))
+    else {
         return false;
     };
     let is_encoding = |encoding: Encoding| matches!(encoding.0, 0 | 2 | 3 | 5..=10);

@@ -33,7 +33,8 @@ pub(super) fn check(
     };
     let shape = target.physical.shape();
     let options = PageOptions { limits: limits.clone(), verify_checksums: true, trust };
-    let mut reader = ChunkReader::new(source.clone(), chunk, Arc::new(target), options, PageMemory::default())?;
+    let mut reader =
+        ChunkReader::new(source.clone(), chunk, Arc::new(target), options, PageMemory::default())?;
     let mut left = rows;
     while left > 0 {
         let n = left.min(BATCH);
@@ -68,7 +69,8 @@ pub(super) fn describe(
     let ratio = |page: &&Page| {
         (page.end - page.body) * 1000 / u64::from(page.header.uncompressed_page_size.unsigned_abs()).max(1)
     };
-    let Some(telling) = pages.iter().filter(|page| page.end > page.body).min_by_key(ratio).or(pages.first()) else {
+    let Some(telling) = pages.iter().filter(|page| page.end > page.body).min_by_key(ratio).or(pages.first())
+    else {
         return Err(Error::corrupt("no pages"));
     };
     let codecs = fitting_codecs(window, telling, preferred, &mut decompressor)?;
@@ -115,10 +117,19 @@ fn metadata(pages: &[Page], leaf: &Leaf, codec: Codec) -> format::ColumnMetaData
 }
 
 /// A footer of one chunk of one column that has the levels of `leaf`: what is above a leaf matters for nothing else.
-fn lone(mut meta: format::ColumnMetaData, leaf: &Leaf, rows: u64, limits: &Limits) -> Result<ParquetMetaData> {
+fn lone(
+    mut meta: format::ColumnMetaData,
+    leaf: &Leaf,
+    rows: u64,
+    limits: &Limits,
+) -> Result<ParquetMetaData> {
     let repeated = usize::from(leaf.max_rep());
     let above = (0..leaf.max_def()).map(|i| {
-        let repetition = if usize::from(i) < repeated { format::Repetition::REPEATED } else { format::Repetition::OPTIONAL };
+        let repetition = if usize::from(i) < repeated {
+            format::Repetition::REPEATED
+        } else {
+            format::Repetition::OPTIONAL
+        };
         format::SchemaElement { repetition_type: Some(repetition), ..group("g", 1) }
     });
     let mut schema = vec![format::SchemaElement { repetition_type: None, ..group("m", 1) }];
@@ -132,7 +143,8 @@ fn lone(mut meta: format::ColumnMetaData, leaf: &Leaf, rows: u64, limits: &Limit
         columns: vec![format::ColumnChunk { meta_data: Some(meta), ..format::ColumnChunk::default() }],
         ..format::RowGroup::default()
     };
-    let thrift = format::FileMetaData { schema, row_groups: vec![row_group], ..format::FileMetaData::default() };
+    let thrift =
+        format::FileMetaData { schema, row_groups: vec![row_group], ..format::FileMetaData::default() };
     ParquetMetaData::from_thrift(thrift, limits)
 }
 

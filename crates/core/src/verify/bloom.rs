@@ -79,7 +79,7 @@ fn read_filter(file: &File, chunk: ColumnChunk<'_>, offset: u64) -> Result<Optio
     }
     let len = usize::try_from((bits + LONGEST_HEADER).min(room)).unwrap_or(usize::MAX);
     if bits > MOST_BYTES {
-        return Err(Error::limit(format!("a bloom filter of {bits} bytes; 128 MiB are read at most")));
+        return Err(Error::unsupported(format!("a bloom filter of {bits} bytes; 128 MiB are read at most")));
     }
     BloomFilter::read(&file.source.read_at(offset, len)?).map(Some)
 }

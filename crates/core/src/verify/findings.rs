@@ -82,7 +82,7 @@ impl<'a> Findings<'a> {
                 self.failed.get_or_insert(error);
                 return;
             }
-            Kind::Unsupported | Kind::Limit | Kind::Key | Kind::Argument => &UNCHECKED,
+            Kind::Unsupported | Kind::Key => &UNCHECKED,
             _ => rule,
         };
         let inner = error.place();

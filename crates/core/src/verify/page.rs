@@ -50,7 +50,7 @@ const ENCODING: Rule = rule(
     "page-encoding",
     Severity::Invalid,
     Level::Default,
-    "The encoding of a page is legal for the type of the column",
+    "The encoding of a page is legal for the type of the column, and those of its levels for levels",
     "Encodings.md",
 );
 const LISTED: Rule = rule(
@@ -260,12 +260,34 @@ fn check_encoding(
         findings
             .add(&NO_DICTIONARY, place.clone(), || "dictionary indices without a dictionary page".to_owned());
     }
-    if let Some(header) = &start.header.data_page_header {
-        let leaf = chunk.leaf();
-        let is_old = leaf.max_def() > 0 && header.definition_level_encoding == Encoding::BIT_PACKED
-            || leaf.max_rep() > 0 && header.repetition_level_encoding == Encoding::BIT_PACKED;
-        if is_old {
-            findings.add(&BIT_PACKED, place.clone(), || "levels in BIT_PACKED".to_owned());
+    is_legal & check_levels(start, chunk, place, findings)
+}
+
+/// Returns whether the levels of a V1 page are in an encoding that levels can have.
+fn check_levels(
+    start: &PageStart,
+    chunk: ColumnChunk<'_>,
+    place: &Place,
+    findings: &mut Findings<'_>,
+) -> bool {
+    let Some(header) = start.header.data_page_header.as_ref() else { return true };
+    let leaf = chunk.leaf();
+    let levels = [
+        (leaf.max_rep(), header.repetition_level_encoding),
+        (leaf.max_def(), header.definition_level_encoding),
+    ];
+    // Where the largest level is 0, nothing is stored.
+    let mut is_legal = true;
+    for (_, encoding) in levels.into_iter().filter(|(max, _)| *max > 0) {
+        match encoding {
+            Encoding::RLE => {}
+            Encoding::BIT_PACKED => {
+                findings.add(&BIT_PACKED, place.clone(), || "levels in BIT_PACKED".to_owned());
+            }
+            other => {
+                is_legal = false;
+                findings.add(&ENCODING, place.clone(), || format!("{other} for levels"));
+            }
         }
     }
     is_legal

@@ -47,7 +47,7 @@ pub(super) const UNCHECKED: Rule = Rule {
     id: "unchecked",
     severity: Severity::Suspicious,
     level: Level::Quick,
-    title: "All parts can be checked: none is encrypted, in another file, larger than the limits, or of an unknown kind",
+    title: "All parts can be checked: none is encrypted, in another file, or of an unknown kind",
     spec: "Encryption.md; parquet.thrift, CompressionCodec, Encoding",
 };
 

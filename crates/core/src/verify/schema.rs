@@ -59,7 +59,13 @@ pub(super) const RULES: &[Rule] = &[TREE, REPETITION, ANNOTATION, DISAGREE, DECI
 
 /// The error for a schema that cannot be read.
 pub(super) fn unreadable(error: Error, place: Place, findings: &mut Findings<'_>) {
-    findings.add_error(&TREE, place, error);
+    // An unknown type or repetition may be one of a later version: nothing else can be told of the file then, either.
+    let place = Place {
+        column: error.place().column.clone(),
+        offset: error.place().offset.or(place.offset),
+        ..place
+    };
+    findings.add(&TREE, place, || error.message().to_owned());
 }
 
 /// What single elements say, as they are in the footer.

@@ -302,7 +302,6 @@ impl Walk<'_, '_, '_> {
 
     /// The levels of a page, and the page itself if values are to be read; `None` if levels would have to be
     /// decompressed that tell little.
-    #[expect(clippy::type_complexity, reason = "taken apart at once")]
     fn levels_of(
         &mut self,
         start: &PageStart,

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 /// cost much: with one after each row group, half as many footers' bytes as there are row groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CheckpointEvery {
-    /// After a row group, once as much was written since the last one that checkpoints are at most 1 % of the file, and
-    /// 128 MiB at least.
+    /// After a row group, once 128 MiB were written since the last one, and so much that checkpoints are at most 1 % of
+    /// the file, or the file has doubled: where row groups are so small that the footer is a large part of the file,
+    /// all checkpoints together are about as long as two footers.
     #[default]
     Auto,
     /// After so many row groups; 0 counts as 1.
@@ -111,7 +112,8 @@ impl Schedule {
             Some(CheckpointEvery::Auto) => {
                 let chunks = (row_groups as u64).saturating_mul(columns as u64);
                 let cost = chunks.saturating_mul(self.bytes_of_chunk);
-                since >= AUTO_BYTES.max(cost.saturating_mul(AUTO_RATIO))
+                let is_cheap = since >= cost.saturating_mul(AUTO_RATIO);
+                since >= AUTO_BYTES && (is_cheap || since >= self.position)
             }
         }
     }
@@ -159,11 +161,14 @@ mod tests {
 
     #[test]
     fn automatic_checkpoints_are_rare_enough_in_files_of_any_size() {
-        for (column_bytes, row_groups) in [(1_000, 100_000), (100_000, 20_000), (5_000_000, 1_000)] {
+        for (column_bytes, row_groups) in [(30_000, 100_000), (100_000, 20_000), (5_000_000, 1_000)] {
             let (share, count) = cost(column_bytes, row_groups);
-            assert!(share < 0.013, "{share} of {row_groups} row groups of {column_bytes} bytes");
+            assert!(share < 0.017, "{share} of {row_groups} row groups of {column_bytes} bytes");
             assert!(count > 2, "{count} for {row_groups} row groups of {column_bytes} bytes");
         }
+        // A footer that is a quarter of the file: no more than two of them.
+        let (share, count) = cost(1_000, 100_000);
+        assert!(share < 0.35 && count > 2, "{share} for {count}");
         // Row groups that are long compared to what a footer says of them have one each.
         assert_eq!(cost(100_000_000, 10).1, 10);
     }

@@ -39,7 +39,14 @@ pub(crate) fn index() -> Vec<Case> {
         ("column-index-bounds", with_column_index(|index| index.max_values[0] = 3i32.to_le_bytes().to_vec())),
         ("offset-index-order", with_offset_index(|index| index.page_locations[1].first_row_index = -1)),
         ("offset-index-pages", with_offset_index(|index| index.page_locations[1].first_row_index = 4)),
-        ("index-page-count", with_offset_index(|index| drop(index.page_locations.pop()))),
+        (
+            "index-page-count",
+            Make::ints()
+                .good()
+                .with_column_index(&column_index())
+                .with_offset_index(|index| drop(index.page_locations.pop()))
+                .finish(),
+        ),
         (
             "offset-index-bytes",
             Make::strings(&[b"a", b"bc"])

@@ -51,7 +51,7 @@ impl Nulls {
     /// For lists: if all their elements are null, some of them are there.
     fn is_null_list(self, i: usize) -> bool {
         match self {
-            Nulls::All => i % 4 == 0,
+            Nulls::All => i.is_multiple_of(4),
             _ => self.is_null(i),
         }
     }

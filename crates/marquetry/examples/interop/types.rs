@@ -147,9 +147,9 @@ pub(crate) fn text(i: usize) -> String {
         4 => "nul \0 in it".to_owned(),
         5 => "twelve bytes".to_owned(),
         6 => "13 bytes long".to_owned(),
-        _ if i % 3 == 0 => format!("https://example.org/{}/{:x}", i / 12, mixed(i)),
+        _ if i.is_multiple_of(3) => format!("https://example.org/{}/{:x}", i / 12, mixed(i)),
         _ if i % 3 == 1 => format!("{:x}", mixed(i))[..1 + i % 12].to_owned(),
-        _ => format!("ÄÖÜ{}", i),
+        _ => format!("ÄÖÜ{i}"),
     }
 }
 

@@ -160,6 +160,12 @@ pub(crate) struct Page {
     pub(crate) may_cut_rows: bool,
 }
 
+impl Page {
+    pub(crate) fn is_inside(&self, range: Range<usize>) -> bool {
+        range.start <= self.header.start && self.body.end <= range.end
+    }
+}
+
 /// All pages of a good file, in the order of the file. `indexed` is the same file with offset indexes.
 pub(crate) fn pages(file: &Bytes, indexed: &Bytes) -> Vec<Page> {
     let limits = Arc::<marquetry_base::Limits>::default();

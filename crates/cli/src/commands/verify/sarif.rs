@@ -96,7 +96,9 @@ fn uri(file: &Path) -> String {
     }
     for byte in text.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => out.push(byte as char),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(byte as char)
+            }
             // A drive letter's colon; elsewhere it would end a scheme.
             b':' if file.is_absolute() => out.push(':'),
             _ => out.push_str(&format!("%{byte:02X}")),

@@ -1,0 +1,166 @@
+//! `recover`: a whole file out of what is left of one.
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::rewrite::{refuse_existing, report_failure};
+use clap::Args as ClapArgs;
+use marquetry::errors::Error;
+use marquetry::file::properties::WriterProperties;
+use marquetry::file::{AtomicFile, LocalFile};
+use marquetry::format::KeyValue;
+use marquetry_core::io::read_metadata;
+use marquetry_core::recover::{
+    Decision, GivenSchema, KeptRowGroup, Loss, RecoverOptions, Recovery, Report, SchemaOrigin, recover,
+};
+use marquetry_core::schema::Schema;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RecoverArgs {
+    /// The broken file; it is only read
+    #[arg(value_name = "BROKEN")]
+    input: PathBuf,
+    /// The new file
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// Take the schema of this Parquet file, if the broken one has none
+    #[arg(long, value_name = "GOOD", conflicts_with = "schema")]
+    schema_from: Option<PathBuf>,
+    /// Take this schema, if the broken file has none: what `marquetry schema` prints, or @FILE with it
+    #[arg(long, value_name = "TEXT")]
+    schema: Option<String>,
+    /// Keep row groups of which some columns are lost, too, with nulls in their place
+    #[arg(long)]
+    partial: bool,
+    /// Write the report, as JSON, to this file
+    #[arg(long, value_name = "FILE.json")]
+    report: Option<PathBuf>,
+    /// Replace files that are there
+    #[arg(long)]
+    overwrite: bool,
+}
+
+pub(crate) const RECOVER_HELP: &str = "\
+What is found: the last footer, be it of a checkpoint, of before the file grew, or with garbage behind it; and, where no
+footer tells of them, pages, which are put together to chunks and row groups. A row group is kept if it is whole: all
+pages are there, checksums are right, every value can be decoded, all columns have as many rows. Pages are copied as they
+are, offset indexes are made again, and what was found without a footer has no statistics.
+
+Without a footer the schema is that of --schema-from or --schema; without these, types are guessed from the pages, and
+columns are called c0, c1, ... INT32 and FLOAT, INT64 and DOUBLE look the same, and what values mean (text, dates,
+decimals) is not in pages at all: give a schema if there is one.
+
+With --partial a column that is lost becomes null in its row group, if it may be; if it is in a struct or list, all of
+that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
+Encrypted files are left alone. BROKEN is never written to; OUT appears once it is complete, and only if a row group is
+kept, or else the exit code is 1.
+
+The report has a line for each decision, with a confidence: exact, high, medium, low. JSON: {file, schema, rows, bytes,
+bytes_kept, pages_found, decisions: [{what, why, confidence}], row_groups: [{start, end, rows, nulls, why, confidence}],
+losses: [{start, end, rows, why}]}; start and end are bytes of BROKEN.
+
+Examples:
+  marquetry recover broken.parquet saved.parquet
+  marquetry recover broken.parquet saved.parquet --schema-from yesterday.parquet --partial --report report.json
+  marquetry recover broken.parquet saved.parquet --schema 'message m { required int64 id; optional binary name (STRING); }'";
+
+pub(crate) fn run(args: &RecoverArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    run_recover(args, output).or_else(|failure| report_failure(&args.input, failure, outcome))
+}
+
+fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
+    let inputs = || [Some(args.input.as_path()), args.schema_from.as_deref()].into_iter().flatten();
+    refuse_existing(&args.output, inputs(), args.overwrite)?;
+    if let Some(report) = &args.report {
+        refuse_existing(report, inputs().chain([args.output.as_path()]), args.overwrite)?;
+        if report == &args.output {
+            return Err(Failure::Usage("the report cannot be the new file".to_owned()));
+        }
+    }
+    let options =
+        RecoverOptions { schema: args.given_schema()?, partial: args.partial, ..RecoverOptions::default() };
+    let recovery = recover(Arc::new(LocalFile::open(&args.input)?), &options)?;
+    let report = recovery.report();
+    let as_json = report_json(&args.output, report);
+    if let Some(path) = &args.report {
+        let mut file = AtomicFile::create(path)?;
+        writeln!(file, "{as_json:#}")?;
+        file.finish()?;
+    }
+    if !report.row_groups.is_empty() {
+        write(&args.output, &recovery)?;
+    }
+    match output.is_json() {
+        true => output.json(&as_json)?,
+        false => output.line(report.to_string())?,
+    }
+    match report.row_groups.is_empty() {
+        true => Err(Failure::Check("no row group is whole: nothing is written".to_owned())),
+        false => Ok(()),
+    }
+}
+
+fn write(path: &Path, recovery: &Recovery) -> Result<(), Error> {
+    let created_by = WriterProperties::default().created_by().to_owned();
+    let file = recovery.write(AtomicFile::create(path)?, Some(created_by))?;
+    file.finish()
+}
+
+impl RecoverArgs {
+    fn given_schema(&self) -> Result<Option<GivenSchema>, Failure> {
+        if let Some(path) = &self.schema_from {
+            let named = |error: Error| error.in_file(path.display().to_string());
+            let file = LocalFile::open(path)?;
+            let metadata = read_metadata(&file, &Default::default()).map_err(named)?.metadata;
+            let of_schema = |pair: &&KeyValue| pair.key == marquetry::arrow::ARROW_SCHEMA_META_KEY;
+            return Ok(Some(GivenSchema {
+                elements: metadata.thrift().schema.clone(),
+                origin: SchemaOrigin::Sibling,
+                created_by: metadata.created_by().map(str::to_owned),
+                key_values: metadata.key_value_metadata().iter().filter(of_schema).cloned().collect(),
+            }));
+        }
+        let Some(text) = &self.schema else { return Ok(None) };
+        let from_file;
+        let text = match text.strip_prefix('@') {
+            Some(path) => {
+                from_file = fs::read_to_string(path)
+                    .map_err(|error| Failure::Usage(format!("cannot read the schema {path}: {error}")))?;
+                &from_file
+            }
+            None => text,
+        };
+        Ok(Some(GivenSchema {
+            elements: Schema::parse(text)?.to_thrift(),
+            origin: SchemaOrigin::Text,
+            created_by: None,
+            key_values: Vec::new(),
+        }))
+    }
+}
+
+fn report_json(file: &Path, report: &Report) -> Value {
+    let decision = |Decision { what, why, confidence }: &Decision| json!({"what": what, "why": why, "confidence": confidence.name()});
+    let row_group = |group: &KeptRowGroup| {
+        json!({
+            "start": group.bytes.start, "end": group.bytes.end, "rows": group.rows, "nulls": group.nulls,
+            "why": group.why, "confidence": group.confidence.name(),
+        })
+    };
+    let loss = |loss: &Loss| json!({"start": loss.bytes.start, "end": loss.bytes.end, "rows": loss.rows, "why": loss.why});
+    json!({
+        "file": file.display().to_string(),
+        "schema": report.schema.map(SchemaOrigin::name),
+        "rows": report.rows(),
+        "bytes": report.bytes,
+        "bytes_kept": report.bytes_kept(),
+        "pages_found": report.pages_found,
+        "decisions": report.decisions.iter().map(decision).collect::<Vec<_>>(),
+        "row_groups": report.row_groups.iter().map(row_group).collect::<Vec<_>>(),
+        "losses": report.losses.iter().map(loss).collect::<Vec<_>>(),
+    })
+}

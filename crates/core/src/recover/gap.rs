@@ -1,0 +1,44 @@
+//! What may stand between row groups without anything being lost: bloom filters, checkpoints, zeros for alignment.
+
+use super::part::Window;
+use crate::checkpoint::{APPEND_MAGIC, CHECKPOINT_FRAME_LEN, CHECKPOINT_MAGIC, MARKER_LEN, marker};
+use marquetry_format::{BloomFilterHeader, Reader};
+use std::ops::Range;
+
+/// Whether a gap is made of such things.
+pub(super) fn is_known(window: &mut Window, gap: Range<u64>) -> bool {
+    let mut at = gap.start;
+    while at < gap.end {
+        match known(window, at) {
+            Some(len) if len <= gap.end - at => at += len,
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// The length of what stands at a position; `None` if it is nothing known.
+pub(super) fn known(window: &mut Window, at: u64) -> Option<u64> {
+    let bytes = window.at(at, HEAD).ok()?;
+    if bytes.starts_with(&marker(CHECKPOINT_MAGIC, at)) {
+        let len = bytes
+            .get(MARKER_LEN..)
+            .and_then(|rest| rest.first_chunk::<4>())
+            .map(|len| u32::from_le_bytes(*len))?;
+        return CHECKPOINT_FRAME_LEN.checked_add(u64::from(len));
+    }
+    if bytes.starts_with(&marker(APPEND_MAGIC, at)) {
+        return Some(MARKER_LEN as u64);
+    }
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    if zeros > 0 {
+        return (zeros < HEAD).then_some(zeros as u64);
+    }
+    let mut reader = Reader::new(&bytes);
+    let header = BloomFilterHeader::read(&mut reader).ok()?;
+    let bits = u64::try_from(header.num_bytes).ok().filter(|bits| *bits > 0 && bits % 32 == 0)?;
+    Some(reader.position() as u64 + bits)
+}
+
+/// As many bytes as a bloom filter's header and a checkpoint's beginning have at most; fewer zeros are for alignment.
+const HEAD: usize = 64;
