@@ -192,7 +192,11 @@ impl<W: Write + Send> ArrowWriter<W> {
                 .properties
                 .max_row_group_bytes()
                 .is_some_and(|most| self.open.estimated_size() >= most as u64);
-            if is_full || self.in_progress_rows() >= most || self.must_end_for_checkpoint() {
+            if self.must_end_for_checkpoint() {
+                self.end_row_group()?;
+                // Its bytes may turn out to be fewer than was thought.
+                self.write_checkpoint()?;
+            } else if is_full || self.in_progress_rows() >= most {
                 self.end_row_group()?;
                 self.checkpoint_if_due()?;
             }
@@ -371,8 +375,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             Some(CheckpointEvery::Bytes(bytes)) => usize::try_from(bytes).ok(),
             _ => None,
         };
-        let limits =
-            [self.properties.max_row_group_bytes(), self.properties.memory_limit(), of_checkpoint];
+        let limits = [self.properties.max_row_group_bytes(), self.properties.memory_limit(), of_checkpoint];
         limits.into_iter().flatten().map(|limit| limit / 4).fold(PASS_BYTES, usize::min).max(1)
     }
 

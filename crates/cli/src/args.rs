@@ -10,6 +10,7 @@ pub(crate) use convert::{
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use marquetry::arrow::arrow_reader::OnCorrupt;
 use std::path::PathBuf;
 
 /// Look inside Parquet files, and convert them.
@@ -118,6 +119,36 @@ pub(crate) struct Selection {
     /// Read pages whose checksum is wrong, too
     #[arg(long)]
     pub(crate) no_verify: bool,
+    /// What to do where a page of a Parquet file cannot be read; what is lost is told on standard error
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnCorruptArg::Fail)]
+    pub(crate) on_corrupt: OnCorruptArg,
+    /// Write what is lost to this file, too: one JSON object for each Parquet file
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) loss_report: Option<PathBuf>,
+}
+
+/// What to do where a page cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnCorruptArg {
+    /// Stop
+    Fail,
+    /// Leave out its rows, of all columns
+    SkipPage,
+    /// Make its values null
+    NullPage,
+    /// Leave out its row group
+    SkipRowGroup,
+}
+
+impl From<OnCorruptArg> for OnCorrupt {
+    fn from(arg: OnCorruptArg) -> Self {
+        match arg {
+            OnCorruptArg::Fail => OnCorrupt::Fail,
+            OnCorruptArg::SkipPage => OnCorrupt::SkipPage,
+            OnCorruptArg::NullPage => OnCorrupt::NullPage,
+            OnCorruptArg::SkipRowGroup => OnCorrupt::SkipRowGroup,
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -284,6 +315,7 @@ Examples:
 
 const HEAD_HELP: &str = "\
 JSON: one object a row; see `marquetry convert --help` for how values look.
+With --on-corrupt the exit code is 1 if anything is lost; see `marquetry cat --help` for the report.
 
 Examples:
   marquetry head wines.parquet
@@ -292,9 +324,16 @@ Examples:
 const CAT_HELP: &str = "\
 JSON: one object a row; see `marquetry convert --help` for how values look. Memory does not grow with the file.
 
+With --on-corrupt whatever is whole is read, and rows stay together. The exit code is 0 if nothing is lost, else 1.
+Then --offset counts rows of the file, --limit those that are given; losses that no wanted row meets are not looked for.
+The report (--loss-report), a line for each file: {file, rows_left_out, values_made_null, losses: [{row_group, column,
+page, first_row, end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte, `page` is null where
+it is no single page.
+
 Examples:
   marquetry cat wines.parquet --columns name,producer.founded
-  marquetry cat wines.parquet --offset 100 --limit 50 --format json";
+  marquetry cat wines.parquet --offset 100 --limit 50 --format json
+  marquetry cat broken.parquet --on-corrupt skip-page --loss-report lost.json --format json > rows.jsonl";
 
 const COUNT_HELP: &str = "\
 JSON: {file, rows}; of several files there is a last line with their sum, whose file is null.

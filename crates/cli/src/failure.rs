@@ -41,15 +41,9 @@ impl Outcome {
             Failure::File(error) if error.kind() == Kind::Argument => self.wrong_usage = true,
             _ => self.bad_files = true,
         }
-        let line = match file {
-            Some(file) => format!("{}: {failure}", file.display()),
-            None => failure.to_string(),
-        };
-        // One line, whatever a file's names contain.
-        let line: String = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
         use io::Write;
         // There is nowhere left to say that this failed.
-        let _ = writeln!(io::stderr(), "marquetry: {line}");
+        let _ = writeln!(io::stderr(), "{}", line(file, failure));
     }
 
     /// 1 if a file is bad, else 2 if the usage was wrong, else 0.
@@ -60,6 +54,15 @@ impl Outcome {
             (false, false) => ExitCode::SUCCESS,
         }
     }
+}
+
+/// One line for standard error, whatever a file's names contain.
+pub(crate) fn line(file: Option<&Path>, message: impl Display) -> String {
+    let line = match file {
+        Some(file) => format!("marquetry: {}: {message}", file.display()),
+        None => format!("marquetry: {message}"),
+    };
+    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 impl Display for Failure {

@@ -66,6 +66,7 @@ impl Selection {
     /// The file, to be read as chosen.
     pub(crate) fn of(&self, file: OpenFile) -> OpenFile {
         let file = file.offset(self.offset).verify_checksums(!self.no_verify);
+        let file = file.on_corrupt(self.on_corrupt.into());
         match &self.columns {
             Some(columns) => file.columns(columns.iter().cloned()),
             None => file,

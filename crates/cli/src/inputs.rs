@@ -32,14 +32,15 @@ mod schema_text;
 mod time;
 mod typed;
 
-use crate::args::{InputArgs, Selection};
+use crate::args::{InputArgs, OnCorruptArg, Selection};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use kind::Kind;
 use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::LossReport;
 use origin::Origin;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::path::Path;
 use std::rc::Rc;
@@ -58,6 +59,8 @@ pub(crate) struct Input {
     pub(crate) bytes_read: Rc<Cell<u64>>,
     /// The file, if it is a Parquet file.
     pub(crate) parquet: Option<OpenFile>,
+    /// What was lost of it; complete after the last batch.
+    pub(crate) losses: Rc<RefCell<LossReport>>,
 }
 
 /// Batches of rows.
@@ -81,6 +84,9 @@ pub(crate) struct Wanted<'a> {
 pub(crate) fn open(path: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
     let origin = Origin::new(path);
     let kind = Kind::of(path, wanted.args.from)?;
+    if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {
+        return Err(bad("is no Parquet file: there are no pages that --on-corrupt could leave out"));
+    }
     let input = match kind {
         Kind::Parquet => return parquet::open(origin, wanted),
         Kind::Csv | Kind::Tsv => csv::open(origin, kind, wanted)?,

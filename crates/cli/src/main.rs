@@ -11,6 +11,7 @@
 //! leaves    the columns of Parquet that an Arrow type becomes
 //! rows      the values of Arrow arrays as text and as JSON
 //! value     the values in statistics and dictionaries as JSON
+//! losses    what is lost of damaged files
 //! output    standard output: text or JSON
 //! failure   what goes wrong, its line on standard error and its exit code
 //! ```
@@ -29,6 +30,7 @@ mod failure;
 mod files;
 mod inputs;
 mod leaves;
+mod losses;
 mod output;
 mod rewrite;
 mod rows;

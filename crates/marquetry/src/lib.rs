@@ -49,3 +49,6 @@ pub use marquetry_encoding as encoding;
 
 /// The compression codecs.
 pub use marquetry_codec as codec;
+
+/// What is wrong with a file, rule by rule.
+pub use marquetry_core::verify;

@@ -76,7 +76,8 @@ fn check(file: OpenFile) -> u64 {
     let mut rows = 0;
     for batch in file.batches().unwrap() {
         let batch = batch.unwrap();
-        let (numbers, texts) = (batch.column(0).as_primitive::<Int64Type>(), batch.column(1).as_string_view());
+        let (numbers, texts) =
+            (batch.column(0).as_primitive::<Int64Type>(), batch.column(1).as_string_view());
         for i in 0..batch.num_rows() {
             assert_eq!(numbers.value(i) as u64, rows);
             assert_eq!(texts.value(i), text(rows));
@@ -147,7 +148,9 @@ fn a_killed_writer_loses_no_row_before_its_last_checkpoint() {
         }
         fs::remove_dir_all(folder).unwrap();
     }
-    println!("{kills} kills: {unfinished} files with checkpoints, {without_end} of them cut in between, {finished} whole");
+    println!(
+        "{kills} kills: {unfinished} files with checkpoints, {without_end} of them cut in between, {finished} whole"
+    );
     assert!(unfinished > kills as usize / 8, "only {unfinished} of {kills} children left checkpoints");
 }
 
@@ -196,7 +199,8 @@ fn a_file_with_checkpoints_is_a_plain_file() {
     let write = |every: Option<CheckpointEvery>| {
         let properties = properties(CheckpointEvery::Auto).into_builder().set_checkpoint_every(every).build();
         let mut file = Vec::new();
-        let mut writer = ArrowWriter::try_new_durable(&mut file, batch(0).schema(), Some(properties)).unwrap();
+        let mut writer =
+            ArrowWriter::try_new_durable(&mut file, batch(0).schema(), Some(properties)).unwrap();
         (0..6).for_each(|i| writer.write(&batch(i * ROWS)).unwrap());
         let bytes = writer.checkpoint_bytes();
         let checkpoints = writer.checkpoints();
@@ -258,7 +262,8 @@ fn a_full_disk_leaves_the_checkpoints_and_says_where() {
         return;
     }
     let folder = folder("full");
-    let script = "trap '' XFSZ; ulimit -f 800; exec \"$0\" --exact a_full_disk_leaves_the_checkpoints_and_says_where";
+    let script =
+        "trap '' XFSZ; ulimit -f 800; exec \"$0\" --exact a_full_disk_leaves_the_checkpoints_and_says_where";
     let exe = std::env::current_exe().unwrap();
     let child = Command::new("sh").args(["-c", script]).arg(exe).env(FOLDER, &folder).output().unwrap();
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
@@ -268,7 +273,10 @@ fn a_full_disk_leaves_the_checkpoints_and_says_where() {
     assert!(safe > 0 && !folder.join("f.parquet").exists());
     assert_eq!(recover(&hidden[0]), Some(safe));
     let said = ["error", "cause"].map(|name| fs::read_to_string(folder.join(name)).unwrap()).concat();
-    assert!(said.contains("what was synced before is in") && said.contains(hidden[0].to_str().unwrap()), "{said}");
+    assert!(
+        said.contains("what was synced before is in") && said.contains(hidden[0].to_str().unwrap()),
+        "{said}"
+    );
     fs::remove_dir_all(folder).unwrap();
 }
 

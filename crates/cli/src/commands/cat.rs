@@ -4,6 +4,7 @@ use super::title;
 use crate::args::CatArgs;
 use crate::convert::plain_columns;
 use crate::failure::{Failure, Outcome};
+use crate::losses::Losses;
 use crate::output::Output;
 use crate::rows::json;
 use crate::rows::table::RowTable;
@@ -12,8 +13,12 @@ use std::io::Write;
 
 pub(crate) fn run(args: &CatArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
+    let mut losses = Losses::new(&args.selection)?;
     args.files.for_each(outcome, |path, file| {
-        let mut file = args.selection.of(plain_columns(file)?).batch_size(BLOCK);
+        let mut file = args
+            .selection
+            .of(plain_columns(file.on_corrupt(args.selection.on_corrupt.into()))?)
+            .batch_size(BLOCK);
         if let Some(limit) = args.limit {
             file = file.limit(limit);
         }
@@ -25,7 +30,7 @@ pub(crate) fn run(args: &CatArgs, output: &mut Output, outcome: &mut Outcome) ->
         let mut line = String::new();
         let mut is_empty = true;
         while let Some(batch) = reader.next_batch() {
-            let batch = batch?;
+            let batch = batch.map_err(|error| losses.before(path, &reader.loss_report(), error))?;
             is_empty = false;
             if !output.is_json() {
                 // Each block is a table of its own: the widths of later values are not known yet.
@@ -43,7 +48,7 @@ pub(crate) fn run(args: &CatArgs, output: &mut Output, outcome: &mut Outcome) ->
         if is_empty && !output.is_json() {
             table.print(output)?;
         }
-        Ok(())
+        losses.tell(path, &reader.loss_report())
     })
 }
 

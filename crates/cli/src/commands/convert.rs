@@ -4,6 +4,7 @@ use crate::args::{ConvertArgs, Report, Target};
 use crate::convert::{Destination, Progress, Sink, SizeReport, Total, properties, renamed, with_names};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{self, Batches, Input, Wanted};
+use crate::losses::Losses;
 use crate::output::Output;
 use crate::sort::{self, Budget, Keys, SortKey};
 use std::path::Path;
@@ -35,6 +36,7 @@ fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
     };
     let keys = args.sort_by.iter().map(|key| SortKey::parse(key, &schema)).collect::<Result<Vec<_>, _>>()?;
     let report = report_format(args, to_stdout, output)?;
+    let (mut lost, losses) = (Losses::new(&args.selection)?, input.losses.clone());
     let mut destination = match to_stdout {
         true => Destination::stdout(output),
         false => Destination::create(&args.output, &args.input)?,
@@ -61,17 +63,17 @@ fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
         }
     };
     for batch in batches {
-        let batch = batch?;
+        let batch = batch.map_err(|failure| lost.before(&args.input, &losses.borrow(), failure))?;
         sink.write(&batch)?;
         progress.advance(batch.num_rows());
     }
     let sizes = sink.finish()?;
     destination.complete()?;
     drop(progress);
-    match sizes {
-        Some(sizes) => print(&sizes, report, &args.output, written.load(Ordering::Relaxed), output),
-        None => Ok(()),
+    if let Some(sizes) = sizes {
+        print(&sizes, report, &args.output, written.load(Ordering::Relaxed), output)?;
     }
+    lost.tell(&args.input, &losses.borrow())
 }
 
 fn wanted(args: &ConvertArgs, target: Target) -> Wanted<'_> {

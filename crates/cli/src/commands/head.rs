@@ -4,6 +4,7 @@ use super::title;
 use crate::args::HeadArgs;
 use crate::convert::plain_columns;
 use crate::failure::{Failure, Outcome};
+use crate::losses::Losses;
 use crate::output::Output;
 use crate::rows::json;
 use crate::rows::table::RowTable;
@@ -12,8 +13,12 @@ use std::io::Write;
 
 pub(crate) fn run(args: &HeadArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
+    let mut losses = Losses::new(&args.selection)?;
     args.files.for_each(outcome, |path, file| {
-        let file = args.selection.of(plain_columns(file)?).limit(args.rows);
+        let file = args
+            .selection
+            .of(plain_columns(file.on_corrupt(args.selection.on_corrupt.into()))?)
+            .limit(args.rows);
         // A batch as large as what is wanted, unless that is much.
         let mut reader = file.batch_size(args.rows.clamp(1, MOST_ROWS)).batches()?;
         if !output.is_json() && are_several {
@@ -22,7 +27,7 @@ pub(crate) fn run(args: &HeadArgs, output: &mut Output, outcome: &mut Outcome) -
         let mut table = RowTable::new(&reader.schema(), args.full);
         let mut line = String::new();
         while let Some(batch) = reader.next_batch() {
-            let batch = batch?;
+            let batch = batch.map_err(|error| losses.before(path, &reader.loss_report(), error))?;
             if !output.is_json() {
                 table.add(&batch);
                 continue;
@@ -37,7 +42,7 @@ pub(crate) fn run(args: &HeadArgs, output: &mut Output, outcome: &mut Outcome) -
         if !output.is_json() {
             table.print(output)?;
         }
-        Ok(())
+        losses.tell(path, &reader.loss_report())
     })
 }
 

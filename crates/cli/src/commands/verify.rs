@@ -12,7 +12,7 @@ use marquetry::file::LocalFile;
 use marquetry_core::verify::{Finding, Level, RULES, Report, Severity, VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
@@ -136,7 +136,7 @@ fn in_order(
 
 fn show(
     args: &VerifyArgs,
-    file: &PathBuf,
+    file: &Path,
     report: Result<Report, Error>,
     sarif: &mut Option<sarif::Document>,
     output: &mut Output,

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::SchemaRef;
 use std::io::{BufReader, Cursor, Read};
+use std::rc::Rc;
 
 /// Opens an Arrow file or stream.
 pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
@@ -29,7 +30,7 @@ pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
             (reader.schema(), Box::new(reader.map(|batch| batch.map_err(bad))), origin.bytes())
         }
     };
-    Ok(Input { schema, batches, rows: None, bytes, bytes_read: origin.bytes_read(), parquet: None })
+    Ok(Input { schema, batches, rows: None, bytes, bytes_read: origin.bytes_read(), parquet: None, losses: Rc::default() })
 }
 
 const MAGIC: &[u8] = b"ARROW1";

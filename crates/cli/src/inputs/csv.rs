@@ -15,6 +15,7 @@ use arrow_csv::reader::{BufReader as CsvReader, Format, ReaderBuilder};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use marquetry::errors::Error;
 use std::io::{BufRead, Cursor, Read};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Opens a CSV file.
@@ -57,7 +58,7 @@ pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &Wanted<'_>) -> Resul
         Ok(typed)
     });
     let bytes_read = origin.bytes_read();
-    Ok(Input { schema, batches: Box::new(batches), rows: None, bytes, bytes_read, parquet: None })
+    Ok(Input { schema, batches: Box::new(batches), rows: None, bytes, bytes_read, parquet: None, losses: Rc::default() })
 }
 
 /// The columns with the types that are given; the others are text until they are guessed. Fails if a given one is not

@@ -13,6 +13,7 @@ use arrow_json::reader::Decoder;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use serde_json::Value;
 use std::io::{BufRead, Cursor, Read};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Opens a JSON Lines file.
@@ -54,7 +55,7 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
         rows: Vec::new(),
     };
     let bytes_read = origin.bytes_read();
-    Ok(Input { schema, batches: Box::new(lines), rows: None, bytes, bytes_read, parquet: None })
+    Ok(Input { schema, batches: Box::new(lines), rows: None, bytes, bytes_read, parquet: None, losses: Rc::default() })
 }
 
 struct Column {

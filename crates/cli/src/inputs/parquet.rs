@@ -8,10 +8,12 @@ use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, FieldRef, Schema};
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, ParquetRecordBatchReader,
+    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, LossReport, ParquetRecordBatchReader,
 };
 use marquetry::file::LocalFile;
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Opens a Parquet file; columns and rows that are not wanted are not read.
@@ -21,6 +23,7 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
         // The footer is at the end: there is no reading from front to back.
         _ => OpenFile::new(Arc::new(LocalFile::new(origin.file()?)?), ArrowReaderOptions::new())?,
     };
+    let file = file.on_corrupt(wanted.selection.on_corrupt.into());
     let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file)? };
     let mut chosen = wanted.selection.of(file.clone()).batch_size(wanted.batch_rows);
     if let Some(limit) = wanted.limit {
@@ -29,9 +32,11 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
     let rows = file.metadata().num_rows().saturating_sub(wanted.selection.offset as u64);
     let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
     let reader = chosen.batches()?;
+    let losses = Rc::<RefCell<LossReport>>::default();
     Ok(Input {
         schema: reader.schema(),
-        batches: Box::new(Reader(reader)),
+        batches: Box::new(Reader { reader, losses: losses.clone() }),
+        losses,
         rows: Some(rows),
         bytes: None,
         bytes_read: origin.bytes_read(),
@@ -75,12 +80,19 @@ fn is_pipe(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-struct Reader(ParquetRecordBatchReader);
+struct Reader {
+    reader: ParquetRecordBatchReader,
+    losses: Rc<RefCell<LossReport>>,
+}
 
 impl Iterator for Reader {
     type Item = Result<arrow_array::RecordBatch, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Some(self.0.next_batch()?.map_err(Failure::from))
+        let batch = self.reader.next_batch();
+        if !matches!(batch, Some(Ok(_))) {
+            self.losses.replace(self.reader.loss_report());
+        }
+        Some(batch?.map_err(Failure::from))
     }
 }

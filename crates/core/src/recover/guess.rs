@@ -2,7 +2,7 @@
 //!
 //! Levels are tried from much to little: that bytes are levels to the last one by chance is rarer than that values fit.
 
-use super::open::{fitting_codecs, open};
+use super::open::{fills, fitting_codecs, open};
 use super::part::Window;
 use super::report::Confidence;
 use super::scan::{Page, Work};
@@ -219,7 +219,7 @@ fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Option<Typed> {
         ));
     }
     let are_zeros = bytes.len() == n * 4 && bytes.iter().all(|byte| *byte == 0);
-    if !are_zeros && is_chain(bytes, n) {
+    if !are_zeros && fills(bytes, n, Physical::ByteArray) {
         let confidence = if n < 4 { Confidence::Medium } else { Confidence::High };
         return Some((
             Physical::ByteArray,
@@ -317,14 +317,7 @@ fn deltas(values: &PageBytes, n: usize) -> Option<Typed> {
 
 fn decodes(encoding: i32, values: &PageBytes, n: usize, physical: Physical) -> bool {
     // Decoders pass over bytes behind the last value.
-    let is_exact = encoding != 0
-        || match physical.shape() {
-            marquetry_encoding::Shape::Bit => values.len() == n.div_ceil(8),
-            marquetry_encoding::Shape::W32 => values.len() == n * 4,
-            marquetry_encoding::Shape::W64 => values.len() == n * 8,
-            marquetry_encoding::Shape::Fixed(width) => Some(values.len()) == n.checked_mul(width),
-            marquetry_encoding::Shape::Bytes => is_chain(values.as_slice(), n),
-        };
+    let is_exact = encoding != 0 || fills(values.as_slice(), n, physical);
     is_exact && decode(encoding, values, n, physical, |_| {})
 }
 
@@ -349,12 +342,6 @@ fn decode(
         left -= block;
     }
     true
-}
-
-/// Whether lengths lead from value to value and end where the bytes do.
-fn is_chain(bytes: &[u8], n: usize) -> bool {
-    let mut cursor = Cursor::new(bytes);
-    (0..n).all(|_| cursor.u32_le().and_then(|len| cursor.skip(len as usize)).is_ok()) && cursor.is_empty()
 }
 
 fn is_julian(value: &[u8]) -> bool {

@@ -2,13 +2,17 @@
 
 use super::part::Window;
 use super::scan::Page;
-use marquetry_base::{Error, PageBytes, Result};
+use crate::schema::Leaf;
+use marquetry_base::{Cursor, Error, PageBytes, Result};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::levels::Levels;
+use marquetry_encoding::{Physical, Shape};
+use marquetry_format::Encoding;
 
 /// A data page, its parts decompressed; or a dictionary, which has values only.
 pub(super) struct Opened {
     pub(super) rep: Levels,
+    pub(super) def: Levels,
     pub(super) values: PageBytes,
 }
 
@@ -66,16 +70,17 @@ pub(super) fn open(
     if let Some(v2) = &page.header.data_page_header_v2 {
         let rep_len = (v2.repetition_levels_byte_length.max(0) as usize).min(levels.len());
         let rep = Levels::rle(levels.slice(0..rep_len), max_rep)?;
-        return Ok(Opened { rep, values });
+        let def = Levels::rle(levels.slice(rep_len..levels.len()), max_def)?;
+        return Ok(Opened { rep, def, values });
     }
     let Some(v1) = page.header.data_page_header.as_ref().filter(|_| !page.is_dictionary()) else {
-        return Ok(Opened { rep: Levels::zero(), values });
+        return Ok(Opened { rep: Levels::zero(), def: Levels::zero(), values });
     };
     let n = page.values() as usize;
     let (rep, rep_len) = Levels::v1(v1.repetition_level_encoding.0, &values, max_rep, n)?;
     let rest = values.slice(rep_len..values.len());
-    let (_, def_len) = Levels::v1(v1.definition_level_encoding.0, &rest, max_def, n)?;
-    Ok(Opened { rep, values: rest.slice(def_len..rest.len()) })
+    let (def, def_len) = Levels::v1(v1.definition_level_encoding.0, &rest, max_def, n)?;
+    Ok(Opened { rep, def, values: rest.slice(def_len..rest.len()) })
 }
 
 /// How many rows begin in a data page. Fails if its levels cannot be read.
@@ -96,6 +101,45 @@ pub(super) fn rows(
         left -= n;
     }
     Ok(rows)
+}
+
+/// Whether PLAIN values of a type fill a page to its last byte; true for other encodings.
+pub(super) fn is_filled(
+    window: &mut Window,
+    page: &Page,
+    codec: Codec,
+    leaf: &Leaf,
+    decompressor: &mut Decompressor,
+) -> Result<bool> {
+    if page.encoding() != Encoding::PLAIN && !page.is_dictionary() {
+        return Ok(true);
+    }
+    let mut opened = open(window, page, codec, (leaf.max_rep(), leaf.max_def()), decompressor)?;
+    if let Some(dictionary) = page.header.dictionary_page_header.as_ref().filter(|_| page.is_dictionary()) {
+        return Ok(fills(opened.values.as_slice(), dictionary.num_values.max(0) as usize, leaf.physical()));
+    }
+    let (mut left, mut values, mut scratch) = (page.values() as usize, 0, Vec::new());
+    while left > 0 {
+        let n = left.min(BLOCK);
+        values += opened.def.skip(n, &mut scratch)?;
+        left -= n;
+    }
+    Ok(fills(opened.values.as_slice(), values, leaf.physical()))
+}
+
+/// Whether `n` PLAIN values take just these bytes.
+pub(super) fn fills(bytes: &[u8], n: usize, physical: Physical) -> bool {
+    match physical.shape() {
+        Shape::Bit => bytes.len() == n.div_ceil(8),
+        Shape::W32 => Some(bytes.len()) == n.checked_mul(4),
+        Shape::W64 => Some(bytes.len()) == n.checked_mul(8),
+        Shape::Fixed(width) => Some(bytes.len()) == n.checked_mul(width),
+        Shape::Bytes => {
+            let mut cursor = Cursor::new(bytes);
+            (0..n).all(|_| cursor.u32_le().and_then(|len| cursor.skip(len as usize)).is_ok())
+                && cursor.is_empty()
+        }
+    }
 }
 
 /// The levels that are never compressed; what may be; its size before that; and whether it is.

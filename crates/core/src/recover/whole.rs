@@ -1,6 +1,6 @@
 //! Whether a chunk is whole: all its pages can be read, to the last value, and have as many rows as they must.
 
-use super::open::fitting_codecs;
+use super::open::{self, fitting_codecs};
 use super::part::Window;
 use super::scan::{Page, State};
 use crate::meta::{ColumnChunk, ParquetMetaData};
@@ -76,6 +76,15 @@ pub(super) fn describe(
     let codecs = fitting_codecs(window, telling, preferred, &mut decompressor)?;
     let mut why = Error::corrupt("no codec gives a page's size");
     for codec in codecs {
+        // Decoders take what they need: bytes of another type may be left over.
+        let mut is_filled = true;
+        for page in pages {
+            is_filled &= open::is_filled(window, page, codec, leaf, &mut decompressor).unwrap_or(false);
+        }
+        if !is_filled {
+            why = Error::corrupt("values do not fill their page as those of the column would");
+            continue;
+        }
         let meta = metadata(pages, leaf, codec);
         let lone = lone(meta.clone(), leaf, rows, &window.limits)?;
         let chunk = lone.row_group(0).column(0)?;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// cost much: with one after each row group, half as many footers' bytes as there are row groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CheckpointEvery {
-    /// After a row group, once 128 MiB were written since the last one, and so much that checkpoints are at most 1 % of
+    /// After a row group, once 64 MiB were written since the last one, and so much that checkpoints are at most 1 % of
     /// the file, or the file has doubled: where row groups are so small that the footer is a large part of the file,
     /// all checkpoints together are about as long as two footers.
     #[default]
@@ -136,7 +136,7 @@ impl Schedule {
 /// What a chunk is taken to need in a footer before there was one.
 const BYTES_OF_CHUNK: u64 = 200;
 /// Fewer bytes are not worth a wait for the disk.
-const AUTO_BYTES: u64 = 128 << 20;
+const AUTO_BYTES: u64 = 64 << 20;
 /// Checkpoints are at most one in so many bytes.
 const AUTO_RATIO: u64 = 100;
 

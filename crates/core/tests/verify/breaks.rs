@@ -223,6 +223,10 @@ pub(crate) fn page() -> Vec<Case> {
         ("page-unreadable", long_levels.finish()),
         ("page-encoding", illegal.edited(|made| made.meta().encodings.push(Encoding::DELTA_BINARY_PACKED))),
         (
+            "page-encoding",
+            Make::optional().of(|pages| pages[0].v1().definition_level_encoding = Encoding::PLAIN).finish(),
+        ),
+        (
             "page-encoding-listed",
             Make::ints().good().edited(|made| made.meta().encodings = vec![Encoding::RLE]),
         ),

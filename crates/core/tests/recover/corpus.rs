@@ -1,0 +1,71 @@
+//! Files of other writers without their footers. They stand beside the repository, or where `MARQUETRY_CORPUS` says;
+//! without them this passes and says so.
+
+use crate::sample::{contents, footer_start};
+use bytes::Bytes;
+use marquetry_base::Limits;
+use marquetry_core::io::read_metadata;
+use marquetry_core::recover::{GivenSchema, RecoverOptions, Recovery, SchemaOrigin, recover};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[test]
+fn files_without_their_footers() {
+    let root = match std::env::var_os("MARQUETRY_CORPUS") {
+        Some(path) => PathBuf::from(path),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+    };
+    let Ok(entries) = std::fs::read_dir(root.join("parquet-testing/data")) else {
+        return println!("skipped: no corpus at {}", root.display());
+    };
+    let (mut files, mut with_schema, mut without) = (0, 0, 0);
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "parquet")) {
+        let bytes = Bytes::from(std::fs::read(path).unwrap());
+        // Large ones, encrypted ones, and those that cannot be read tell nothing here.
+        let Ok(read) = read_metadata(&bytes, &Limits::default()) else { continue };
+        if bytes.len() > MOST_BYTES || read.metadata.num_rows() == 0 {
+            continue;
+        }
+        let Ok(good) = contents(&bytes) else { continue };
+        files += 1;
+        let broken = bytes.slice(..footer_start(&bytes));
+        let schema = GivenSchema {
+            elements: read.metadata.thrift().schema.clone(),
+            origin: SchemaOrigin::Sibling,
+            created_by: read.metadata.created_by().map(str::to_owned),
+            key_values: Vec::new(),
+        };
+        let given = RecoverOptions { schema: Some(schema), ..RecoverOptions::default() };
+        let name = path.file_name().unwrap().to_string_lossy();
+        match outcome(&broken, &given, &good) {
+            Ok(()) => with_schema += 1,
+            Err(why) => println!("{name}, with schema: {why}"),
+        }
+        match outcome(&broken, &RecoverOptions::default(), &good) {
+            Ok(()) => without += 1,
+            Err(why) => println!("{name}, without: {why}"),
+        }
+    }
+    println!("{files} files: {with_schema} come back with their schema, {without} without");
+    assert!(with_schema * 100 >= files * 85, "{with_schema} of {files}");
+    assert!(without * 100 >= files * 60, "{without} of {files}");
+}
+
+/// Whether all values come back; types may be guessed wrong, as long as the bytes are right.
+fn outcome(broken: &Bytes, options: &RecoverOptions, good: &[Vec<String>]) -> Result<(), String> {
+    let recovery = recover(Arc::new(broken.clone()), options).map_err(|error| error.to_string())?;
+    let first_loss = |recovery: &Recovery| recovery.report().losses.first().map(|loss| loss.why.clone());
+    if recovery.report().row_groups.is_empty() {
+        return Err(format!("nothing is kept: {:?}", first_loss(&recovery)));
+    }
+    let written = recovery.write(Vec::new(), None).map_err(|error| error.to_string())?;
+    let seen = contents(&written.into()).map_err(|error| error.to_string())?;
+    match seen == good {
+        true => Ok(()),
+        false => Err(format!("other values: {:?}", first_loss(&recovery))),
+    }
+}
+
+const MOST_BYTES: usize = 4 << 20;

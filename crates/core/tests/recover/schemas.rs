@@ -1,0 +1,52 @@
+//! Where the schema is from, if there is no footer: the caller, or a guess.
+
+use crate::sample::{PHYSICAL, PLAIN, Style, contents, file, file_of, footer_start, given, rewritten, saved};
+use marquetry_codec::Codec;
+use marquetry_core::recover::{Confidence, RecoverOptions, SchemaOrigin};
+
+#[test]
+fn types_are_guessed() {
+    for codec in [Codec::Uncompressed, Codec::Snappy, Codec::Gzip, Codec::Zstd, Codec::Lz4Raw, Codec::Brotli]
+    {
+        for v2 in [false, true] {
+            let good = file(Style { codec, v2, ..PLAIN }, &[400, 300]);
+            let recovery = saved(&good.slice(..footer_start(&good)), &RecoverOptions::default()).unwrap();
+            let report = recovery.report();
+            assert_eq!(report.schema, Some(SchemaOrigin::Inferred));
+            let schema =
+                marquetry_core::schema::Schema::from_thrift(recovery.schema(), &Default::default()).unwrap();
+            let types: Vec<_> = schema.columns().iter().map(|leaf| leaf.physical()).collect();
+            assert_eq!(types, PHYSICAL, "{codec} {v2}: {report}");
+            assert_eq!(schema.column(1).path(), ["c1"]);
+            assert_eq!(rewritten(&recovery), contents(&good).unwrap(), "{codec} {v2}: {report}");
+            assert!(report.decisions.iter().any(|decision| decision.confidence == Confidence::Medium));
+        }
+    }
+}
+
+#[test]
+fn another_schema_than_the_pages_have_keeps_nothing() {
+    let good = file(PLAIN, &[40]);
+    let broken = good.slice(..footer_start(&good));
+    let recovery = saved(&broken, &given("message m { required int32 a; required int32 b; }")).unwrap();
+    assert!(recovery.report().row_groups.is_empty());
+    assert!(!recovery.report().losses.is_empty());
+}
+
+/// Behind a hole nobody knows which column is which, if they are all alike: rather nothing than the wrong one.
+#[test]
+fn columns_that_look_alike_are_not_mixed_up_behind_damage() {
+    let text = "message m { required int64 a; required int64 b; required double c; }";
+    let good = file_of(text, PLAIN, &[40, 40, 30]);
+    let footer = footer_start(&good);
+    let all = contents(&good).unwrap();
+    assert_eq!(rewritten(&saved(&good.slice(..footer), &given(text)).unwrap()), all);
+    for at in (4..footer - 300).step_by(31) {
+        let hole: Vec<u8> = [&good[..at], &good[at + 300..footer]].concat();
+        let recovery = saved(&hole.into(), &given(text)).unwrap();
+        let kept = if recovery.report().row_groups.is_empty() { Vec::new() } else { rewritten(&recovery) };
+        for group in kept {
+            assert!(all.contains(&group), "hole at {at}: {}", recovery.report());
+        }
+    }
+}
