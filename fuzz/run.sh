@@ -12,7 +12,7 @@ export RUSTC_BOOTSTRAP=1 # sanitizers, on the stable toolchain
 export ASAN_OPTIONS="detect_odr_violation=0:${ASAN_OPTIONS:-}"
 for target in "$@"; do
     case $target in
-    file) max_len=20480 ;;
+    file | verify | salvage | recover | round_trip | differential) max_len=20480 ;;
     footer) max_len=8192 ;;
     *) max_len=4096 ;;
     esac

@@ -108,38 +108,36 @@ def filter_ours(spark, binary, folder):
               "f64_nan", "f32_nan", "f64_zero", "utf8", "dict", "utf8_long", "utf8_last", "random_i64", "random_utf8"]
     wrong = tried = 0
     for row in rows:
+        if row["name"] not in ("default", "v2", "short-bounds"):
+            continue
         path = str(folder / "filters" / row["file"])
-        try:
-            frame = spark.read.parquet(path).select("row", *chosen)
-        except Exception as error:
-            frame = spark.read.schema(spark_schema(folder / "filters" / row["truth"], chosen)).parquet(path)
-        rows_in_memory = frame.cache()
-        rows_in_memory.count()
-        rows_in_memory.createOrReplaceTempView("in_memory")
-        types = dict(rows_in_memory.dtypes)
-        all_rows = rows_in_memory.toArrow()
-        on_file = spark.read.schema(rows_in_memory.schema).parquet(path)
-        # A frame that Spark does not take from its cache.
-        on_file.createOrReplaceTempView("on_file_view")
-        rows_in_memory.unpersist()
-        memory = spark.createDataFrame(all_rows, schema=rows_in_memory.schema)
-        memory.createOrReplaceTempView("in_memory")
+        frame = spark.read.schema(spark_schema(folder / "filters" / row["truth"], chosen)).parquet(path)
+        frame.createOrReplaceTempView("on_file")
+        all_rows = frame.toArrow()
+        spark.createDataFrame(all_rows, schema=frame.schema).createOrReplaceTempView("in_memory")
+        types = dict(frame.dtypes)
         for name in chosen:
-            values = sorted({v for v in all_rows.column(name).to_pylist() if v is not None and v == v})
-            texts = [str(values[round(p * (len(values) - 1))]) for p in (0, 0.4, 1.0)]
-            literal = lambda text: "CAST('{}' AS {})".format(text.replace("+00:00", ""), types[name])
-            filters = ["IS NULL", "IS NOT NULL", f"IN ({literal(texts[0])}, {literal(texts[2])})"]
-            filters += [f"{op} {literal(text)}" for op in ("=", "<>", "<", ">=") for text in texts]
-            if types[name] in ("double", "float"):
-                filters += [f"= CAST('NaN' AS {types[name]})", f"> CAST('Infinity' AS {types[name]})", "= -0.0D"]
-            for text in filters:
+            filters = filters_of(all_rows.column(name), types[name])
+            cases = ", ".join(f"collect_list(CASE WHEN `{name}` {text} THEN row END)" for text in filters)
+            wanted = spark.sql(f"SELECT {cases} FROM in_memory").collect()[0]
+            for text, want in zip(filters, wanted):
                 tried += 1
-                query = f"SELECT collect_list(row) FROM (SELECT row FROM {{}} WHERE `{name}` {text} ORDER BY row)"
-                want, got = (spark.sql(query.format(view)).collect()[0][0] for view in ("in_memory", "on_file_view"))
+                got = spark.sql(f"SELECT collect_list(row) FROM on_file WHERE `{name}` {text}").collect()[0][0]
                 if sorted(want) != sorted(got):
                     wrong += 1
                     print(f"WRONG: {row['file']} {name} {text}: {len(got)} rows instead of {len(want)}")
     print(f"\n== filters on our files: {tried} tried, {wrong} wrong", flush=True)
+
+
+def filters_of(column, type_name):
+    """Conditions on a column, with some of its values."""
+    values = sorted({value for value in column.to_pylist() if value is not None and value == value})
+    texts = [str(values[round(place * (len(values) - 1))]) for place in (0, 0.4, 1.0)]
+    first, middle, last = ["CAST('{}' AS {})".format(text.replace("+00:00", ""), type_name) for text in texts]
+    filters = ["IS NULL", f"IN ({first}, {last})", f"= {middle}", f"= {last}", f"<> {middle}", f"< {middle}", f">= {middle}"]
+    if type_name in ("double", "float"):
+        filters += [f"= CAST('NaN' AS {type_name})", f"> CAST('Infinity' AS {type_name})", "= -0.0D"]
+    return filters
 
 
 def spark_schema(truth, chosen):

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use marquetry_base::{Limits, Result};
 use marquetry_core::io::read_metadata;
 use marquetry_core::meta::{ColumnChunk, ParquetMetaData};
-use marquetry_core::page::{ChunkPages, PageOptions, PageStart, Trust};
+use marquetry_core::page::{ChunkPages, PageMemory, PageOptions, PageStart, Trust};
 use marquetry_encoding::{EncodedPage, Physical, Values, registry};
 use marquetry_format::Repetition;
 use marquetry_fuzz::{PHYSICAL, SCHEMAS};
@@ -22,11 +22,19 @@ fn main() -> std::io::Result<()> {
     };
     for path in std::io::stdin().lines() {
         let file = Bytes::from(std::fs::read(path?)?);
-        corpus.add("file", &[&file])?;
+        for target in ["file", "verify", "differential"] {
+            corpus.add(target, &[&file])?;
+        }
+        for choice in [0, 7] {
+            corpus.add("salvage", &[&[choice], &file])?;
+            corpus.add("round_trip", &[&[choice], &file])?;
+            corpus.add("recover", &[&[choice], &file[..file.len() - file.len().min(20)]])?;
+        }
         let Ok(footer) = read_metadata(&file, &Limits::default()) else {
             continue;
         };
         let end = file.len() - 8;
+        corpus.add("schema_text", &[footer.metadata.schema().to_string().as_bytes()])?;
         corpus.add("footer", &[&file[end - footer.footer_len..end]])?;
         for (of, range) in indexes(&footer.metadata) {
             if let Some(bytes) = file.get(range.start as usize..range.end as usize) {
@@ -92,7 +100,7 @@ fn pages(file: &Bytes, chunk: ColumnChunk<'_>, corpus: &mut Corpus) -> Result<()
             corpus.add("page", &[&[form as u8, of, flags | text, codec, low, high, 0], bytes])?;
         }
     }
-    let mut pages = ChunkPages::new(Arc::new(file.clone()), chunk, options)?;
+    let mut pages = ChunkPages::new(Arc::new(file.clone()), chunk, options, PageMemory::default())?;
     let mut dictionary: Vec<u8> = Vec::new();
     while let Some(start) = pages.next_start()? {
         let stored = &file[start.body as usize..][..start.header.compressed_page_size as usize];

@@ -5,7 +5,7 @@ use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
 use arrow_select::concat::concat_batches;
 use bytes::Bytes;
-use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, OnCorrupt, ParquetRecordBatchReaderBuilder};
 use marquetry::errors::{Limits, Result};
 use marquetry::{OpenFile, file::Source};
 use std::sync::Arc;
@@ -41,6 +41,18 @@ fn short_door(bytes: Bytes, sum: usize) {
     assert!(some == whole.slice(offset, limit), "{limit} rows from {offset} on");
 }
 
+/// Whatever is damaged, what is left is rows, and what is not is told: never more rows than the footer has.
+pub fn salvage(data: &[u8]) {
+    let Some((choice, rest)) = data.split_first() else { return };
+    let mode = [OnCorrupt::SkipPage, OnCorrupt::NullPage, OnCorrupt::SkipRowGroup][usize::from(choice % 3)];
+    let options = options().with_on_corrupt(mode).with_page_checksum_verification(choice & 4 != 0);
+    let source: Arc<dyn Source> = Arc::new(Bytes::copy_from_slice(rest));
+    earned((96 << 20) + 16_384 * data.len(), || {
+        let Ok(file) = OpenFile::new(source, options) else { return };
+        let _ = rows(&file, 0, ROWS, 1 + usize::from(choice >> 3) * 30);
+    });
+}
+
 /// The types that the `parquet` crate gives, those of the stored Arrow schema among them.
 fn builder(bytes: Bytes, sum: usize) {
     let options = options().with_skip_arrow_metadata(sum % 4 == 1);
@@ -73,8 +85,9 @@ fn valid(batch: &RecordBatch) {
     }
 }
 
-fn options() -> ArrowReaderOptions {
-    let limits = Limits {
+/// Limits that are far below the defaults.
+pub(crate) fn limits() -> Limits {
+    Limits {
         page_bytes: 1 << 20,
         page_header_bytes: 1 << 16,
         free_page_bytes: 1 << 16,
@@ -82,9 +95,12 @@ fn options() -> ArrowReaderOptions {
         batch_bytes: 16 << 20,
         schema_nodes: 1_000,
         ..Limits::default()
-    };
+    }
+}
+
+pub(crate) fn options() -> ArrowReaderOptions {
     // A checksum is right in hardly any input that is worth reading.
-    ArrowReaderOptions::new().with_limits(limits).with_page_checksum_verification(false)
+    ArrowReaderOptions::new().with_limits(limits()).with_page_checksum_verification(false)
 }
 
 /// Most rows that are read.

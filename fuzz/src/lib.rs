@@ -8,12 +8,16 @@
 
 mod bits;
 mod codec;
+mod differential;
 mod encoding;
 mod file;
 mod footer;
 mod input;
 mod memory;
 mod page;
+mod recover;
+mod round_trip;
+mod verify;
 
 pub use bits::{bit_packed, rle};
 pub use codec::codec;
@@ -21,6 +25,10 @@ pub use encoding::{
     PHYSICAL, alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array,
     dictionary, plain,
 };
-pub use file::file;
+pub use differential::differential;
+pub use file::{file, salvage};
 pub use footer::{footer, thrift};
 pub use page::{SCHEMAS, page};
+pub use recover::{recover, schema_text};
+pub use round_trip::round_trip;
+pub use verify::verify;

@@ -1,0 +1,124 @@
+//! `recover`: the values of a broken file come back, its own bytes stay as they are, and the report says what was done.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn marquetry(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_marquetry")).args(arguments).output().expect("the binary runs")
+}
+
+fn wines() -> String {
+    format!("{}/../../examples/wines.parquet", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// An empty directory of the test's own.
+fn directory(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recover").join(test);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("a directory");
+    path
+}
+
+/// The path of a file in a directory, as text.
+fn at(directory: &Path, name: &str) -> String {
+    directory.join(name).to_str().expect("a name in UTF-8").to_owned()
+}
+
+#[track_caller]
+fn success(arguments: &[&str]) -> String {
+    let output = marquetry(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+    assert_eq!(errors, "", "{arguments:?}");
+    String::from_utf8(output.stdout).expect("output in UTF-8")
+}
+
+/// The exit code and the text on standard error.
+fn failure(arguments: &[&str]) -> (i32, String) {
+    let output = marquetry(arguments);
+    (output.status.code().expect("no signal"), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The wines without their footer.
+fn broken(directory: &Path) -> String {
+    let good = fs::read(wines()).expect("the example");
+    let footer = u32::from_le_bytes(good[good.len() - 8..good.len() - 4].try_into().expect("four bytes"));
+    let path = at(directory, "broken.parquet");
+    fs::write(&path, &good[..good.len() - 8 - footer as usize]).expect("a file");
+    path
+}
+
+#[track_caller]
+fn rows(file: &str) -> String {
+    success(&["cat", "--format", "json", file])
+}
+
+#[test]
+fn with_the_schema_of_a_sibling() {
+    let dir = directory("sibling");
+    let (broken, out, report) = (broken(&dir), at(&dir, "out.parquet"), at(&dir, "report.json"));
+    let before = fs::read(&broken).unwrap();
+    let text = success(&["recover", &broken, &out, "--schema-from", &wines(), "--report", &report]);
+    assert!(text.contains("total     200 rows in 2 row groups"), "{text}");
+    assert_eq!(rows(&out), rows(&wines()));
+    assert_eq!(fs::read(&broken).unwrap(), before);
+    let report: Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
+    assert_eq!(report["schema"], "sibling");
+    assert_eq!(report["rows"], 200);
+    assert_eq!(report["row_groups"][0]["confidence"], "high");
+    success(&["verify", "--deep", &out]);
+}
+
+#[test]
+fn with_the_schema_as_text() {
+    let dir = directory("text");
+    let (broken, out) = (broken(&dir), at(&dir, "out.parquet"));
+    let schema = success(&["schema", &wines()]);
+    success(&["recover", &broken, &out, "--schema", &schema]);
+    assert_eq!(rows(&out), rows(&wines()));
+    let file = at(&dir, "schema.txt");
+    fs::write(&file, schema).unwrap();
+    success(&["recover", &broken, &out, "--schema", &format!("@{file}"), "--overwrite"]);
+    let (code, error) = failure(&["recover", &broken, &at(&dir, "x.parquet"), "--schema", "message m { requird int32 a; }"]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("line 1") && error.contains("requird"), "{error}");
+}
+
+#[test]
+fn without_a_schema() {
+    let dir = directory("inferred");
+    let (broken, out) = (broken(&dir), at(&dir, "out.parquet"));
+    let json: Value =
+        serde_json::from_str(&success(&["recover", &broken, &out, "--format", "json"])).expect("JSON");
+    assert_eq!(json["schema"], "inferred");
+    assert_eq!(json["rows"], 200);
+    assert!(rows(&out).starts_with("{\"c0\":"));
+}
+
+#[test]
+fn what_is_refused() {
+    let dir = directory("refused");
+    let (broken, out) = (broken(&dir), at(&dir, "out.parquet"));
+    let (code, error) = failure(&["recover", &broken, &broken, "--overwrite"]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("is a file that is read"), "{error}");
+    let (code, error) = failure(&["recover", &broken, &out, "--schema-from", &wines(), "--report", &broken]);
+    assert_eq!(code, 2, "{error}");
+    fs::write(&out, "old").unwrap();
+    let (code, _) = failure(&["recover", &broken, &out]);
+    assert_eq!(code, 2);
+    assert_eq!(fs::read(&out).unwrap(), b"old");
+    // Nothing that could be kept: nothing is written.
+    let none = at(&dir, "none.parquet");
+    fs::write(&none, &fs::read(&broken).unwrap()[..300]).unwrap();
+    let (code, error) = failure(&["recover", &none, &at(&dir, "x.parquet"), "--schema-from", &wines()]);
+    assert_eq!(code, 1, "{error}");
+    assert!(!dir.join("x.parquet").exists());
+    let encrypted = at(&dir, "encrypted.parquet");
+    fs::write(&encrypted, b"PARE and so on PARE").unwrap();
+    let (code, error) = failure(&["recover", &encrypted, &at(&dir, "x.parquet")]);
+    assert_eq!(code, 1);
+    assert!(error.contains("encrypted"), "{error}");
+}
