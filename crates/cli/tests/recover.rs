@@ -81,7 +81,8 @@ fn with_the_schema_as_text() {
     let file = at(&dir, "schema.txt");
     fs::write(&file, schema).unwrap();
     success(&["recover", &broken, &out, "--schema", &format!("@{file}"), "--overwrite"]);
-    let (code, error) = failure(&["recover", &broken, &at(&dir, "x.parquet"), "--schema", "message m { requird int32 a; }"]);
+    let (code, error) =
+        failure(&["recover", &broken, &at(&dir, "x.parquet"), "--schema", "message m { requird int32 a; }"]);
     assert_eq!(code, 2, "{error}");
     assert!(error.contains("line 1") && error.contains("requird"), "{error}");
 }

@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
             key_values: Vec::new(),
             groups: Vec::new(),
             report: Report::default(),
-            unknown: vec![FIRST_PAGE.min(len)..len],
+            unknown: Vec::from([FIRST_PAGE.min(len)..len]),
         }
     }
 

@@ -74,12 +74,12 @@ proptest! {
     }
 }
 
-/// The test: `MARQUETRY_FAULTS=1000` for all of it, with the size of SF0.1.
+/// The test: `MARQUETRY_FAULTS=1000 MARQUETRY_FAULT_ROWS=600572` for all of it, with the size of SF0.1.
 #[test]
 fn single_faults_in_lineitem() {
-    let count: usize =
-        std::env::var("MARQUETRY_FAULTS").ok().and_then(|count| count.parse().ok()).unwrap_or(50);
-    let rows = if count > 50 { 600_572 } else { 60_000 };
+    let number = |name: &str| std::env::var(name).ok().and_then(|number| number.parse::<usize>().ok());
+    let count = number("MARQUETRY_FAULTS").unwrap_or(50);
+    let rows = number("MARQUETRY_FAULT_ROWS").unwrap_or(60_000);
     let table = damage::lineitem(rows);
     let good = written(&table, WriterProperties::default());
     let pages = pages(&good, &good);

@@ -30,7 +30,15 @@ pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
             (reader.schema(), Box::new(reader.map(|batch| batch.map_err(bad))), origin.bytes())
         }
     };
-    Ok(Input { schema, batches, rows: None, bytes, bytes_read: origin.bytes_read(), parquet: None, losses: Rc::default() })
+    Ok(Input {
+        schema,
+        batches,
+        rows: None,
+        bytes,
+        bytes_read: origin.bytes_read(),
+        parquet: None,
+        losses: Rc::default(),
+    })
 }
 
 const MAGIC: &[u8] = b"ARROW1";

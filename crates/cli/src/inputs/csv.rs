@@ -58,7 +58,15 @@ pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &Wanted<'_>) -> Resul
         Ok(typed)
     });
     let bytes_read = origin.bytes_read();
-    Ok(Input { schema, batches: Box::new(batches), rows: None, bytes, bytes_read, parquet: None, losses: Rc::default() })
+    Ok(Input {
+        schema,
+        batches: Box::new(batches),
+        rows: None,
+        bytes,
+        bytes_read,
+        parquet: None,
+        losses: Rc::default(),
+    })
 }
 
 /// The columns with the types that are given; the others are text until they are guessed. Fails if a given one is not

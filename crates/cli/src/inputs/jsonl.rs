@@ -55,7 +55,15 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
         rows: Vec::new(),
     };
     let bytes_read = origin.bytes_read();
-    Ok(Input { schema, batches: Box::new(lines), rows: None, bytes, bytes_read, parquet: None, losses: Rc::default() })
+    Ok(Input {
+        schema,
+        batches: Box::new(lines),
+        rows: None,
+        bytes,
+        bytes_read,
+        parquet: None,
+        losses: Rc::default(),
+    })
 }
 
 struct Column {

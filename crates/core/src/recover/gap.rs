@@ -1,8 +1,9 @@
-//! What may stand between row groups without anything being lost: bloom filters, checkpoints, zeros for alignment.
+//! What may stand between row groups without anything being lost: bloom filters, checkpoints, metadata of chunks,
+//! indexes, zeros for alignment.
 
 use super::part::Window;
 use crate::checkpoint::{APPEND_MAGIC, CHECKPOINT_FRAME_LEN, CHECKPOINT_MAGIC, MARKER_LEN, marker};
-use marquetry_format::{BloomFilterHeader, Reader};
+use marquetry_format::{BloomFilterHeader, ColumnChunk, ColumnIndex, ColumnMetaData, OffsetIndex, Reader};
 use std::ops::Range;
 
 /// Whether a gap is made of such things.
@@ -35,10 +36,27 @@ pub(super) fn known(window: &mut Window, at: u64) -> Option<u64> {
         return (zeros < HEAD).then_some(zeros as u64);
     }
     let mut reader = Reader::new(&bytes);
-    let header = BloomFilterHeader::read(&mut reader).ok()?;
-    let bits = u64::try_from(header.num_bytes).ok().filter(|bits| *bits > 0 && bits % 32 == 0)?;
-    Some(reader.position() as u64 + bits)
+    if let Ok(header) = BloomFilterHeader::read(&mut reader) {
+        let bits = u64::try_from(header.num_bytes).ok().filter(|bits| *bits > 0 && bits % 32 == 0);
+        if let Some(bits) = bits {
+            return Some(reader.position() as u64 + bits);
+        }
+    }
+    let bytes = window.at(at, MOST).ok()?;
+    let read = |read: fn(&mut Reader<'_>) -> bool| {
+        let mut reader = Reader::new(&bytes);
+        read(&mut reader).then_some(reader.position() as u64)
+    };
+    // QUIRK: many writers leave a chunk's metadata behind it, as the format once asked for.
+    read(|reader| ColumnMetaData::read(reader).is_ok())
+        .or_else(|| read(|reader| ColumnChunk::read(reader).is_ok_and(|chunk| chunk.meta_data.is_some())))
+        .or_else(|| read(|reader| ColumnIndex::read(reader).is_ok_and(|index| !index.null_pages.is_empty())))
+        .or_else(|| {
+            read(|reader| OffsetIndex::read(reader).is_ok_and(|index| !index.page_locations.is_empty()))
+        })
 }
 
 /// As many bytes as a bloom filter's header and a checkpoint's beginning have at most; fewer zeros are for alignment.
 const HEAD: usize = 64;
+/// The longest metadata or index that is looked for.
+const MOST: usize = 64 << 10;

@@ -17,11 +17,11 @@ use super::part::Window;
 use super::scan::{Page, State, Work};
 use super::whole::describe;
 use crate::page::Trust;
-use crate::schema::Schema;
+use crate::schema::{Leaf, Schema};
 use marquetry_base::{Error, Result};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_format::ColumnMetaData;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -61,6 +61,8 @@ pub(super) struct Grouper<'a> {
     codec: Option<Codec>,
     /// Rows of pages in lists, by page and levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
+    /// Rows, and pages of each chunk, of the row groups so far.
+    patterns: HashSet<(u64, Vec<usize>)>,
 }
 
 /// Where chunks may be: the pages of each, and the rows of all.
@@ -81,7 +83,18 @@ impl<'a> Grouper<'a> {
         work: &'a mut Work,
     ) -> Self {
         let (decompressor, rows) = (Decompressor::new(), HashMap::new());
-        Grouper { window, pages, schema, trust, partial, work, decompressor, codec: None, rows }
+        Grouper {
+            window,
+            pages,
+            schema,
+            trust,
+            partial,
+            work,
+            decompressor,
+            codec: None,
+            rows,
+            patterns: HashSet::new(),
+        }
     }
 
     /// All row groups. `is_anchored`: the first page is the first of a row group.
@@ -135,28 +148,18 @@ impl<'a> Grouper<'a> {
     fn columns_look_alike(&self) -> bool {
         let columns = self.schema.columns();
         let n = columns.len();
-        let is_like = |a: usize, b: usize| {
-            let (a, b) = (&columns[a], &columns[b]);
-            let levels = a.max_def() == b.max_def() && a.max_rep() == b.max_rep();
-            levels && a.physical().shape() == b.physical().shape()
-        };
-        (1..n).any(|by| (0..n).all(|i| is_like(i, (i + by) % n)))
+        (1..n).any(|by| (0..n).all(|i| is_like(&columns[i], &columns[(i + by) % n])))
     }
 
-    /// Whether a page is directly behind the one before it, zeros for alignment aside.
+    /// Whether a page is directly behind the one before it.
+    fn is_next(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|at| self.pages.get(at));
+        before.zip(self.pages.get(at)).is_some_and(|(before, page)| before.end == page.offset)
+    }
+
+    /// Whether there is a page, and nothing that could have been pages between it and the one before it.
     fn follows(&mut self, at: usize) -> bool {
-        let (Some(before), Some(page)) =
-            (at.checked_sub(1).and_then(|at| self.pages.get(at)), self.pages.get(at))
-        else {
-            return false;
-        };
-        let gap = page.offset - before.end;
-        gap == 0
-            || gap < MOST_PADDING
-                && self
-                    .window
-                    .at(before.end, gap as usize)
-                    .is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+        at < self.pages.len() && (self.is_next(at) || self.is_next_known(at))
     }
 
     /// Whether nothing is lost between a page and the one before it.
@@ -172,11 +175,33 @@ impl<'a> Grouper<'a> {
         let is_chosen = shapes.len() > 1;
         for shape in shapes.into_iter().take(MOST_TRIED) {
             let end = shape.chunks.last().map_or(at, |chunk| chunk.end);
+            let is_certain = self.is_certain(&shape);
+            let pattern = (shape.rows, shape.chunks.iter().map(Range::len).collect::<Vec<_>>());
+            if !is_certain && !self.is_closed(end) && !self.patterns.contains(&pattern) {
+                continue;
+            }
             let Some(mut found) = self.found(&shape, is_anchored)? else { continue };
-            found.is_chosen = is_chosen;
+            self.patterns.insert(pattern);
+            found.is_chosen = is_chosen || !is_certain;
             return Ok(Some((found, end)));
         }
         Ok(None)
+    }
+
+    /// Whether no chunk could have been longer, its end being taken for the next column's chunk.
+    fn is_certain(&mut self, shape: &Shape) -> bool {
+        let schema = self.schema.clone();
+        let pairs = schema.columns().iter().zip(schema.columns().iter().skip(1));
+        let alike: Vec<bool> = pairs.map(|(a, b)| is_like(a, b)).collect();
+        alike.iter().zip(&shape.chunks).all(|(is_alike, chunk)| !is_alike || self.ends_naturally(chunk))
+    }
+
+    /// Whether what is behind a row group shows that it ended there: another page, an index, the end of the file.
+    fn is_closed(&mut self, end: usize) -> bool {
+        let Some(last) = end.checked_sub(1).and_then(|last| self.pages.get(last)) else { return false };
+        self.follows(end)
+            || last.end == self.window.source.len()
+            || gap::known(self.window, last.end).is_some()
     }
 
     /// Reads what a shape says; `None` if pages that are not damaged are not what it says.
@@ -264,7 +289,7 @@ impl<'a> Grouper<'a> {
         }
         // Pages of no rows stay with those before them.
         while self.pages.get(end).is_some_and(|page| page.values() == 0 && !page.is_dictionary())
-            && self.follows(end)
+            && self.is_next(end)
         {
             end += 1;
         }
@@ -275,7 +300,7 @@ impl<'a> Grouper<'a> {
     fn add(&mut self, column: usize, start: usize, end: usize, rows: &mut u64) -> Option<usize> {
         let (is_first, all) = (end == start, self.pages);
         let page = all.get(end)?;
-        if !self.work.spend(16) || !is_first && (page.is_dictionary() || !self.follows(end)) {
+        if !self.work.spend(16) || !is_first && (page.is_dictionary() || !self.is_next(end)) {
             return None;
         }
         if page.is_keys() && !all[start].is_dictionary() {
@@ -330,7 +355,7 @@ impl<'a> Grouper<'a> {
         };
         let data = chunk.len() - usize::from(all[chunk.start].is_dictionary());
         next.is_dictionary()
-            || !self.follows(chunk.end)
+            || !self.is_next(chunk.end)
             || next.header.type_ != last.header.type_
             || next.encoding() != last.encoding()
             || data > 1 && last.values() < all[chunk.end - 2].values()
@@ -387,6 +412,12 @@ impl<'a> Grouper<'a> {
     }
 }
 
+/// Whether pages of one column can be read as if they were of the other.
+fn is_like(a: &Leaf, b: &Leaf) -> bool {
+    let levels = a.max_def() == b.max_def() && a.max_rep() == b.max_rep();
+    levels && a.physical().shape() == b.physical().shape()
+}
+
 /// A failed read as an error of its own.
 fn io(error: &Error) -> Error {
     Error::new(error.kind(), error.message().to_owned())
@@ -395,7 +426,5 @@ fn io(error: &Error) -> Error {
 const NO_GROUP: &str = "pages that make up no whole row group";
 const ALIKE: &str = "pages behind damage: columns are too much alike to tell which one is which";
 const SPENT: &str = "so much looks like pages that the search was given up";
-/// Zeros between chunks.
-const MOST_PADDING: u64 = 64;
 /// Shapes whose pages are decoded.
 const MOST_TRIED: usize = 8;

@@ -35,7 +35,8 @@ pub(super) fn guess(
 ) -> Option<Guess> {
     let mut decompressor = Decompressor::new();
     let first = dictionary.unwrap_or(data);
-    if !work.spend(data.uncompressed() + data.values() + first.uncompressed()) || data.values() > MOST_VALUES
+    if !work.spend(LEAST_COST + data.uncompressed() + data.values() + first.uncompressed())
+        || data.values() > MOST_VALUES
     {
         return None;
     }
@@ -385,6 +386,8 @@ fn is_exact(bytes: &[u8], width: u32, n: usize) -> bool {
     cursor.is_empty()
 }
 
+/// What trying all codecs costs, however short the page is.
+const LEAST_COST: u64 = 64 << 10;
 /// Values that are looked at to tell numbers from each other.
 const SAMPLE: usize = 4096;
 /// Of a page whose type is guessed.

@@ -3,6 +3,7 @@
 //! Chunks of as many rows follow each other; where the number of rows changes, a row group ends. Types that repeat tell
 //! how many columns a row group has.
 
+use super::gap;
 use super::guess::{Guess, guess};
 use super::open::{fitting_codecs, rows};
 use super::part::Window;
@@ -176,7 +177,7 @@ impl Infer<'_> {
     }
 
     fn chunk(&mut self, start: usize, wanted: u64) -> Option<(Range<usize>, Guess)> {
-        if !self.follows(start) {
+        if !self.follows(start) && !self.is_next_known(start) {
             return None;
         }
         let guess = self.guess(start)?;
@@ -236,6 +237,11 @@ impl Infer<'_> {
     fn follows(&self, at: usize) -> bool {
         let before = at.checked_sub(1).and_then(|at| self.pages.get(at));
         before.zip(self.pages.get(at)).is_some_and(|(before, page)| before.end == page.offset)
+    }
+
+    fn is_next_known(&mut self, at: usize) -> bool {
+        let pages = at.checked_sub(1).and_then(|before| self.pages.get(before)).zip(self.pages.get(at));
+        pages.is_some_and(|(before, page)| gap::is_known(self.window, before.end..page.offset))
     }
 
     fn ends_naturally(&self, chunk: &Range<usize>) -> bool {
