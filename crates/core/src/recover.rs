@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
             key_values: Vec::new(),
             groups: Vec::new(),
             report: Report::default(),
-            unknown: Vec::from([FIRST_PAGE.min(len)..len]),
+            unknown: std::iter::once(FIRST_PAGE.min(len)..len).collect(),
         }
     }
 
