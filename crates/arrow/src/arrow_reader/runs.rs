@@ -11,7 +11,7 @@ pub(super) fn add(set: &mut Vec<Range<u64>>, range: Range<u64>) {
     let after = set.partition_point(|other| other.start <= range.end);
     let start = set[first..after].first().map_or(range.start, |other| other.start.min(range.start));
     let end = set[first..after].last().map_or(range.end, |other| other.end.max(range.end));
-    set.splice(first..after, [start..end]);
+    set.splice(first..after, std::iter::once(start..end));
 }
 
 /// The rows of `from`, sorted, that are not in `set`.

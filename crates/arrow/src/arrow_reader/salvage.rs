@@ -76,9 +76,9 @@ impl Salvage {
                 lost: vec![Vec::new(); roots.len()],
                 pending: Vec::new(),
             });
-            for root in 0..roots.len() {
-                for column in 0..roots[root].columns.len() {
-                    self.look_at(root, &roots[root], column)?;
+            for (number, root) in roots.iter().enumerate() {
+                for column in 0..root.columns.len() {
+                    self.look_at(number, root, column)?;
                 }
             }
             let Some(group) = &mut self.group else { continue };
