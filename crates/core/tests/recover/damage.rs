@@ -66,7 +66,7 @@ fn an_overwritten_footer() {
 #[test]
 fn garbage_behind_the_file() {
     let good = file(PLAIN, &[40, 30]);
-    let broken = changed(&good, |bytes| bytes.extend((0..5000u32).map(|i| (i * i >> 3) as u8)));
+    let broken = changed(&good, |bytes| bytes.extend((0..5000u32).map(|i| ((i * i) >> 3) as u8)));
     let recovery = saved(&broken, &RecoverOptions::default()).unwrap();
     assert_eq!(rewritten(&recovery), contents(&good).unwrap());
     assert!(recovery.report().losses.is_empty(), "{}", recovery.report());
