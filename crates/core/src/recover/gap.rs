@@ -35,6 +35,10 @@ pub(super) fn known(window: &mut Window, at: u64) -> Option<u64> {
     if zeros > 0 {
         return (zeros < HEAD).then_some(zeros as u64);
     }
+    // A page header, which could be read as other structs too.
+    if matches!(*bytes, [0x15, _, 0x15, ..]) {
+        return None;
+    }
     let mut reader = Reader::new(&bytes);
     if let Ok(header) = BloomFilterHeader::read(&mut reader) {
         let bits = u64::try_from(header.num_bytes).ok().filter(|bits| *bits > 0 && bits % 32 == 0);
@@ -48,7 +52,7 @@ pub(super) fn known(window: &mut Window, at: u64) -> Option<u64> {
         read(&mut reader).then_some(reader.position() as u64)
     };
     // QUIRK: many writers leave a chunk's metadata behind it, as the format once asked for.
-    read(|reader| ColumnMetaData::read(reader).is_ok())
+    read(|reader| ColumnMetaData::read(reader).is_ok_and(|meta| !meta.encodings.is_empty()))
         .or_else(|| read(|reader| ColumnChunk::read(reader).is_ok_and(|chunk| chunk.meta_data.is_some())))
         .or_else(|| read(|reader| ColumnIndex::read(reader).is_ok_and(|index| !index.null_pages.is_empty())))
         .or_else(|| {

@@ -177,8 +177,10 @@ impl<'a> Grouper<'a> {
             let end = shape.chunks.last().map_or(at, |chunk| chunk.end);
             let is_certain = self.is_certain(&shape);
             let pattern = (shape.rows, shape.chunks.iter().map(Range::len).collect::<Vec<_>>());
-            if !is_certain && !self.is_closed(end) && !self.patterns.contains(&pattern) {
-                continue;
+            // What is likelier must not give way to what only looks better closed.
+            let is_likely = is_anchored && (self.is_closed(end) || self.patterns.contains(&pattern));
+            if !is_certain && !is_likely {
+                return Ok(None);
             }
             let Some(mut found) = self.found(&shape, is_anchored)? else { continue };
             self.patterns.insert(pattern);
@@ -196,7 +198,8 @@ impl<'a> Grouper<'a> {
         alike.iter().zip(&shape.chunks).all(|(is_alike, chunk)| !is_alike || self.ends_naturally(chunk))
     }
 
-    /// Whether what is behind a row group shows that it ended there: another page, an index, the end of the file.
+    /// Whether what is behind a row group shows that it ended there: another page, or an index. The end of a
+    /// file without a footer shows nothing: it may be cut off just there.
     fn is_closed(&mut self, end: usize) -> bool {
         let Some(last) = end.checked_sub(1).and_then(|last| self.pages.get(last)) else { return false };
         self.follows(end)
