@@ -100,7 +100,7 @@ def main():
     folder, stems, larger = options.folder, [], 0
     print(f"pyarrow {pa.__version__}, DuckDB {duckdb.__version__}, polars {polars.__version__}; bytes\n")
     print("| table, codec | " + " | ".join(NAMES) + " | to the smallest |\n|---" + "|--:" * (len(NAMES) + 1) + "|")
-    for ipc in sorted(folder.glob(f"*{options.filter}*.arrow")):
+    for ipc in sorted(ipc for ipc in folder.glob("*.arrow") if options.filter in ipc.stem):
         table = None
         for ours in sorted(folder.glob(f"{ipc.stem}.*.{OURS}.parquet")):
             stem = ours.name.removesuffix(f".{OURS}.parquet")

@@ -178,7 +178,7 @@ impl<'a> Grouper<'a> {
             let is_certain = self.is_certain(&shape);
             let pattern = (shape.rows, shape.chunks.iter().map(Range::len).collect::<Vec<_>>());
             // What is likelier must not give way to what only looks better closed.
-            let is_likely = is_anchored && (self.is_closed(end) || self.patterns.contains(&pattern));
+            let is_likely = is_anchored && (self.patterns.contains(&pattern) || self.is_closed(end)?);
             if !is_certain && !is_likely {
                 return Ok(None);
             }
@@ -198,13 +198,16 @@ impl<'a> Grouper<'a> {
         alike.iter().zip(&shape.chunks).all(|(is_alike, chunk)| !is_alike || self.ends_naturally(chunk))
     }
 
-    /// Whether what is behind a row group shows that it ended there: another page, or an index. The end of a
+    /// Whether what is behind a row group shows that it ended there: another row group, or an index. The end of a
     /// file without a footer shows nothing: it may be cut off just there.
-    fn is_closed(&mut self, end: usize) -> bool {
-        let Some(last) = end.checked_sub(1).and_then(|last| self.pages.get(last)) else { return false };
-        self.follows(end)
-            || last.end == self.window.source.len()
-            || gap::known(self.window, last.end).is_some()
+    fn is_closed(&mut self, end: usize) -> Result<bool> {
+        let Some(last) = end.checked_sub(1).and_then(|last| self.pages.get(last)) else {
+            return Ok(false);
+        };
+        if self.follows(end) {
+            return Ok(!self.shapes(end)?.is_empty());
+        }
+        Ok(gap::known(self.window, last.end).is_some())
     }
 
     /// Reads what a shape says; `None` if pages that are not damaged are not what it says.
