@@ -8,6 +8,9 @@ The first command writes each table as Arrow IPC, and as Parquet by Marquetry an
 writes the same tables with pyarrow, DuckDB and polars by their defaults and that codec, Zstandard at level 1, and again
 with row groups of 1,048,576 rows where their default is another. Every file of Marquetry is read with pyarrow and
 compared with the table first. `--columns` adds a table for each row: bytes of each column by each writer.
+
+Two columns are not by defaults, and are for each other: `marquetry-latest` may take all encodings of the format, and
+`duckdb-v2` was asked for PARQUET_VERSION V2, with the delta encodings and BYTE_STREAM_SPLIT, and row groups as large.
 """
 
 import argparse
@@ -27,8 +30,8 @@ def by_pyarrow(table, path, codec, rows):
     pq.write_table(table, path, compression=codec, compression_level=LEVEL.get(codec), row_group_size=rows)
 
 
-def by_duckdb(table, path, codec, rows):
-    options = [f"FORMAT parquet, COMPRESSION {codec}"]
+def by_duckdb(table, path, codec, rows, version="V1"):
+    options = [f"FORMAT parquet, COMPRESSION {codec}, PARQUET_VERSION {version}"]
     if codec in LEVEL:
         options.append(f"COMPRESSION_LEVEL {LEVEL[codec]}")
     if rows:
@@ -38,6 +41,10 @@ def by_duckdb(table, path, codec, rows):
         connection.execute("SET threads = 1; SET preserve_insertion_order = true")
         connection.register("input", table)
         connection.execute(f"COPY input TO '{path}' ({', '.join(options)})")
+
+
+def by_duckdb_v2(table, path, codec, rows):
+    by_duckdb(table, path, codec, rows, "V2")
 
 
 def by_polars(table, path, codec, rows):
@@ -52,8 +59,10 @@ WRITERS = [
     ("polars", by_polars, None),
     ("polars-1Mi", by_polars, SAME_ROWS),
 ]
-OURS = "marquetry"
-NAMES = [OURS, "parquet-rs"] + [name for name, _, _ in WRITERS]
+V2 = ("duckdb-v2", by_duckdb_v2, SAME_ROWS)
+OURS, LATEST = "marquetry", "marquetry-latest"
+BY_DEFAULT = [OURS, "parquet-rs"] + [name for name, _, _ in WRITERS]
+NAMES = [*BY_DEFAULT, LATEST, V2[0]]
 
 
 def check(table, path):
@@ -99,7 +108,8 @@ def main():
     options = parser.parse_args()
     folder, stems, larger = options.folder, [], 0
     print(f"pyarrow {pa.__version__}, DuckDB {duckdb.__version__}, polars {polars.__version__}; bytes\n")
-    print("| table, codec | " + " | ".join(NAMES) + " | to the smallest |\n|---" + "|--:" * (len(NAMES) + 1) + "|")
+    titles = [*BY_DEFAULT, "to the smallest", LATEST, V2[0]]
+    print("| table, codec | " + " | ".join(titles) + " |\n|---" + "|--:" * len(titles) + "|")
     for ipc in sorted(ipc for ipc in folder.glob("*.arrow") if options.filter in ipc.stem):
         table = None
         for ours in sorted(folder.glob(f"{ipc.stem}.*.{OURS}.parquet")):
@@ -107,14 +117,17 @@ def main():
             codec = stem.rsplit(".", 1)[1]
             table = table or pa.ipc.open_file(pa.memory_map(str(ipc))).read_all()
             check(table, ours)
-            for name, write, rows in WRITERS:
+            check(table, folder / f"{stem}.{LATEST}.parquet")
+            for name, write, rows in [*WRITERS, V2]:
                 path = folder / f"{stem}.{name}.parquet"
                 if options.again or not path.exists() or path.stat().st_mtime < ipc.stat().st_mtime:
                     write(table, path, codec, rows)
             sizes = [(folder / f"{stem}.{name}.parquet").stat().st_size for name in NAMES]
-            ratio = sizes[0] / min(sizes[1:])
+            cells = [f"{size:,}" for size in sizes]
+            ratio = sizes[0] / min(sizes[1 : len(BY_DEFAULT)])
             larger += ratio > 1
-            print(f"| {ipc.stem}, {codec} | " + " | ".join(f"{size:,}" for size in sizes) + f" | {ratio:.3f} |", flush=True)
+            cells.insert(len(BY_DEFAULT), f"{ratio:.4f}")
+            print(f"| {ipc.stem}, {codec} | " + " | ".join(cells) + " |", flush=True)
             stems.append(stem)
     if options.columns:
         for stem in stems:

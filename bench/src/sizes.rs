@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow60_array::RecordBatch as RecordBatch60;
 use clap::Args;
 use marquetry::arrow::ArrowWriter;
-use marquetry::file::properties::WriterProperties;
+use marquetry::file::properties::{Compat, WriterProperties};
 use marquetry::schema::types::ColumnPath;
 
 use crate::{Result, peer_write, tables};
@@ -23,6 +23,9 @@ pub(crate) struct Options {
     /// Only our files, under this name instead of `marquetry`: to try other settings
     #[arg(long, value_name = "NAME")]
     try_as: Option<String>,
+    /// With --try-as: all encodings of the format
+    #[arg(long, requires = "try_as")]
+    latest: bool,
     /// Bytes of a dictionary page at most, in our files
     #[arg(long, value_name = "N")]
     dictionary_bytes: Option<usize>,
@@ -34,29 +37,30 @@ pub(crate) struct Options {
     encoding: Vec<String>,
 }
 
-/// Writes `TABLE.arrow`, `TABLE.CODEC.marquetry.parquet` and `TABLE.CODEC.parquet-rs.parquet`.
+/// Writes `TABLE.arrow`, and `TABLE.CODEC.WRITER.parquet` for the writers `marquetry`, `marquetry-latest` and
+/// `parquet-rs`.
 pub(crate) fn run(options: &Options) -> Result<()> {
     for table in tables::tables(&options.tables)? {
         let ours = table.ours()?;
         let peer = if options.try_as.is_none() { table.peer()? } else { Vec::new() };
         for codec in &options.codec {
             let path = |name: &str| options.tables.dir.join(format!("{}.{codec}.{name}.parquet", table.name));
-            let our_path = path(options.try_as.as_deref().unwrap_or("marquetry"));
-            write_ours(&our_path, &ours, properties(options, codec)?)?;
-            println!("{}: {}", our_path.display(), fs::metadata(&our_path)?.len());
-            if options.try_as.is_none() {
-                let peer_path = path("parquet-rs");
-                write_peer(&peer_path, &peer, codec)?;
-                println!("{}: {}", peer_path.display(), fs::metadata(&peer_path)?.len());
+            if let Some(name) = &options.try_as {
+                let compat = if options.latest { Compat::Latest } else { Compat::default() };
+                write_ours(&path(name), &ours, properties(options, codec, compat)?)?;
+                continue;
             }
+            write_ours(&path("marquetry"), &ours, properties(options, codec, Compat::default())?)?;
+            write_ours(&path("marquetry-latest"), &ours, properties(options, codec, Compat::Latest)?)?;
+            write_peer(&path("parquet-rs"), &peer, codec)?;
         }
     }
     Ok(())
 }
 
 /// Our defaults with this codec, but for what is asked for.
-fn properties(options: &Options, codec: &str) -> Result<WriterProperties> {
-    let mut builder = WriterProperties::builder().set_compression(codec.parse()?);
+fn properties(options: &Options, codec: &str, compat: Compat) -> Result<WriterProperties> {
+    let mut builder = WriterProperties::builder().set_compression(codec.parse()?).set_compat(compat);
     if let Some(bytes) = options.dictionary_bytes {
         builder = builder.set_dictionary_page_size_limit(bytes);
     }
@@ -79,11 +83,19 @@ fn write_ours(path: &Path, batches: &[RecordBatch], properties: WriterProperties
     let mut writer = ArrowWriter::try_new(file, first.schema(), Some(properties))?;
     batches.iter().try_for_each(|batch| writer.write(batch))?;
     writer.close()?;
-    Ok(())
+    said(path)
 }
 
 fn write_peer(path: &Path, batches: &[RecordBatch60], codec: &str) -> Result<()> {
     let Some(first) = batches.first() else { return Ok(()) };
     let mut file = BufWriter::new(File::create(path)?);
-    peer_write::write(batches, &first.schema(), &peer_write::defaults(codec)?, 1, &mut file)
+    peer_write::write(batches, &first.schema(), &peer_write::defaults(codec)?, 1, &mut file)?;
+    drop(file);
+    said(path)
+}
+
+/// Prints the size of a file.
+fn said(path: &Path) -> Result<()> {
+    println!("{}: {}", path.display(), fs::metadata(path)?.len());
+    Ok(())
 }

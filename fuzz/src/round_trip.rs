@@ -7,7 +7,8 @@ use arrow_select::concat::concat_batches;
 use bytes::Bytes;
 use marquetry::arrow::ArrowWriter;
 use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use marquetry::file::properties::{Compression, WriterProperties, WriterVersion};
+use marquetry::basic::Compression;
+use marquetry::file::properties::{WriterProperties, WriterVersion};
 
 /// The first byte chooses settings, the rest is a file. Rows that are read can be written, and are read as they were.
 pub fn round_trip(data: &[u8]) {
