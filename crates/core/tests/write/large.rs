@@ -42,8 +42,13 @@ fn spilling_keeps_memory_small() {
     let random = &mut Random(5);
     for distinct in [100, usize::MAX] {
         for encoding in [EncodingChoice::Auto { dictionary: true }, EncodingChoice::DictionaryOr(0)] {
-            let settings =
-                ColumnSettings { codec: Codec::Uncompressed, level: None, encoding, ..plain_settings() };
+            let settings = ColumnSettings {
+                codec: Codec::Uncompressed,
+                level: None,
+                encoding,
+                dictionary_page_bytes: 1 << 20,
+                ..plain_settings()
+            };
             let leaf = flat_leaf(Physical::ByteArray, Repetition::REQUIRED);
             let (workspace, spill) = (&mut Workspace::new(), Arc::new(Spill::new().unwrap()));
             let mut writer = ColumnWriter::new(&leaf, &settings).unwrap();
