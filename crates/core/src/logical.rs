@@ -4,6 +4,8 @@
 //! answer. An annotation that is unknown, or that does not fit the physical type, counts as none: the values are then
 //! what their physical type says.
 
+pub mod moment;
+
 use marquetry_encoding::Physical;
 use marquetry_format::{
     ConvertedType, EdgeInterpolationAlgorithm, LogicalType, SchemaElement, TimeUnit as ThriftTimeUnit,

@@ -16,8 +16,10 @@
 mod parse;
 mod print;
 mod to_thrift;
+mod unknown;
 
 pub use to_thrift::{annotate, column, group, physical_type};
+pub use unknown::unknown_column;
 
 use crate::logical::Logical;
 use marquetry_base::{Error, Limits, Result};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 16] = [
     "source",
     "logical",
     "schema",
@@ -13,6 +13,7 @@ const LAYERS: [&str; 15] = [
     "meta",
     "checkpoint",
     "index",
+    "predicate",
     "page",
     "nesting",
     "read",

@@ -261,8 +261,11 @@ impl Views {
     }
 
     /// The string of one of these views.
+    ///
+    /// # Panics
+    /// If it is a view into other buffers, it may; it is a wrong string if not.
     #[inline]
-    pub(crate) fn resolve<'a>(&'a self, view: &'a u128) -> &'a [u8] {
+    pub fn resolve<'a>(&'a self, view: &'a u128) -> &'a [u8] {
         let len = view_len(*view) as usize;
         if view_is_inline(*view) {
             return &kernels::view_bytes(view)[4..4 + len];

@@ -140,6 +140,30 @@ impl Bits {
         Kernels::current().push_at_least(self, levels, threshold);
     }
 
+    /// Turns each 1 into a 0 and each 0 into a 1.
+    pub fn invert(&mut self) {
+        self.bytes.iter_mut().for_each(|byte| *byte = !*byte);
+        self.clear_tail();
+    }
+
+    /// Keeps the ones that `other` has too.
+    ///
+    /// # Panics
+    /// If there are not as many bits.
+    pub fn and(&mut self, other: &Bits) {
+        assert_eq!(self.len, other.len, "bits and bits");
+        self.bytes.iter_mut().zip(&other.bytes).for_each(|(ours, theirs)| *ours &= theirs);
+    }
+
+    /// Adds the ones of `other`.
+    ///
+    /// # Panics
+    /// If there are not as many bits.
+    pub fn or(&mut self, other: &Bits) {
+        assert_eq!(self.len, other.len, "bits or bits");
+        self.bytes.iter_mut().zip(&other.bytes).for_each(|(ours, theirs)| *ours |= theirs);
+    }
+
     /// How many bits of `range` are 1.
     ///
     /// # Panics
@@ -302,6 +326,20 @@ mod tests {
             let expected: Bits =
                 (0..before).map(sample).chain(levels.iter().map(|&level| level >= 3)).collect();
             assert_eq!(bits, expected);
+        }
+    }
+
+    #[test]
+    fn bits_are_combined_and_inverted() {
+        for n in [0, 1, 7, 8, 9, 200] {
+            let (a, b): (Bits, Bits) = ((0..n).map(sample).collect(), (0..n).map(|i| i % 3 == 0).collect());
+            let (mut both, mut any, mut none) = (a.clone(), a.clone(), a.clone());
+            both.and(&b);
+            any.or(&b);
+            none.invert();
+            assert_eq!(both, (0..n).map(|i| sample(i) && i % 3 == 0).collect());
+            assert_eq!(any, (0..n).map(|i| sample(i) || i % 3 == 0).collect());
+            assert_eq!(none, (0..n).map(|i| !sample(i)).collect());
         }
     }
 

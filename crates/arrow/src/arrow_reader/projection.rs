@@ -1,7 +1,7 @@
 //! Which columns to read.
 
-use marquetry_base::{Error, Result};
-use marquetry_core::schema::Schema;
+use marquetry_base::Result;
+use marquetry_core::schema::{Schema, unknown_column};
 
 /// A choice of a file's columns, by leaf. Structs and lists are read with those of their leaves that are chosen.
 ///
@@ -85,22 +85,4 @@ impl ProjectionMask {
 
 fn is_at_or_below(path: &str, name: &str) -> bool {
     path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-#[cold]
-fn unknown_column(schema: &Schema, name: &str) -> Error {
-    let mut known: Vec<&str> = schema.fields().iter().map(|field| field.name()).collect();
-    let nested = schema.columns().iter().filter(|leaf| leaf.path().len() > 1);
-    known.extend(nested.map(|leaf| &**leaf.dotted()));
-    let lower = name.to_lowercase();
-    let similar = known.iter().filter(|known| {
-        let known = known.to_lowercase();
-        known == lower || known.contains(&lower) || lower.contains(&known)
-    });
-    let similar: Vec<_> = similar.copied().take(5).collect();
-    let hint = match similar.is_empty() {
-        false => format!("did you mean {}?", similar.join(", ")),
-        true => format!("there are {}", known.into_iter().take(10).collect::<Vec<_>>().join(", ")),
-    };
-    Error::argument(format!("no column {name}; {hint}"))
 }

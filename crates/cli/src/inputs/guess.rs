@@ -81,7 +81,7 @@ impl Guess {
         }
         let Some(moment) = time::moment(text) else { return 0 };
         self.is_fine |= moment.digits > 6;
-        self.is_far |= moment.ticks(TimeUnit::Nanosecond).is_none();
+        self.is_far |= time::ticks(moment, TimeUnit::Nanosecond).is_none();
         if moment.has_offset { INSTANT } else { LOCAL }
     }
 }

@@ -1,114 +1,16 @@
-//! Dates and times in text: ISO 8601 as other tools write it, to the nanosecond.
+//! Dates and times in text, as numbers of units.
 
 use arrow_schema::TimeUnit;
+pub(super) use marquetry_core::logical::moment::{Moment, date, moment, time_of_day};
 
-/// A point in time, or a local time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moment {
-    /// Since 1970-01-01T00:00:00, in UTC if there was an offset.
-    seconds: i64,
-    nanos: u32,
-    /// Digits after the point.
-    pub(super) digits: usize,
-    /// Whether there was an offset from UTC.
-    pub(super) has_offset: bool,
-}
-
-/// Days since 1970-01-01 of `2013-07-30`.
-pub(super) fn date(text: &str) -> Option<i32> {
-    let bytes = text.as_bytes();
-    if !text.is_ascii() || bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
+/// The number of units since 1970; `None` if the unit is too coarse for it or does not reach as far.
+pub(super) fn ticks(moment: Moment, unit: TimeUnit) -> Option<i64> {
+    let per_second = per_second(unit);
+    let nanos_per_tick = 1_000_000_000 / per_second;
+    if i64::from(moment.nanos) % nanos_per_tick != 0 {
         return None;
     }
-    let (year, month, day) = (digits(&text[..4])?, digits(&text[5..7])?, digits(&text[8..])?);
-    let month_days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => return None,
-    };
-    (1..=month_days).contains(&day).then(|| days(year as i32, month as i32, day as i32))
-}
-
-/// Nanoseconds since midnight of `12:30:00.500`, and how many digits come after the point.
-pub(super) fn time_of_day(text: &str) -> Option<(i64, usize)> {
-    let (clock, fraction) = match text.split_once('.') {
-        Some((clock, fraction)) => (clock, Some(fraction)),
-        None => (text, None),
-    };
-    let bytes = clock.as_bytes();
-    if !matches!(bytes.len(), 5 | 8) || bytes[2] != b':' || !clock.is_ascii() {
-        return None;
-    }
-    let (hour, minute) = (digits(&clock[..2])?, digits(&clock[3..5])?);
-    let second = match bytes.get(5) {
-        Some(b':') => digits(&clock[6..])?,
-        Some(_) => return None,
-        None => 0,
-    };
-    if hour > 23 || minute > 59 || second > 59 || (fraction.is_some() && bytes.len() == 5) {
-        return None;
-    }
-    let (nanos, count) = match fraction {
-        Some(fraction) if (1..=9).contains(&fraction.len()) => {
-            (digits(fraction)? * 10_u32.pow(9 - fraction.len() as u32), fraction.len())
-        }
-        Some(_) => return None,
-        None => (0, 0),
-    };
-    let seconds = i64::from(hour * 3600 + minute * 60 + second);
-    Some((seconds * 1_000_000_000 + i64::from(nanos), count))
-}
-
-/// `2013-07-30T12:30:00.5+02:00`: with a blank instead of the T, a Z or nothing instead of the offset.
-pub(super) fn moment(text: &str) -> Option<Moment> {
-    if text.len() < 16 || !text.is_ascii() || !matches!(text.as_bytes()[10], b'T' | b't' | b' ') {
-        return None;
-    }
-    let days = date(&text[..10])?;
-    let (clock, offset) = split_offset(&text[11..])?;
-    let (nanos, digits) = time_of_day(clock)?;
-    let seconds = i64::from(days) * 86_400 + nanos / 1_000_000_000 - offset.unwrap_or(0);
-    let has_offset = offset.is_some();
-    Some(Moment { seconds, nanos: (nanos % 1_000_000_000) as u32, digits, has_offset })
-}
-
-/// The time, and the seconds that it is ahead of UTC.
-fn split_offset(text: &str) -> Option<(&str, Option<i64>)> {
-    if let Some(clock) = text.strip_suffix(['Z', 'z']) {
-        return Some((clock, Some(0)));
-    }
-    let Some(at) = text.rfind(['+', '-']) else { return Some((text, None)) };
-    let (clock, offset) = text.split_at(at);
-    let (hours, minutes) = match (offset.len(), offset.as_bytes().get(3)) {
-        (3, _) => (digits(&offset[1..])?, 0),
-        (5, Some(_)) => (digits(&offset[1..3])?, digits(&offset[3..])?),
-        (6, Some(b':')) => (digits(&offset[1..3])?, digits(&offset[4..])?),
-        _ => return None,
-    };
-    if hours > 23 || minutes > 59 {
-        return None;
-    }
-    let seconds = i64::from(hours * 3600 + minutes * 60);
-    Some((clock, Some(if offset.starts_with('-') { -seconds } else { seconds })))
-}
-
-impl Moment {
-    /// Midnight at the beginning of a day, without an offset.
-    pub(super) fn midnight(days: i32) -> Self {
-        Moment { seconds: i64::from(days) * 86_400, nanos: 0, digits: 0, has_offset: false }
-    }
-
-    /// The number of units since 1970; `None` if the unit is too coarse for it or does not reach as far.
-    pub(super) fn ticks(self, unit: TimeUnit) -> Option<i64> {
-        let per_second = per_second(unit);
-        let nanos_per_tick = 1_000_000_000 / per_second;
-        if i64::from(self.nanos) % nanos_per_tick != 0 {
-            return None;
-        }
-        self.seconds.checked_mul(per_second)?.checked_add(i64::from(self.nanos) / nanos_per_tick)
-    }
+    moment.seconds.checked_mul(per_second)?.checked_add(i64::from(moment.nanos) / nanos_per_tick)
 }
 
 /// So many units are a second.
@@ -121,54 +23,15 @@ pub(super) fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// A number of up to nine digits, and nothing but digits.
-fn digits(text: &str) -> Option<u32> {
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number { text.parse().ok() } else { None }
-}
-
-/// Days since 1970-01-01 in the Gregorian calendar, as if it had always been.
-fn days(year: i32, month: i32, day: i32) -> i32 {
-    // Years begin in March: leap days are at their end.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn dates_that_are_and_are_not() {
-        assert_eq!(date("1970-01-01"), Some(0));
-        assert_eq!(date("1969-12-31"), Some(-1));
-        assert_eq!(date("2000-02-29"), Some(11_016));
-        assert_eq!(date("0001-01-01"), Some(-719_162));
-        for wrong in
-            ["1900-02-29", "2013-13-01", "2013-00-01", "2013-04-31", "2013-7-30", "2013-07-3é", "20130730"]
-        {
-            assert_eq!(date(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
-    fn moments_with_offsets_and_fractions() {
-        let seconds =
-            |text: &str| moment(text).map(|moment| (moment.seconds, moment.nanos, moment.has_offset));
-        assert_eq!(seconds("1970-01-02 00:00:01"), Some((86_401, 0, false)));
-        assert_eq!(seconds("1970-01-01T02:00:00.5+02:00"), Some((0, 500_000_000, true)));
-        assert_eq!(seconds("1969-12-31T23:59:59.999999999Z"), Some((-1, 999_999_999, true)));
-        assert_eq!(seconds("1970-01-01T00:00-0030"), Some((1800, 0, true)));
-        for wrong in
-            ["1970-01-01T24:00:00", "1970-01-01T00:00:00.", "1970-01-01T00:00:60", "1970-01-01X00:00:00"]
-        {
-            assert_eq!(moment(wrong), None, "{wrong}");
-        }
+    fn exact_ticks_or_none() {
         let early = moment("1969-12-31T23:59:59.5").unwrap();
-        assert_eq!(early.ticks(TimeUnit::Millisecond), Some(-500));
-        assert_eq!(early.ticks(TimeUnit::Second), None);
-        assert_eq!(moment("9999-01-01T00:00:00").unwrap().ticks(TimeUnit::Nanosecond), None);
+        assert_eq!(ticks(early, TimeUnit::Millisecond), Some(-500));
+        assert_eq!(ticks(early, TimeUnit::Second), None);
+        assert_eq!(ticks(moment("9999-01-01T00:00:00").unwrap(), TimeUnit::Nanosecond), None);
     }
 }

@@ -162,7 +162,7 @@ fn timestamps(texts: &StringArray, unit: TimeUnit, zone: Option<&Arc<str>>) -> R
         let moment = time::moment(text).or_else(|| time::date(text).map(time::Moment::midnight))?;
         // A local time is no instant, unless the zone is that of UTC, nor is an instant a local time.
         let fits = if moment.has_offset { zone.is_some() } else { is_utc };
-        if fits { moment.ticks(unit) } else { None }
+        if fits { time::ticks(moment, unit) } else { None }
     };
     let array = match unit {
         TimeUnit::Second => primitive::<TimestampSecondType>(texts, parse),

@@ -2,13 +2,13 @@
 
 use super::choices::check_fpp;
 use super::rules::Asked;
-use super::selector::{ColumnPath, Selector, Subject};
+use super::selector::{Selector, Subject};
 use super::{
     BloomFilterProperties, DEFAULT_COMPRESSION, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT,
     DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE, EnabledStatistics, Encoding, WriterProperties,
 };
 use crate::logical::Logical;
-use crate::schema::{Leaf, Schema};
+use crate::schema::{Leaf, Schema, unknown_column};
 use crate::write::{BloomSettings, ColumnSettings, Compat, Compression, EncodingChoice};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Physical, registry};
@@ -76,7 +76,7 @@ impl WriterProperties {
         });
         for path in of_rules.chain(self.column_key_values.iter().map(|(path, _)| path)) {
             if !schema.columns().iter().any(|leaf| path.is_at_or_above(leaf.dotted())) {
-                return Err(unknown_column(schema, path));
+                return Err(unknown_column(schema, path.dotted()));
             }
         }
         schema.columns().iter().try_for_each(|leaf| self.column_settings(leaf).map(drop))?;
@@ -183,22 +183,4 @@ const MAX_PAGE_BYTES: usize = 1 << 30;
 /// are two.
 fn may_have_filter(leaf: &Leaf) -> bool {
     leaf.physical() != Physical::Boolean && leaf.logical() != Some(&Logical::Float16)
-}
-
-#[cold]
-fn unknown_column(schema: &Schema, path: &ColumnPath) -> Error {
-    let mut known: Vec<&str> = schema.fields().iter().map(|field| field.name()).collect();
-    let nested = schema.columns().iter().filter(|leaf| leaf.path().len() > 1);
-    known.extend(nested.map(|leaf| &**leaf.dotted()));
-    let lower = path.dotted().to_lowercase();
-    let similar = known.iter().filter(|known| {
-        let known = known.to_lowercase();
-        known.contains(&lower) || lower.contains(&known)
-    });
-    let similar: Vec<_> = similar.copied().take(5).collect();
-    let hint = match similar.is_empty() {
-        false => format!("did you mean {}?", similar.join(", ")),
-        true => format!("there are {}", known.into_iter().take(10).collect::<Vec<_>>().join(", ")),
-    };
-    Error::argument(format!("no column {path}; {hint}"))
 }

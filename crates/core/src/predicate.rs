@@ -1,0 +1,302 @@
+//! Predicates: which rows are wanted.
+//!
+//! | file | what |
+//! |---|---|
+//! | `literal` | values as a user writes them |
+//! | `lex`, `parse` | text becomes a [`Predicate`] |
+//! | `bind`, `position` | columns are found, literals become values of their types: a [`Bound`] |
+//! | `evaluate`, `condition` | a [`Bound`] tells of values which rows are wanted |
+//!
+//! The logic is SQL's, with three values: what compares with NULL is neither true nor false, and only rows for which the
+//! predicate is *true* are wanted.
+//!
+//! Floats compare as in IEEE 754, and in Rust: NaN is not equal to anything, not even NaN, and neither less nor greater.
+//! So `x < 5` is false for NaN, and `not x < 5` and `x != 5` are true. [`is_nan`](Column::is_nan) finds NaNs. Both zeros
+//! are equal.
+//!
+//! A literal is a value of the column's type, or between two of them. `i < 5.5` on integers, and `d = 1.005` on decimals of
+//! two digits, mean what they say. Only literals for floats are rounded, to the nearest value of the type, as they are
+//! when such a column is written: `f = 0.1` finds 0.1 in a FLOAT column.
+//!
+//! INT96 compares as the format orders it: by day, then by the nanoseconds of the day.
+
+mod bind;
+mod condition;
+mod evaluate;
+mod lex;
+mod literal;
+mod parse;
+mod position;
+
+pub use bind::Bound;
+pub use evaluate::LeafValues;
+pub use literal::{Literal, Number};
+
+use marquetry_base::Result;
+use std::fmt;
+
+/// Which rows are wanted, by the names of columns. Made with [`col`], or from text with [`Predicate::parse`].
+///
+/// ```
+/// use marquetry_core::predicate::{Predicate, col};
+/// let built = col("country").eq("DE").and(col("amount").gt(100));
+/// assert_eq!(built, Predicate::parse("country = 'DE' and amount > 100")?);
+/// assert_eq!(built.to_string(), "country = 'DE' and amount > 100");
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum Predicate {
+    /// All of them; true if there are none.
+    And(Vec<Predicate>),
+    /// At least one of them; false if there are none.
+    Or(Vec<Predicate>),
+    /// The opposite.
+    Not(Box<Predicate>),
+    /// A column compared with a literal.
+    Compare {
+        /// The dotted path of the column.
+        column: String,
+        /// How.
+        is: Comparison,
+        /// With what.
+        literal: Literal,
+    },
+    /// Whether a column is equal to one of some literals.
+    In {
+        /// The dotted path of the column.
+        column: String,
+        /// The literals.
+        list: Vec<Literal>,
+    },
+    /// Whether a column's byte strings begin with some bytes.
+    StartsWith {
+        /// The dotted path of the column.
+        column: String,
+        /// Text or bytes.
+        prefix: Literal,
+    },
+    /// Whether a column is null.
+    IsNull {
+        /// The dotted path of the column.
+        column: String,
+    },
+    /// Whether a column is NaN.
+    IsNan {
+        /// The dotted path of the column.
+        column: String,
+    },
+}
+
+/// How a column is compared with a literal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+impl Predicate {
+    /// Reads a predicate as SQL writes it after WHERE.
+    ///
+    /// ```text
+    /// = != <> < <= > >=     in (1, 2)     between 1 and 2     is null     like 'abc%'     starts_with(name, 'abc')
+    /// is_nan(x)     and  or  not  ( )
+    ///
+    /// columns    name   a.b (field b of struct a)   "any name"
+    /// literals   1   -1.5e3   'it''s'   true   null   date '2024-01-01'   timestamp '2024-01-01 10:00:00+02:00'
+    ///            time '10:00'   X'0aff'
+    /// ```
+    ///
+    /// Dates, times, timestamps and UUIDs may be given as mere strings too. `is null`, `in`, `between` and `like` may have
+    /// a `not`. `like` takes a pattern whose only wildcard is a `%` at its end.
+    ///
+    /// Fails with the place of what is not understood.
+    pub fn parse(text: &str) -> Result<Self> {
+        parse::parse(text)
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Predicate) -> Predicate {
+        match self {
+            Predicate::And(mut all) => {
+                all.push(other);
+                Predicate::And(all)
+            }
+            first => Predicate::And(vec![first, other]),
+        }
+    }
+
+    /// At least one.
+    #[must_use]
+    pub fn or(self, other: Predicate) -> Predicate {
+        match self {
+            Predicate::Or(mut any) => {
+                any.push(other);
+                Predicate::Or(any)
+            }
+            first => Predicate::Or(vec![first, other]),
+        }
+    }
+}
+
+impl std::ops::Not for Predicate {
+    type Output = Predicate;
+
+    fn not(self) -> Predicate {
+        Predicate::Not(Box::new(self))
+    }
+}
+
+/// A column of this dotted path, to be compared.
+pub fn col(path: impl Into<String>) -> Column {
+    Column { path: path.into() }
+}
+
+/// A column to be compared: see [`col`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    path: String,
+}
+
+impl Column {
+    /// `=`
+    pub fn eq(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Eq, literal)
+    }
+
+    /// `!=`
+    pub fn ne(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Ne, literal)
+    }
+
+    /// `<`
+    pub fn lt(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Lt, literal)
+    }
+
+    /// `<=`
+    pub fn le(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Le, literal)
+    }
+
+    /// `>`
+    pub fn gt(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Gt, literal)
+    }
+
+    /// `>=`
+    pub fn ge(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Ge, literal)
+    }
+
+    /// Compared as `is` says.
+    pub fn compare(self, is: Comparison, literal: impl Into<Literal>) -> Predicate {
+        Predicate::Compare { column: self.path, is, literal: literal.into() }
+    }
+
+    /// From `low` to `high`, both included.
+    pub fn between(self, low: impl Into<Literal>, high: impl Into<Literal>) -> Predicate {
+        self.clone().ge(low).and(self.le(high))
+    }
+
+    /// Equal to one of these.
+    pub fn is_in<L: Into<Literal>>(self, list: impl IntoIterator<Item = L>) -> Predicate {
+        Predicate::In { column: self.path, list: list.into_iter().map(Into::into).collect() }
+    }
+
+    /// Whether a string begins with `prefix`.
+    pub fn starts_with(self, prefix: impl Into<Literal>) -> Predicate {
+        Predicate::StartsWith { column: self.path, prefix: prefix.into() }
+    }
+
+    /// Whether there is no value.
+    pub fn is_null(self) -> Predicate {
+        Predicate::IsNull { column: self.path }
+    }
+
+    /// Whether there is a value.
+    pub fn is_not_null(self) -> Predicate {
+        !self.is_null()
+    }
+
+    /// Whether the value is NaN.
+    pub fn is_nan(self) -> Predicate {
+        Predicate::IsNan { column: self.path }
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Comparison::Eq => "=",
+            Comparison::Ne => "!=",
+            Comparison::Lt => "<",
+            Comparison::Le => "<=",
+            Comparison::Gt => ">",
+            Comparison::Ge => ">=",
+        })
+    }
+}
+
+impl fmt::Display for Predicate {
+    /// What [`Predicate::parse`] reads as the same.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Predicate::And(all) => joined(f, all, " and ", "true"),
+            Predicate::Or(any) => joined(f, any, " or ", "false"),
+            Predicate::Not(inner) => match &**inner {
+                Predicate::IsNull { column } => write!(f, "{} is not null", Name(column)),
+                inner => write!(f, "not ({inner})"),
+            },
+            Predicate::Compare { column, is, literal } => write!(f, "{} {is} {literal}", Name(column)),
+            Predicate::In { column, list } => {
+                write!(f, "{} in (", Name(column))?;
+                for (i, literal) in list.iter().enumerate() {
+                    write!(f, "{}{literal}", if i > 0 { ", " } else { "" })?;
+                }
+                f.write_str(")")
+            }
+            Predicate::StartsWith { column, prefix } => {
+                write!(f, "starts_with({}, {prefix})", Name(column))
+            }
+            Predicate::IsNull { column } => write!(f, "{} is null", Name(column)),
+            Predicate::IsNan { column } => write!(f, "is_nan({})", Name(column)),
+        }
+    }
+}
+
+fn joined(f: &mut fmt::Formatter<'_>, parts: &[Predicate], word: &str, none: &str) -> fmt::Result {
+    if parts.is_empty() {
+        return f.write_str(none);
+    }
+    for (i, part) in parts.iter().enumerate() {
+        f.write_str(if i > 0 { word } else { "" })?;
+        match part {
+            Predicate::And(inner) | Predicate::Or(inner) if inner.len() > 1 => write!(f, "({part})")?,
+            part => write!(f, "{part}")?,
+        }
+    }
+    Ok(())
+}
+
+/// A column's path, in quotes if it needs them.
+struct Name<'a>(&'a str);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.split('.').all(lex::is_plain_name) {
+            true => f.write_str(self.0),
+            false => write!(f, "\"{}\"", self.0.replace('"', "\"\"")),
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! One test over many values.
+//!
+//! PERF: a loop makes one byte for each value, and another one packs the bytes into bits: the compiler vectorises the
+//! first, and the kernel for validity does the second. A range of words is one subtraction and one comparison, whatever
+//! their sign; floats become words in the order of their numbers first.
+
+use super::bind::{Condition, Edge, Test};
+use super::evaluate::BLOCK;
+use crate::order::{Order, key16, key32, key64};
+use marquetry_base::{Error, Result};
+use marquetry_encoding::{Bits, Fixed, Values, Views};
+use std::cmp::Ordering;
+
+/// Which values pass the test of a condition, negated or not. Fails if they are not of its type.
+pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bits> {
+    let order = condition.order;
+    match (values, order) {
+        (Values::Bit(bits), Order::Bool) => Ok(of_bits(condition, bits)),
+        (Values::W32(words), Order::Signed32 | Order::Unsigned32) => {
+            Ok(of_words(&Words::of(condition), words, |word| *word))
+        }
+        (Values::W32(words), Order::TotalFloat) => {
+            Ok(of_words(&Words::of(condition), words, |word| key32(*word) as u32))
+        }
+        (Values::W64(words), Order::Signed64 | Order::Unsigned64) => {
+            Ok(of_words(&Words::of(condition), words, |word| *word))
+        }
+        (Values::W64(words), Order::TotalDouble) => {
+            Ok(of_words(&Words::of(condition), words, |word| key64(*word) as u64))
+        }
+        (Values::Fixed(fixed), Order::TotalFloat16) if fixed.width() == 2 => {
+            let key = |half: &[u8; 2]| i32::from(key16(u16::from_le_bytes(*half))) as u32;
+            Ok(of_words(&Words::of(condition), fixed.as_bytes().as_chunks().0, key))
+        }
+        (Values::Fixed(fixed), Order::Int96) if fixed.width() == 12 => {
+            let sought = Sought::of(condition);
+            Ok(of_each(fixed.as_bytes().as_chunks::<12>().0, |value| sought.is(value)))
+        }
+        (Values::Fixed(fixed), Order::Decimal | Order::Fixed) => Ok(of_fixed(condition, fixed)),
+        (Values::Bytes(views), Order::Decimal) => {
+            let sought = Sought::of(condition);
+            Ok(of_each(views.views(), |view| sought.is(views.resolve(view))))
+        }
+        (Values::Bytes(views), Order::Bytes) => Ok(of_views(condition, views)),
+        (values, order) => {
+            let message = format!("{:?} values for a predicate in order {order:?}", values.shape());
+            Err(Error::argument(message))
+        }
+    }
+}
+
+/// A bit for each value.
+fn of_each<T>(values: &[T], passes: impl Fn(&T) -> bool) -> Bits {
+    let mut out = Bits::new();
+    out.reserve(values.len());
+    let mut block = [0; BLOCK];
+    for values in values.chunks(BLOCK) {
+        let block = &mut block[..values.len()];
+        block.iter_mut().zip(values).for_each(|(out, value)| *out = u8::from(passes(value)));
+        out.push_at_least(block, 1);
+    }
+    out
+}
+
+fn of_bits(condition: &Condition, bits: &Bits) -> Bits {
+    let sought = Sought::of(condition);
+    let (mut out, ones) = (bits.clone(), sought.is(&[1]));
+    match (sought.is(&[0]), ones) {
+        (false, true) => {}
+        (true, false) => out.invert(),
+        (same, _) => {
+            out.clear();
+            out.push_run(same, bits.len());
+        }
+    }
+    out
+}
+
+/// Words that can be compared by one subtraction.
+trait Word: Copy + Ord {
+    fn from_key(key: i128) -> Self;
+    fn minus(self, other: Self) -> Self;
+}
+
+impl Word for u32 {
+    fn from_key(key: i128) -> Self {
+        key as u32
+    }
+
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+}
+
+impl Word for u64 {
+    fn from_key(key: i128) -> Self {
+        key as u64
+    }
+
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+}
+
+/// What is sought among words.
+enum Words<W> {
+    /// Nothing.
+    Nothing,
+    /// The first, and how far the last is from it.
+    Range(W, W),
+    /// These, sorted.
+    In(Vec<W>),
+}
+
+impl<W: Word> Words<W> {
+    fn of(condition: &Condition) -> Self {
+        let key = |value: &[u8]| key_of(condition.order, value).unwrap_or_default();
+        match &condition.test {
+            Test::Range(lower, upper) => {
+                let (min, max) = keys_of(condition.order);
+                let first = match lower {
+                    Edge::Open => min,
+                    Edge::Included(value) => key(value),
+                    Edge::Excluded(value) => key(value) + 1,
+                };
+                let last = match upper {
+                    Edge::Open => max,
+                    Edge::Included(value) => key(value),
+                    Edge::Excluded(value) => key(value) - 1,
+                };
+                match first <= last {
+                    true => Words::Range(W::from_key(first), W::from_key(last - first)),
+                    false => Words::Nothing,
+                }
+            }
+            Test::In(list) => {
+                let mut words: Vec<W> = list.iter().map(|value| W::from_key(key(value))).collect();
+                words.sort_unstable();
+                Words::In(words)
+            }
+            Test::IsNull | Test::Prefix(_) => Words::Nothing,
+        }
+    }
+}
+
+/// The number of a value among integers in its order.
+fn key_of(order: Order, value: &[u8]) -> Option<i128> {
+    Some(match order {
+        Order::Signed32 => i32::from_le_bytes(value.try_into().ok()?).into(),
+        Order::Unsigned32 => u32::from_le_bytes(value.try_into().ok()?).into(),
+        Order::Signed64 => i64::from_le_bytes(value.try_into().ok()?).into(),
+        Order::Unsigned64 => u64::from_le_bytes(value.try_into().ok()?).into(),
+        Order::TotalFloat16 => key16(u16::from_le_bytes(value.try_into().ok()?)).into(),
+        Order::TotalFloat => key32(u32::from_le_bytes(value.try_into().ok()?)).into(),
+        Order::TotalDouble => key64(u64::from_le_bytes(value.try_into().ok()?)).into(),
+        _ => return None,
+    })
+}
+
+/// The first and the last number of an order.
+fn keys_of(order: Order) -> (i128, i128) {
+    match order {
+        Order::Signed32 | Order::TotalFloat => (i32::MIN.into(), i32::MAX.into()),
+        Order::Unsigned32 => (0, u32::MAX.into()),
+        Order::Unsigned64 => (0, u64::MAX.into()),
+        _ => (i64::MIN.into(), i64::MAX.into()),
+    }
+}
+
+fn of_words<T, W: Word>(sought: &Words<W>, values: &[T], word: impl Fn(&T) -> W) -> Bits {
+    match sought {
+        Words::Nothing => {
+            let mut none = Bits::new();
+            none.push_run(false, values.len());
+            none
+        }
+        Words::Range(first, span) => of_each(values, |value| word(value).minus(*first) <= *span),
+        // PERF: so few are compared faster one after the other, without a branch.
+        Words::In(words) if words.len() <= FEW => of_each(values, |value| {
+            let value = word(value);
+            words.iter().fold(false, |found, word| found | (value == *word))
+        }),
+        Words::In(words) => of_each(values, |value| words.binary_search(&word(value)).is_ok()),
+    }
+}
+
+const FEW: usize = 8;
+
+/// What is sought among byte strings, or values of which only the order is known.
+struct Sought<'a> {
+    order: Order,
+    test: &'a Test,
+}
+
+impl<'a> Sought<'a> {
+    fn of(condition: &'a Condition) -> Self {
+        Sought { order: condition.order, test: &condition.test }
+    }
+
+    fn is(&self, value: &[u8]) -> bool {
+        let compare = |other: &[u8]| self.order.compare(value, other).unwrap_or(Ordering::Equal);
+        match self.test {
+            Test::Range(lower, upper) => {
+                let is_above = match lower {
+                    Edge::Open => true,
+                    Edge::Included(edge) => compare(edge) != Ordering::Less,
+                    Edge::Excluded(edge) => compare(edge) == Ordering::Greater,
+                };
+                is_above
+                    && match upper {
+                        Edge::Open => true,
+                        Edge::Included(edge) => compare(edge) != Ordering::Greater,
+                        Edge::Excluded(edge) => compare(edge) == Ordering::Less,
+                    }
+            }
+            Test::In(list) => list.binary_search_by(|entry| compare(entry).reverse()).is_ok(),
+            Test::Prefix(prefix) => value.starts_with(prefix),
+            Test::IsNull => false,
+        }
+    }
+}
+
+fn of_fixed(condition: &Condition, fixed: &Fixed) -> Bits {
+    let sought = Sought::of(condition);
+    match fixed.width() {
+        // All are the same.
+        0 => {
+            let mut out = Bits::new();
+            out.push_run(sought.is(&[]), fixed.len());
+            out
+        }
+        16 => of_each(fixed.as_bytes().as_chunks::<16>().0, |value| sought.is(value)),
+        width => {
+            let values: Vec<&[u8]> = fixed.as_bytes().chunks_exact(width).collect();
+            of_each(&values, |value| sought.is(value))
+        }
+    }
+}
+
+/// PERF: most strings differ in their length or their first four bytes, which are in the view.
+fn of_views(condition: &Condition, views: &Views) -> Bits {
+    let sought = Sought::of(condition);
+    let is = |view: &u128| sought.is(views.resolve(view));
+    match &condition.test {
+        Test::Range(Edge::Included(first), Edge::Included(last)) if first == last => {
+            let literal = Views::from_iter([first]).views()[0];
+            match first.len() <= INLINE {
+                true => of_each(views.views(), |view| *view == literal),
+                false => of_each(views.views(), |view| *view as u64 == literal as u64 && is(view)),
+            }
+        }
+        Test::Range(lower, upper) => {
+            let (first, last) = (start_of(lower, 0), start_of(upper, u32::MAX));
+            of_each(views.views(), |view| {
+                let start = start(*view);
+                match start <= first || start >= last {
+                    // Between the edges for sure, or beyond one.
+                    false => true,
+                    true => start >= first && start <= last && is(view),
+                }
+            })
+        }
+        Test::Prefix(prefix) => {
+            let mut four = [0; 4];
+            let known = prefix.len().min(4);
+            four[..known].copy_from_slice(&prefix[..known]);
+            let four = u32::from_be_bytes(four);
+            let mask = !(u64::from(u32::MAX) >> (8 * known)) as u32;
+            match known < 4 {
+                // A shorter string ends in zeros in its view.
+                true => of_each(views.views(), |view| {
+                    start(*view) & mask == four && *view as u32 as usize >= prefix.len()
+                }),
+                false => of_each(views.views(), |view| start(*view) == four && is(view)),
+            }
+        }
+        Test::In(list) if list.len() <= FEW && list.iter().all(|entry| entry.len() <= INLINE) => {
+            let literals = Views::from_iter(list);
+            let literals = literals.views();
+            of_each(views.views(), |view| literals.contains(view))
+        }
+        Test::In(_) | Test::IsNull => of_each(views.views(), is),
+    }
+}
+
+/// The longest string that a view has in itself.
+const INLINE: usize = 12;
+
+/// The first four bytes of a string, zeros behind a shorter one: in the order of the strings, as far as it goes.
+fn start(view: u128) -> u32 {
+    ((view >> 32) as u32).swap_bytes()
+}
+
+fn start_of(edge: &Edge, open: u32) -> u32 {
+    match edge {
+        Edge::Open => open,
+        Edge::Included(value) | Edge::Excluded(value) => start(Views::from_iter([value]).views()[0]),
+    }
+}

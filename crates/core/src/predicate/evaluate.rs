@@ -1,0 +1,134 @@
+//! A predicate tells of values which rows are wanted.
+
+use super::bind::{Bound, Condition, Node, Test};
+use super::condition::passes;
+use marquetry_base::{Error, Result};
+use marquetry_encoding::dictionary::Dictionary;
+use marquetry_encoding::{Bits, Values};
+
+/// The values of one column, one slot a row.
+#[derive(Debug, Clone, Copy)]
+pub struct LeafValues<'a> {
+    /// One value a row, anything where it is null; 32-bit indices where `dictionary` is there.
+    pub values: &'a Values,
+    /// Which rows are not null; `None` if none is.
+    pub validity: Option<&'a Bits>,
+    /// What `values` are indices into. The predicate is evaluated once for each entry then, and looked up for the rows.
+    pub dictionary: Option<&'a Dictionary>,
+}
+
+impl Bound {
+    /// Which of `rows` rows are wanted: those for which the predicate is true, and neither false nor unknown.
+    ///
+    /// `columns` are the values of at least those that [`leaves`](Bound::leaves) names. Fails if one is missing, has
+    /// another number of rows, or is not of the type that the predicate was bound to.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{LeafValues, col};
+    /// use marquetry_core::schema::Schema;
+    /// use marquetry_encoding::{Bits, Values};
+    /// let schema = Schema::parse("message m { optional int32 a; }")?;
+    /// let bound = col("a").gt(5).bind(&schema)?;
+    /// let (values, validity) = (Values::W32(vec![4, 6, 0, 8]), Bits::from_iter([true, true, false, true]));
+    /// let a = LeafValues { values: &values, validity: Some(&validity), dictionary: None };
+    /// assert_eq!(bound.evaluate(4, &[(0, a)])?, Bits::from_iter([false, true, false, true]));
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn evaluate(&self, rows: usize, columns: &[(usize, LeafValues<'_>)]) -> Result<Bits> {
+        match self.node() {
+            Node::Is(condition) => {
+                let found = columns.iter().find(|(column, _)| *column == condition.column);
+                let (column, leaf) = found.ok_or_else(|| {
+                    Error::argument(format!("the values of column {} are needed", condition.column))
+                })?;
+                let len = leaf.values.len();
+                if len != rows || leaf.validity.is_some_and(|validity| validity.len() != rows) {
+                    let message = format!("{len} values of column {column} for {rows} rows");
+                    return Err(Error::argument(message));
+                }
+                condition.evaluate(leaf)
+            }
+            Node::And(parts) => fold(rows, columns, parts, true),
+            Node::Or(parts) => fold(rows, columns, parts, false),
+        }
+    }
+}
+
+/// All parts, or any of them. Once no row can change any more, the parts that are left are not looked at.
+fn fold(rows: usize, columns: &[(usize, LeafValues<'_>)], parts: &[Bound], is_and: bool) -> Result<Bits> {
+    let mut out: Option<Bits> = None;
+    for part in parts {
+        let found = part.evaluate(rows, columns)?;
+        match &mut out {
+            None => out = Some(found),
+            Some(out) if is_and => out.and(&found),
+            Some(out) => out.or(&found),
+        }
+        let ones = out.as_ref().map_or(0, |bits| bits.count_ones(0..rows));
+        if ones == if is_and { 0 } else { rows } {
+            break;
+        }
+    }
+    Ok(out.unwrap_or_else(|| {
+        let mut bits = Bits::new();
+        bits.push_run(is_and, rows);
+        bits
+    }))
+}
+
+impl Condition {
+    /// The rows for which the condition is true.
+    fn evaluate(&self, leaf: &LeafValues<'_>) -> Result<Bits> {
+        let rows = leaf.values.len();
+        if self.test == Test::IsNull {
+            let mut out = leaf.validity.cloned().unwrap_or_else(|| {
+                let mut all = Bits::new();
+                all.push_run(true, rows);
+                all
+            });
+            if !self.is_negated {
+                out.invert();
+            }
+            return Ok(out);
+        }
+        let mut out = match leaf.dictionary {
+            None => passes(self, leaf.values)?,
+            Some(dictionary) => self.look_up(leaf.values, dictionary)?,
+        };
+        if self.is_negated {
+            out.invert();
+        }
+        if let Some(validity) = leaf.validity {
+            out.and(validity);
+        }
+        Ok(out)
+    }
+
+    /// Evaluates the entries, and looks up the rows.
+    fn look_up(&self, keys: &Values, dictionary: &Dictionary) -> Result<Bits> {
+        let Values::W32(keys) = keys else {
+            return Err(Error::argument("indices of a dictionary are 32-bit words"));
+        };
+        if dictionary.values().len() > 2 * keys.len() {
+            // Few rows of a large dictionary.
+            return passes(self, &dictionary.values_at(keys)?);
+        }
+        let entries = passes(self, dictionary.values())?;
+        let table: Vec<u8> = (0..entries.len()).map(|i| u8::from(entries.get(i))).collect();
+        let mut out = Bits::new();
+        out.reserve(keys.len());
+        let mut block = [0; BLOCK];
+        for keys in keys.chunks(BLOCK) {
+            let block = &mut block[..keys.len()];
+            for (passes, key) in block.iter_mut().zip(keys) {
+                // Slots of nulls may have any index.
+                *passes = table.get(*key as usize).copied().unwrap_or(0);
+            }
+            out.push_at_least(block, 1);
+        }
+        Ok(out)
+    }
+}
+
+/// Rows at a time: what is between the loops stays in the nearest cache.
+pub(super) const BLOCK: usize = 1024;

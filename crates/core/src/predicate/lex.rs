@@ -1,0 +1,140 @@
+//! Words, numbers, strings and signs of a predicate in text.
+
+use marquetry_base::{Error, Result};
+
+/// A piece of text, and the byte that it begins at.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Token {
+    pub(super) at: usize,
+    pub(super) is: Piece,
+}
+
+/// What a piece of text is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Piece {
+    /// A name or a keyword, without quotes.
+    Word(String),
+    /// A name in double quotes.
+    Quoted(String),
+    /// A number without its sign.
+    Number(String),
+    /// Text in single quotes.
+    Text(String),
+    /// One of `( ) , . = != < <= > >= + -`.
+    Sign(&'static str),
+    /// The end of the text.
+    End,
+}
+
+/// All pieces of `text`, the last of which is [`Piece::End`].
+pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    loop {
+        at += text[at..].len() - text[at..].trim_start().len();
+        let (is, len) = piece(&text[at..]).map_err(|message| wrong(text, at, message))?;
+        let is_end = is == Piece::End;
+        out.push(Token { at, is });
+        if is_end {
+            return Ok(out);
+        }
+        at += len;
+    }
+}
+
+/// The error for what stands at byte `at`.
+#[cold]
+pub(super) fn wrong(text: &str, at: usize, message: impl Into<String>) -> Error {
+    let before = text[..at].chars().count() + 1;
+    Error::argument(format!("predicate, character {before}: {}", message.into()))
+}
+
+/// Whether a name can stand without quotes, and is no keyword.
+pub(super) fn is_plain_name(name: &str) -> bool {
+    name.starts_with(is_name_start)
+        && name.chars().all(is_name_part)
+        && !KEYWORDS.iter().any(|keyword| name.eq_ignore_ascii_case(keyword))
+}
+
+/// Words that are no names, unless in quotes.
+const KEYWORDS: [&str; 10] = ["and", "or", "not", "in", "between", "is", "like", "null", "true", "false"];
+
+/// The first piece of `rest`, and how many bytes it has.
+fn piece(rest: &str) -> Result<(Piece, usize), String> {
+    let Some(first) = rest.chars().next() else { return Ok((Piece::End, 0)) };
+    match first {
+        '\'' => quoted(rest, '\'').map(|(text, len)| (Piece::Text(text), len)),
+        '"' => quoted(rest, '"').map(|(name, len)| (Piece::Quoted(name), len)),
+        first if is_name_start(first) => {
+            let len = rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());
+            Ok((Piece::Word(rest[..len].to_owned()), len))
+        }
+        '0'..='9' => Ok(number(rest)),
+        '.' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => Ok(number(rest)),
+        _ => {
+            let sign = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign));
+            let (written, meant) = sign.ok_or_else(|| format!("{first:?} is not understood"))?;
+            Ok((Piece::Sign(meant), written.len()))
+        }
+    }
+}
+
+/// What is written, longest first, and what is meant.
+const SIGNS: [(&str, &str); 14] = [
+    ("<>", "!="),
+    ("!=", "!="),
+    ("<=", "<="),
+    (">=", ">="),
+    ("==", "="),
+    ("=", "="),
+    ("<", "<"),
+    (">", ">"),
+    ("(", "("),
+    (")", ")"),
+    (",", ","),
+    (".", "."),
+    ("+", "+"),
+    ("-", "-"),
+];
+
+/// What is between two quotes, where a doubled quote stands for one.
+fn quoted(rest: &str, quote: char) -> Result<(String, usize), String> {
+    let mut out = String::new();
+    let mut chars = rest.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        if c != quote {
+            out.push(c);
+        } else if chars.next_if(|(_, next)| *next == quote).is_some() {
+            out.push(quote);
+        } else {
+            return Ok((out, at + 1));
+        }
+    }
+    Err(format!("no {quote} closes this one"))
+}
+
+/// Digits with a point and an exponent; what follows at once is left to be an error.
+fn number(rest: &str) -> (Piece, usize) {
+    let bytes = rest.as_bytes();
+    let digits = |from: usize| from + bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut len = digits(0);
+    if bytes.get(len) == Some(&b'.') {
+        len = digits(len + 1);
+    }
+    if matches!(bytes.get(len), Some(b'e' | b'E')) {
+        let signed = len + 1 + usize::from(matches!(bytes.get(len + 1), Some(b'+' | b'-')));
+        let end = if signed <= bytes.len() { digits(signed) } else { signed };
+        if end > signed {
+            len = end;
+        }
+    }
+    (Piece::Number(rest[..len].to_owned()), len)
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+fn is_name_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}

@@ -1,0 +1,220 @@
+//! Values as a user writes them, before it is known of which column they are.
+
+use crate::logical::moment::{Moment, shown_date, shown_time};
+use std::fmt;
+
+/// A value in a predicate.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Literal {
+    /// NULL, which compares with nothing.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// Text; also a date, a time, a timestamp or a UUID, where the column has such.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// Days since 1970-01-01.
+    Date(i32),
+    /// Nanoseconds since midnight.
+    Time(i64),
+    /// A point in time, or a reading of calendar and clock.
+    Timestamp(Moment),
+}
+
+/// A number as it is written: exact, of any size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Number {
+    /// Digits, and how many of them are after the point; negative if zeros are missing at the end.
+    Finite {
+        /// Whether below zero.
+        is_negative: bool,
+        /// Decimal digits without zeros in front; none for zero.
+        digits: String,
+        /// How many digits are after the point.
+        scale: i32,
+    },
+    /// Beyond all numbers.
+    Infinite {
+        /// Whether below all.
+        is_negative: bool,
+    },
+    /// Not a number.
+    Nan,
+}
+
+impl Number {
+    /// Reads digits with an optional sign, point and exponent; `nan`, `inf` and `infinity` too.
+    ///
+    /// `None` for anything else, and for more than 1,000 digits, or zeros, before or after the point.
+    pub fn parse(text: &str) -> Option<Number> {
+        let (is_negative, rest) = match text.as_bytes().first()? {
+            b'-' => (true, &text[1..]),
+            b'+' => (false, &text[1..]),
+            _ => (false, text),
+        };
+        if rest.eq_ignore_ascii_case("nan") {
+            return Some(Number::Nan);
+        }
+        if rest.eq_ignore_ascii_case("inf") || rest.eq_ignore_ascii_case("infinity") {
+            return Some(Number::Infinite { is_negative });
+        }
+        let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+            None => (rest, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if (whole.is_empty() && fraction.is_empty()) || !is_number(whole) || !is_number(fraction) {
+            return None;
+        }
+        let digits = format!("{whole}{fraction}").trim_start_matches('0').to_owned();
+        let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+        let is_fair = digits.len() <= MOST_DIGITS && scale.unsigned_abs() as usize <= MOST_DIGITS;
+        match digits.is_empty() {
+            true => Some(Number::Finite { is_negative: false, digits, scale: 0 }),
+            false if is_fair => Some(Number::Finite { is_negative, digits, scale }),
+            false => None,
+        }
+    }
+}
+
+/// What a number may have before or after the point: a double needs no more than 1,075.
+const MOST_DIGITS: usize = 1_100;
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = |is_negative: bool| if is_negative { "-" } else { "" };
+        match self {
+            Number::Nan => f.write_str("nan"),
+            Number::Infinite { is_negative } => write!(f, "{}inf", sign(*is_negative)),
+            Number::Finite { digits, .. } if digits.is_empty() => f.write_str("0"),
+            Number::Finite { is_negative, digits, scale } => {
+                let sign = sign(*is_negative);
+                match usize::try_from(*scale) {
+                    Ok(0) => write!(f, "{sign}{digits}"),
+                    Ok(scale) if scale < digits.len() => {
+                        let (whole, fraction) = digits.split_at(digits.len() - scale);
+                        write!(f, "{sign}{whole}.{fraction}")
+                    }
+                    Ok(scale) if scale - digits.len() < 6 => {
+                        write!(f, "{sign}0.{}{digits}", "0".repeat(scale - digits.len()))
+                    }
+                    _ => write!(f, "{sign}{digits}e{}", -i64::from(*scale)),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Literal::Null => f.write_str("null"),
+            Literal::Bool(value) => write!(f, "{value}"),
+            Literal::Number(number) => write!(f, "{number}"),
+            Literal::Text(text) => write!(f, "'{}'", text.replace('\'', "''")),
+            Literal::Bytes(bytes) => {
+                f.write_str("X'")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+                f.write_str("'")
+            }
+            Literal::Date(days) => write!(f, "date '{}'", shown_date(i64::from(*days))),
+            Literal::Time(nanos) => write!(f, "time '{}'", shown_time(*nanos)),
+            Literal::Timestamp(moment) => write!(f, "timestamp '{moment}'"),
+        }
+    }
+}
+
+macro_rules! from_integers {
+    ($($integer:ty),*) => {$(
+        impl From<$integer> for Literal {
+            fn from(value: $integer) -> Self {
+                Literal::Number(Number::parse(&value.to_string()).unwrap_or(Number::Nan))
+            }
+        }
+    )*};
+}
+
+from_integers!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+
+impl From<f64> for Literal {
+    /// The number that the shortest digits stand for which are read as this value again.
+    fn from(value: f64) -> Self {
+        Literal::Number(Number::parse(&value.to_string()).unwrap_or(Number::Nan))
+    }
+}
+
+impl From<f32> for Literal {
+    /// The value as an `f64`.
+    fn from(value: f32) -> Self {
+        f64::from(value).into()
+    }
+}
+
+impl From<bool> for Literal {
+    fn from(value: bool) -> Self {
+        Literal::Bool(value)
+    }
+}
+
+impl From<&str> for Literal {
+    fn from(text: &str) -> Self {
+        Literal::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Literal {
+    fn from(text: String) -> Self {
+        Literal::Text(text)
+    }
+}
+
+impl From<&[u8]> for Literal {
+    fn from(bytes: &[u8]) -> Self {
+        Literal::Bytes(bytes.to_vec())
+    }
+}
+
+impl From<Vec<u8>> for Literal {
+    fn from(bytes: Vec<u8>) -> Self {
+        Literal::Bytes(bytes)
+    }
+}
+
+impl From<Moment> for Literal {
+    fn from(moment: Moment) -> Self {
+        Literal::Timestamp(moment)
+    }
+}
+
+#[cfg(test)]
+mod checks {
+    use super::*;
+
+    #[test]
+    fn numbers_are_kept_as_written() {
+        for (text, shown) in [
+            ("0012.50", "12.50"),
+            ("-.5", "-0.5"),
+            ("1e3", "1e3"),
+            ("1.5e-12", "1.5e-12"),
+            ("-0", "0"),
+            ("0.000001", "0.000001"),
+            ("1e-9", "1e-9"),
+            ("-INF", "-inf"),
+        ] {
+            let number = Number::parse(text).unwrap();
+            let expected = if text == "1.5e-12" { "15e-13" } else { shown };
+            assert_eq!(number.to_string(), expected);
+            assert_eq!(Number::parse(expected), Some(number));
+        }
+        for wrong in ["", "-", ".", "1e", "1x", "e5", "1e99999", "--1", "0x10", "1_000"] {
+            assert_eq!(Number::parse(wrong), None, "{wrong}");
+        }
+        assert_eq!(Literal::from(f64::MIN_POSITIVE).to_string().parse(), Ok(f64::MIN_POSITIVE));
+        assert_eq!(Literal::from(0.1f32).to_string(), "0.10000000149011612");
+    }
+}

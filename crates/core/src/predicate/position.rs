@@ -1,0 +1,383 @@
+//! Where a literal stands among the values of a column.
+
+use super::literal::{Literal, Number};
+use super::parse::{hexadecimal, timestamp};
+use crate::logical::moment::{Moment, time_of_day};
+use crate::logical::{Logical, TimeUnit};
+use crate::order::{Order, key16};
+use crate::schema::Leaf;
+use marquetry_base::{Error, Result};
+use marquetry_encoding::Physical;
+
+/// A place among the values that a column can have, which are PLAIN here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Position {
+    /// Nowhere: NaN.
+    Nan,
+    /// Before all values.
+    Before,
+    /// At this value.
+    At(Vec<u8>),
+    /// After this value and before the next.
+    After(Vec<u8>),
+}
+
+/// The order in which values of a column are compared with literals. Floats are in total order, so that each value has
+/// its place.
+pub(super) fn order(leaf: &Leaf) -> Order {
+    match (Order::of(leaf), leaf.physical()) {
+        (Order::Undefined, Physical::Boolean) => Order::Bool,
+        (Order::Undefined, Physical::Int32) => Order::Signed32,
+        (Order::Undefined, Physical::Int64) => Order::Signed64,
+        (Order::Undefined, Physical::Int96) => Order::Int96,
+        (Order::Undefined, Physical::Float) => Order::TotalFloat,
+        (Order::Undefined, Physical::Double) => Order::TotalDouble,
+        (Order::Undefined, Physical::ByteArray) => Order::Bytes,
+        (Order::Undefined, Physical::FixedLenByteArray(_)) => Order::Fixed,
+        (order, _) => order.total(),
+    }
+}
+
+/// Whether there is a less and a greater among the values: not of intervals and geometries.
+pub(super) fn is_ordered(leaf: &Leaf) -> bool {
+    !matches!(leaf.logical(), Some(Logical::Interval | Logical::Geometry { .. } | Logical::Geography { .. }))
+}
+
+/// Where `literal`, which is not NULL, stands. Fails if it is of another kind than the column.
+pub(super) fn position(leaf: &Leaf, literal: &Literal) -> Result<Position> {
+    let found = match (leaf.logical(), leaf.physical()) {
+        (Some(Logical::Date), _) => of_date(literal),
+        (Some(Logical::Time { unit, .. }), physical) => of_time(literal, *unit, physical),
+        (Some(Logical::Timestamp { unit, utc }), _) => of_timestamp(literal, *unit, *utc),
+        (Some(Logical::Uuid), _) => of_uuid(literal),
+        (Some(Logical::Float16), _) => of_float(literal, Order::TotalFloat16),
+        (Some(Logical::Decimal { scale, .. }), physical) => of_decimal(literal, *scale, physical),
+        (Some(Logical::Integer { signed, .. }), physical) => of_integer(literal, physical, *signed),
+        (_, Physical::Boolean) => match literal {
+            Literal::Bool(value) => Ok(Position::At(vec![u8::from(*value)])),
+            _ => Err("compare it with true or false"),
+        },
+        (_, physical @ (Physical::Int32 | Physical::Int64)) => of_integer(literal, physical, true),
+        (_, Physical::Int96) => of_int96(literal),
+        (_, Physical::Float) => of_float(literal, Order::TotalFloat),
+        (_, Physical::Double) => of_float(literal, Order::TotalDouble),
+        (_, Physical::ByteArray | Physical::FixedLenByteArray(_)) => of_bytes(literal),
+    };
+    found.map_err(|hint| {
+        let kind = match leaf.logical() {
+            Some(logical) => format!("{} ({logical})", leaf.physical()),
+            None => leaf.physical().to_string(),
+        };
+        Error::argument(format!("{literal} is not comparable with {kind}; {hint}"))
+            .in_column(leaf.dotted().clone())
+    })
+}
+
+type Found = Result<Position, &'static str>;
+
+fn of_bytes(literal: &Literal) -> Found {
+    match literal {
+        Literal::Text(text) => Ok(Position::At(text.as_bytes().to_vec())),
+        Literal::Bytes(bytes) => Ok(Position::At(bytes.clone())),
+        _ => Err("write it in single quotes, bytes as X'0aff'"),
+    }
+}
+
+fn of_uuid(literal: &Literal) -> Found {
+    let bytes = match literal {
+        Literal::Bytes(bytes) => Some(bytes.clone()),
+        Literal::Text(text) => hexadecimal(&text.replace('-', "")),
+        _ => None,
+    };
+    let bytes = bytes.filter(|bytes| bytes.len() == 16);
+    bytes.map(Position::At).ok_or("a UUID is written '123e4567-e89b-12d3-a456-426614174000'")
+}
+
+fn of_date(literal: &Literal) -> Found {
+    const HINT: &str = "a date is written '2024-01-31', and has no zone";
+    let moment = match literal {
+        Literal::Date(days) => Moment::midnight(*days),
+        Literal::Timestamp(moment) => *moment,
+        Literal::Text(text) => timestamp(text).ok_or(HINT)?,
+        _ => return Err(HINT),
+    };
+    if moment.has_offset {
+        return Err(HINT);
+    }
+    const NANOS_PER_DAY: i128 = 86_400_000_000_000;
+    Ok(Integers::signed(Physical::Int32).place(moment.total_nanos(), NANOS_PER_DAY))
+}
+
+fn of_time(literal: &Literal, unit: TimeUnit, physical: Physical) -> Found {
+    let nanos = match literal {
+        Literal::Time(nanos) => Some(*nanos),
+        Literal::Text(text) => time_of_day(text).map(|(nanos, _)| nanos),
+        _ => None,
+    };
+    let nanos = i128::from(nanos.ok_or("a time is written '10:30:00.5'")?);
+    Ok(Integers::signed(physical).place(nanos, nanos_per(unit)))
+}
+
+fn of_timestamp(literal: &Literal, unit: TimeUnit, utc: bool) -> Found {
+    let moment = moment_of(literal)?;
+    if moment.has_offset && !utc {
+        return Err("its timestamps are without a zone, and so must the literal be");
+    }
+    Ok(Integers::signed(Physical::Int64).place(moment.total_nanos(), nanos_per(unit)))
+}
+
+/// A literal without an offset is taken as UTC.
+fn moment_of(literal: &Literal) -> Result<Moment, &'static str> {
+    let found = match literal {
+        Literal::Timestamp(moment) => Some(*moment),
+        Literal::Date(days) => Some(Moment::midnight(*days)),
+        Literal::Text(text) => timestamp(text),
+        _ => None,
+    };
+    found.ok_or("a timestamp is written '2024-01-31 10:30:00.5', with Z or an offset as +02:00")
+}
+
+/// SPEC: INT96 is the nanoseconds of the day, then the Julian day.
+fn of_int96(literal: &Literal) -> Found {
+    const JULIAN_DAY_OF_1970: i64 = 2_440_588;
+    let moment = moment_of(literal)?;
+    let day = moment.seconds.div_euclid(86_400) + JULIAN_DAY_OF_1970;
+    let nanos = moment.seconds.rem_euclid(86_400) * 1_000_000_000 + i64::from(moment.nanos);
+    // Four digits of a year are far from what 32 bits of days cannot hold.
+    let day = i32::try_from(day).map_err(|_| "the year is out of range")?;
+    Ok(Position::At([&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat()))
+}
+
+fn nanos_per(unit: TimeUnit) -> i128 {
+    match unit {
+        TimeUnit::Millis => 1_000_000,
+        TimeUnit::Micros => 1_000,
+        TimeUnit::Nanos => 1,
+    }
+}
+
+/// The integers that a physical type holds.
+#[derive(Clone, Copy)]
+struct Integers {
+    width: usize,
+    min: i128,
+    max: i128,
+}
+
+impl Integers {
+    fn signed(physical: Physical) -> Self {
+        match physical {
+            Physical::Int64 => Integers { width: 8, min: i64::MIN.into(), max: i64::MAX.into() },
+            _ => Integers { width: 4, min: i32::MIN.into(), max: i32::MAX.into() },
+        }
+    }
+
+    fn unsigned(physical: Physical) -> Self {
+        let signed = Integers::signed(physical);
+        Integers { min: 0, max: signed.max * 2 + 1, ..signed }
+    }
+
+    /// Where `value / per` stands.
+    fn place(self, value: i128, per: i128) -> Position {
+        self.at(value.div_euclid(per), value.rem_euclid(per) == 0)
+    }
+
+    /// Where an integer stands, or what is between it and the next.
+    fn at(self, floor: i128, is_exact: bool) -> Position {
+        match floor {
+            floor if floor < self.min => Position::Before,
+            floor if floor > self.max => Position::After(self.plain(self.max)),
+            floor if is_exact => Position::At(self.plain(floor)),
+            floor => Position::After(self.plain(floor)),
+        }
+    }
+
+    fn plain(self, value: i128) -> Vec<u8> {
+        value.to_le_bytes()[..self.width].to_vec()
+    }
+}
+
+fn of_integer(literal: &Literal, physical: Physical, is_signed: bool) -> Found {
+    let Literal::Number(number) = literal else { return Err("write a number, without quotes") };
+    let integers = if is_signed { Integers::signed(physical) } else { Integers::unsigned(physical) };
+    of_scaled(number, 0, integers)
+}
+
+fn of_scaled(number: &Number, scale: i32, integers: Integers) -> Found {
+    let floor = match floor(number, scale)? {
+        Ok(floor) => floor,
+        Err(Position::After(_)) => return Ok(Position::After(integers.plain(integers.max))),
+        Err(position) => return Ok(position),
+    };
+    let value = match floor.magnitude.parse::<i128>() {
+        Ok(magnitude) if floor.is_negative => -magnitude,
+        Ok(magnitude) => magnitude,
+        // More digits than any integer has.
+        Err(_) if floor.is_negative => i128::MIN,
+        Err(_) => i128::MAX,
+    };
+    Ok(integers.at(value, floor.is_exact))
+}
+
+fn of_decimal(literal: &Literal, scale: i32, physical: Physical) -> Found {
+    let Literal::Number(number) = literal else { return Err("write a number, without quotes") };
+    if matches!(physical, Physical::Int32 | Physical::Int64) {
+        return of_scaled(number, scale, Integers::signed(physical));
+    }
+    Ok(match floor(number, scale)? {
+        Ok(floor) if floor.is_exact => Position::At(floor.to_be_bytes()),
+        Ok(floor) => Position::After(floor.to_be_bytes()),
+        // Byte strings hold numbers of any size: none is the last.
+        Err(Position::After(_)) => return Err("it has to be finite"),
+        Err(position) => position,
+    })
+}
+
+/// An integer, of any size, that is not above a number, and the next one is.
+struct Floor {
+    is_negative: bool,
+    /// Decimal digits.
+    magnitude: String,
+    /// Whether it is the number.
+    is_exact: bool,
+}
+
+/// The integer below `number` times ten to the `scale`; what is not finite stands elsewhere.
+fn floor(number: &Number, scale: i32) -> Result<Result<Floor, Position>, &'static str> {
+    let (is_negative, digits, own) = match number {
+        Number::Nan => return Ok(Err(Position::Nan)),
+        Number::Infinite { is_negative: true } => return Ok(Err(Position::Before)),
+        Number::Infinite { is_negative: false } => return Ok(Err(Position::After(Vec::new()))),
+        Number::Finite { is_negative, digits, scale } => (*is_negative, digits, *scale),
+    };
+    if digits.is_empty() {
+        return Ok(Ok(Floor { is_negative: false, magnitude: "0".to_owned(), is_exact: true }));
+    }
+    let shift = i64::from(scale) - i64::from(own);
+    // A schema may claim any scale.
+    if shift > MOST_ZEROS {
+        return Err("the scale of the column is out of range");
+    }
+    let Ok(dropped) = usize::try_from(-shift) else {
+        let magnitude = format!("{digits}{}", "0".repeat(shift as usize));
+        return Ok(Ok(Floor { is_negative, magnitude, is_exact: true }));
+    };
+    let (kept, rest) = digits.split_at(digits.len().saturating_sub(dropped));
+    let is_exact = rest.bytes().all(|digit| digit == b'0');
+    let mut magnitude = format!("0{kept}").into_bytes();
+    if is_negative && !is_exact {
+        // The floor of -1.5 is -2.
+        let last = magnitude.iter().rposition(|digit| *digit != b'9').unwrap_or(0);
+        magnitude[last] += 1;
+        magnitude[last + 1..].fill(b'0');
+    }
+    let magnitude = magnitude.iter().map(|digit| char::from(*digit)).collect();
+    Ok(Ok(Floor { is_negative, magnitude, is_exact }))
+}
+
+/// More than any decimal has digits.
+const MOST_ZEROS: i64 = 4_000;
+
+impl Floor {
+    /// Two's complement, big-endian, in as many bytes as it needs, at least one.
+    fn to_be_bytes(&self) -> Vec<u8> {
+        // Least significant first.
+        let mut bytes = vec![0u8];
+        for digit in self.magnitude.bytes() {
+            let mut carry = u32::from(digit - b'0');
+            for byte in &mut bytes {
+                carry += u32::from(*byte) * 10;
+                *byte = carry as u8;
+                carry >>= 8;
+            }
+            if carry > 0 {
+                bytes.push(carry as u8);
+            }
+        }
+        bytes.push(0);
+        if self.is_negative {
+            let mut carry = true;
+            for byte in &mut bytes {
+                (*byte, carry) = (!*byte).overflowing_add(u8::from(carry));
+            }
+        }
+        // What only repeats the sign is not needed.
+        while let [.., below, last] = bytes[..]
+            && (last == 0 || last == 0xff)
+            && (last ^ below) & 0x80 == 0
+        {
+            bytes.pop();
+        }
+        bytes.reverse();
+        bytes
+    }
+}
+
+/// The nearest value, as if the literal were stored.
+fn of_float(literal: &Literal, order: Order) -> Found {
+    let Literal::Number(number) = literal else { return Err("write a number, without quotes") };
+    let text = number.to_string();
+    let is_finite = matches!(number, Number::Finite { .. });
+    let is_nan = *number == Number::Nan;
+    const HINT: &str = "write a number";
+    let (plain, max, is_infinite) = match order {
+        Order::TotalFloat => {
+            let value: f32 = text.parse().map_err(|_| HINT)?;
+            let max = f32::MAX.copysign(value).to_le_bytes().to_vec();
+            (value.to_le_bytes().to_vec(), max, value.is_infinite())
+        }
+        Order::TotalDouble => {
+            let value: f64 = text.parse().map_err(|_| HINT)?;
+            let max = f64::MAX.copysign(value).to_le_bytes().to_vec();
+            (value.to_le_bytes().to_vec(), max, value.is_infinite())
+        }
+        _ => {
+            let bits = half_of(text.parse().map_err(|_| HINT)?);
+            let max = HALF_MAX | bits & 0x8000;
+            (bits.to_le_bytes().to_vec(), max.to_le_bytes().to_vec(), bits & 0x7fff == HALF_INFINITY)
+        }
+    };
+    Ok(match is_infinite && is_finite {
+        _ if is_nan => Position::Nan,
+        false => Position::At(plain),
+        // Beyond all numbers, and yet not infinite.
+        true if text.starts_with('-') => Position::After(plain),
+        true => Position::After(max),
+    })
+}
+
+const HALF_INFINITY: u16 = 0x7c00;
+const HALF_MAX: u16 = 0x7bff;
+
+/// The nearest binary16; of two that are as near, the one whose last bit is 0.
+fn half_of(value: f64) -> u16 {
+    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+    let magnitude = value.abs();
+    // The bits of halves are in the order of their numbers: the greatest that is not above.
+    let (mut low, mut high) = (0, HALF_INFINITY);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if half_value(middle) <= magnitude { low = middle } else { high = middle - 1 }
+    }
+    let above = low + 1;
+    // What would be the number after the greatest decides what is infinite.
+    let next = if above == HALF_INFINITY { 65_536.0 } else { half_value(above) };
+    let is_above = low < HALF_INFINITY
+        && match (magnitude - half_value(low)).total_cmp(&(next - magnitude)) {
+            std::cmp::Ordering::Less => false,
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Equal => low & 1 == 1,
+        };
+    sign | if is_above { above } else { low }
+}
+
+/// The number of a binary16 that is not negative and not NaN.
+fn half_value(bits: u16) -> f64 {
+    debug_assert!(key16(bits) >= 0);
+    let (exponent, fraction) = (i32::from(bits >> 10), f64::from(bits & 0x3ff));
+    match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 => f64::INFINITY,
+        exponent => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    }
+}
