@@ -17,4 +17,4 @@ mod survey;
 pub use batch::LeafBatch;
 pub use chunk::{ChunkReader, Target};
 pub use column::{ColumnReader, Run};
-pub use survey::{LostPage, Survey, adds_up, is_damage, survey};
+pub use survey::{LostPage, Survey, is_damage, survey};

@@ -11,7 +11,7 @@ use marquetry_core::io::read_metadata;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
 use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, Run, Survey, Target, adds_up, survey};
+use marquetry_core::read::{ColumnReader, Run, Survey, Target, survey};
 use marquetry_core::source::Source;
 use marquetry_encoding::{Physical, Values};
 use marquetry_format::{LogicalType, PageType, Repetition};
@@ -36,10 +36,6 @@ fn open(file: &File) -> Opened {
 }
 
 impl Opened {
-    fn adds_up(&self) -> bool {
-        adds_up(&self.source, &self.metadata, 0, 0, &self.options).unwrap()
-    }
-
     fn survey(&self) -> Survey {
         survey(&self.source, &self.metadata, 0, 0, &self.target, &self.options).unwrap()
     }
@@ -115,7 +111,6 @@ fn rows_that_go_on_from_page_to_page() {
     let row_at = |entry: usize| column.rep[..entry].iter().filter(|&&rep| rep == 0).count() as u64;
     for bad in [1usize, 2, 3] {
         let opened = open(&list_file(&column, rows.len(), &layout, |i| i == bad));
-        assert!(opened.adds_up());
         let found = opened.survey();
         let (first, end) = (row_at(entries_before(bad)), row_at(entries_before(bad + 1)));
         // The row before may have gone on.
@@ -174,7 +169,6 @@ fn a_chain_that_is_broken_and_no_index() {
     let at = file.offsets[0][2] as usize;
     file.bytes[at] = 0xff;
     let opened = open(&file);
-    assert!(!opened.adds_up());
     let found = opened.survey();
     assert_eq!(lost(&found), [(Some(2), 20..40)]);
     assert_eq!(found.lost()[0].bytes, at as u64..file.bytes.len() as u64);
@@ -213,8 +207,6 @@ fn reading_that_fails_is_no_damage() {
     }
     let opened = open(&File::flat(&Column::ints(0..40), &Layout::default()));
     let broken: Arc<dyn Source> = Arc::new(Broken(opened.source.len()));
-    let error = adds_up(&broken, &opened.metadata, 0, 0, &opened.options).unwrap_err();
-    assert_eq!(error.kind(), Kind::Io);
     let error = survey(&broken, &opened.metadata, 0, 0, &opened.target, &opened.options).unwrap_err();
     assert_eq!(error.kind(), Kind::Io);
 }

@@ -84,6 +84,10 @@ impl Decode for Decoder {
     fn skip(&mut self, n: usize) -> Result<()> {
         self.vectors.skip(n)
     }
+
+    fn is_spent(&self) -> bool {
+        self.vectors.position == self.vectors.header.values
+    }
 }
 
 /// The vectors of a page, whatever the type of their values.

@@ -73,6 +73,11 @@ impl Reader {
         self.position += n;
         Ok(())
     }
+
+    /// Whether nothing is left but the filling of the last byte.
+    pub fn is_spent(&self) -> bool {
+        self.position.saturating_mul(self.width as usize).div_ceil(8) == self.page.len()
+    }
 }
 
 fn check_width(width: u32, widths: RangeInclusive<u32>) -> Result<()> {

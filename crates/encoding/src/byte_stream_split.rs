@@ -105,6 +105,10 @@ impl Decode for Decoder {
     fn skip(&mut self, n: usize) -> Result<()> {
         self.take(n).map(|_| ())
     }
+
+    fn is_spent(&self) -> bool {
+        self.position == self.len || self.page.is_empty()
+    }
 }
 
 /// Keeps the values of a page until all are known: only then is the length of a stream.

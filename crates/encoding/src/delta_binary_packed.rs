@@ -120,6 +120,13 @@ impl Decode for Decoder {
             DecoderOf::W64(deltas) => deltas.skip(n),
         }
     }
+
+    fn is_spent(&self) -> bool {
+        match &self.0 {
+            DecoderOf::W32(deltas) => deltas.left == 0 && deltas.position == deltas.page.len(),
+            DecoderOf::W64(deltas) => deltas.left == 0 && deltas.position == deltas.page.len(),
+        }
+    }
 }
 
 /// Reads a stream of deltas somewhere in a page: the values themselves, or the lengths of byte arrays.

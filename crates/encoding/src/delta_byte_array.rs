@@ -194,6 +194,10 @@ impl Decode for Decoder {
     fn skip(&mut self, n: usize) -> Result<()> {
         self.for_each(n, &mut (), |_, _| (), |_, _| ())
     }
+
+    fn is_spent(&self) -> bool {
+        self.suffixes.is_spent()
+    }
 }
 
 /// Collects strings: short ones in their views, long ones in buffers of at most [`ARENA`] bytes or of a single string.

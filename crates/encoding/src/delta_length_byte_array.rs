@@ -83,6 +83,10 @@ impl Decode for Decoder {
         }
         Ok(())
     }
+
+    fn is_spent(&self) -> bool {
+        self.0.is_spent()
+    }
 }
 
 /// Reads lengths, and knows where their strings are: all of this encoding, and the suffixes of DELTA_BYTE_ARRAY.
@@ -125,6 +129,11 @@ impl Strings {
         let start = self.position;
         self.position += total as usize;
         Ok(start..self.position)
+    }
+
+    /// Whether there is neither a length nor a byte left.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left() == 0 && self.position == self.page.len()
     }
 
     /// The lengths that were read last.

@@ -182,6 +182,10 @@ impl Decode for Indices {
     fn skip(&mut self, n: usize) -> Result<()> {
         self.0.skip(n)
     }
+
+    fn is_spent(&self) -> bool {
+        self.0.is_spent()
+    }
 }
 
 /// Looks values up as it reads their indices.
@@ -231,6 +235,10 @@ impl Decode for Decoder {
 
     fn skip(&mut self, n: usize) -> Result<()> {
         self.indices.skip(n)
+    }
+
+    fn is_spent(&self) -> bool {
+        self.indices.is_spent()
     }
 }
 

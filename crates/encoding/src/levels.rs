@@ -103,6 +103,15 @@ impl Levels {
         Ok(())
     }
 
+    /// Whether the levels that were taken are all that are stored.
+    pub fn is_spent(&self) -> bool {
+        match &self.stored {
+            Stored::Zero => true,
+            Stored::Rle(hybrid) => hybrid.is_spent(),
+            Stored::BitPacked(reader) => reader.is_spent(),
+        }
+    }
+
     /// Passes over the next `n` levels and returns how many of them are the largest: as many values belong to them.
     pub fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         let max = self.max;

@@ -79,6 +79,11 @@ pub trait Decode: Send {
 
     /// Passes over the next `n` values.
     fn skip(&mut self, n: usize) -> Result<()>;
+
+    /// Whether the values that were taken are all that the page has bytes for: what is left, if anything, is the filling
+    /// of a last byte or group. Page headers are under no checksum, and this is what one that counts wrongly is held
+    /// against.
+    fn is_spent(&self) -> bool;
 }
 
 /// Collects non-null values and writes them as the values section of a page, then of the next page, and so on.

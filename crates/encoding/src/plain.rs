@@ -131,6 +131,13 @@ impl Decode for Decoder {
             }
         }
     }
+
+    fn is_spent(&self) -> bool {
+        match self.shape {
+            Shape::Bit => self.position.div_ceil(8) == self.page.len(),
+            _ => self.position == self.page.len(),
+        }
+    }
 }
 
 /// Appends values as they are.

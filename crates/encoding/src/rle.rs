@@ -191,6 +191,15 @@ impl Hybrid {
         left
     }
 
+    /// Whether nothing is left but the filling of the last group.
+    pub fn is_spent(&self) -> bool {
+        let is_filling = match self.run {
+            Run::Repeated { left, .. } => left == 0,
+            Run::Packed { left, .. } => left < GROUP,
+        };
+        is_filling && self.position == self.page.len()
+    }
+
     /// Reads headers up to a run that is not empty. Each header consumes a byte, so this ends.
     fn next_run(&mut self) -> Result<()> {
         while self.left() == 0 {
@@ -252,6 +261,10 @@ impl Decode for Decoder {
 
     fn skip(&mut self, n: usize) -> Result<()> {
         self.0.skip(n)
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0.is_spent()
     }
 }
 

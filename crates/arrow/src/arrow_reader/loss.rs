@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 /// What a reader does where the file is damaged. Failing to read from the disk or the store is never damage.
 ///
-/// Rows stay aligned: whatever is lost, all values of a batch's row belong together.
+/// Rows stay aligned: whatever is lost, all values of a batch's row belong together. Except for `Fail`, each page is decoded
+/// twice: nothing of a row group is given before all of it was held against its checksums, headers, footer and index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnCorrupt {
-    /// The read fails.
+    /// The read fails. No checksum covers page headers: some of what a flipped bit there can do, the other modes alone
+    /// see, which look at all pages of a column chunk before they give any of its rows.
     #[default]
     Fail,
     /// The rows of a page that cannot be read are left out, of all columns.
@@ -17,8 +19,7 @@ pub enum OnCorrupt {
     /// The rows of a page that cannot be read are null in its column: in the whole field of the root that the column is
     /// below. All fields of the root are nullable in the Arrow schema then.
     NullPage,
-    /// A row group with a page that cannot be read, in any column that is wanted, is left out. Each page is decoded
-    /// twice: nothing of a row group is given before all of it is known to be good.
+    /// A row group with a page that cannot be read, in any column that is wanted, is left out.
     SkipRowGroup,
 }
 

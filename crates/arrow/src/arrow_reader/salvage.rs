@@ -15,7 +15,7 @@ use arrow_schema::DataType;
 use marquetry_base::{Error, Kind, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::page::PageOptions;
-use marquetry_core::read::{ColumnReader, LeafBatch, Run, Survey, adds_up, survey};
+use marquetry_core::read::{ColumnReader, LeafBatch, Run, Survey, survey};
 use marquetry_core::source::Source;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -38,7 +38,7 @@ pub(super) struct Group {
     rows: u64,
     /// The next row that was not given yet.
     pub(super) row: u64,
-    /// What is known of each column of the file that is damaged.
+    /// What is known of each column of the file that is read.
     surveys: Vec<Option<Arc<Survey>>>,
     /// For each column, how many of the rows that it has were passed.
     passed: Vec<u64>,
@@ -77,8 +77,8 @@ impl Salvage {
                 pending: Vec::new(),
             });
             for (number, root) in roots.iter().enumerate() {
-                for column in 0..root.columns.len() {
-                    self.look_at(number, root, column)?;
+                for (leaf, ..) in &root.columns {
+                    self.survey(number, root, *leaf)?;
                 }
             }
             let Some(group) = &mut self.group else { continue };
@@ -91,19 +91,6 @@ impl Salvage {
         }
         self.group = None;
         Ok(false)
-    }
-
-    /// Looks for damage before anything is read of a column: at its page headers, or at everything where rows cannot be
-    /// left out later.
-    fn look_at(&mut self, root: usize, of: &Root, column: usize) -> Result<()> {
-        let leaf = of.columns[column].0;
-        let Some(group) = &self.group else { return Ok(()) };
-        let is_good = self.on_corrupt != OnCorrupt::SkipRowGroup
-            && adds_up(&self.source, &self.metadata, group.index, leaf, &self.options)?;
-        if !is_good {
-            self.survey(root, of, leaf)?;
-        }
-        Ok(())
     }
 
     /// What was not given of the row group is left out.
@@ -131,16 +118,14 @@ impl Salvage {
         };
         let found = survey(&self.source, &self.metadata, group.index, leaf, target, &self.options);
         let found = found.map_err(place)?;
-        if found.lost().is_empty() {
-            return Ok(false);
-        }
         for lost in found.lost() {
             self.add(root, leaf, lost.page, lost.rows.clone(), lost.bytes.clone(), lost.reason.clone());
         }
+        let is_damaged = !found.lost().is_empty();
         if let Some(group) = &mut self.group {
             group.surveys[leaf] = Some(Arc::new(found));
         }
-        Ok(true)
+        Ok(is_damaged)
     }
 
     /// Gives up the rows of a batch in a field whose columns can be read, but do not make an array.

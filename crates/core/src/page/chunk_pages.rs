@@ -10,7 +10,7 @@ use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::Physical;
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::levels::Levels;
-use marquetry_format::{DataPageHeader, DataPageHeaderV2, PageHeader, PageType, Reader};
+use marquetry_format::{DataPageHeader, DataPageHeaderV2, Encoding, PageHeader, PageType, Reader};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -122,6 +122,11 @@ impl ChunkPages {
             index: 0,
             memory,
         })
+    }
+
+    /// How many values, nulls included, the footer says that there are.
+    pub fn num_values(&self) -> u64 {
+        self.num_values
     }
 
     /// How many values, nulls included, the pages passed so far had.
@@ -389,6 +394,16 @@ impl PageStart {
         };
         let count = count.ok_or_else(|| Error::corrupt(format!("a {} without its header", header.type_)))?;
         size(count, "num_values")
+    }
+
+    /// The encoding of the values, of a data page.
+    pub fn encoding(&self) -> Option<Encoding> {
+        let header = &self.header;
+        match header.type_ {
+            PageType::DATA_PAGE => header.data_page_header.as_ref().map(|header| header.encoding),
+            PageType::DATA_PAGE_V2 => header.data_page_header_v2.as_ref().map(|header| header.encoding),
+            _ => None,
+        }
     }
 
     /// How many rows begin in the page, if the header says.

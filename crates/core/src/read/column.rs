@@ -35,7 +35,9 @@ pub struct Run {
 struct OpenChunk {
     reader: ChunkReader,
     row_group: usize,
-    /// Rows that the row group has and that were not read yet.
+    /// Rows that the row group has.
+    rows: u64,
+    /// Those that were not read yet.
     left: usize,
 }
 
@@ -119,6 +121,9 @@ impl ColumnReader {
             let done = step(&mut chunk.reader, wanted).map_err(place)?;
             chunk.left -= done;
             left -= done;
+            if chunk.left == 0 {
+                chunk.reader.check_entries(chunk.rows).map_err(place)?;
+            }
             if done < wanted {
                 // QUIRK: pages with more rows than the row group exist too; what the row group says is what is read.
                 let message = format!("the pages end {} rows before the row group does", chunk.left);
@@ -153,7 +158,7 @@ impl ColumnReader {
             };
             let reader = reader
                 .map_err(|error| error.in_column(column.leaf().dotted().clone()).in_row_group(row_group))?;
-            self.chunk = Some(OpenChunk { reader, row_group, left });
+            self.chunk = Some(OpenChunk { reader, row_group, rows, left });
         }
         Ok(self.chunk.as_mut())
     }

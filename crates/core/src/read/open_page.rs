@@ -25,6 +25,13 @@ pub(super) struct OpenPage {
     pub(super) is_validated: bool,
 }
 
+/// What a page has besides its entries: there should be nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Rest {
+    pub(super) levels: bool,
+    pub(super) values: bool,
+}
+
 /// Memory that pages share: one set for a column.
 pub(super) struct Scratch {
     /// Dense values of a block, before nulls are spread out.
@@ -76,6 +83,21 @@ impl OpenPage {
     /// Whether every entry was consumed.
     pub(super) fn is_over(&self) -> bool {
         self.left == 0 && self.consumed == self.pending_rep.len()
+    }
+
+    /// What is left of the page's bytes after its last entry was consumed.
+    pub(super) fn rest(&self) -> Rest {
+        let v2 = self.start.header.data_page_header_v2.as_ref().filter(|_| self.start.is_data());
+        let lengths = v2.map_or((0, 0), |header| {
+            (header.repetition_levels_byte_length, header.definition_levels_byte_length)
+        });
+        // Where the largest level is 0, nothing is stored.
+        let is_spent =
+            |levels: &Levels, len: i32| if levels.max() == 0 { len == 0 } else { levels.is_spent() };
+        Rest {
+            levels: !is_spent(&self.rep, lengths.0) || !is_spent(&self.def, lengths.1),
+            values: !self.values.is_spent(),
+        }
     }
 
     /// Appends up to `rows` rows of a column that is in no list: an entry is a row. Returns how many.

@@ -9,14 +9,33 @@
 //! chain broken at page 2, no offset index    [0: 100 rows] [1: 100 rows] [2: ?.........]    rows 200.. are lost
 //! page 1 damaged, a list in V1 pages         [0: 40 rows] [1: ?] [2: 30 rows], 100 in all   rows 39..70 are lost
 //! ```
+//!
+//! A checksum covers a page's bytes, not its header. So each field of a header that decides on values is held against
+//! something else that knows:
+//!
+//! | field | is held against |
+//! |---|---|
+//! | kind of page | the header that belongs to it; the footer's number of entries, which is missed if a page is passed over |
+//! | sizes | the checksum, the decompressor, the place of the next page and the end of the chunk |
+//! | `num_values` | levels and values, which must be used up; the footer's number; rows, in the row group or the offset index |
+//! | `num_rows` of V2 | not believed: rows are counted in the levels |
+//! | `num_nulls` of V2 | not believed: values are counted in the levels |
+//! | lengths of levels in V2 | the levels, which must be used up |
+//! | encoding | the footer's list of them; values, which must be used up |
+//! | encodings of levels | there are two, of which the levels must be, and be used up |
+//! | `is_compressed` of V2 | the decompressor, or that both sizes are the same |
+//! | dictionary: `num_values`, encoding | the largest index; two names of one encoding |
+//!
+//! What is left decides on nothing: the checksum itself if it is taken for absent, `is_sorted`, statistics.
 
+use super::open_page::Rest;
 use super::{ChunkReader, Target};
 use crate::index::read_offset_index;
 use crate::meta::{ColumnChunk, ParquetMetaData};
 use crate::page::{ChunkPages, PageMemory, PageOptions, PageStart};
 use crate::source::Source;
 use marquetry_base::{Error, Kind, Result};
-use marquetry_format::OffsetIndex;
+use marquetry_format::{Encoding, OffsetIndex};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -61,26 +80,6 @@ pub fn is_damage(error: &Error) -> bool {
     matches!(error.kind(), Kind::Corrupt | Kind::Truncated | Kind::Unsupported | Kind::Limit | Kind::Key)
 }
 
-/// Whether the page headers of a chunk can be walked to its end and have the rows that the footer says. Nothing is
-/// decoded. Fails only if the source does.
-pub fn adds_up(
-    source: &Arc<dyn Source>,
-    metadata: &ParquetMetaData,
-    row_group: usize,
-    leaf: usize,
-    options: &PageOptions,
-) -> Result<bool> {
-    let group = metadata.row_group(row_group);
-    let checked = group.column(leaf).and_then(|chunk| {
-        let mut pages = ChunkPages::new(source.clone(), chunk, options.clone(), PageMemory::default())?;
-        Ok(Walk::new(&mut pages, chunk, group.num_rows(), None)?.adds_up(group.num_rows()))
-    });
-    match checked {
-        Err(error) if is_damage(&error) => Ok(false),
-        other => other,
-    }
-}
-
 /// Decodes every page of a chunk, to find those that cannot be. Fails only if the source does.
 pub fn survey(
     source: &Arc<dyn Source>,
@@ -118,21 +117,34 @@ pub fn survey(
         walk = Walk::by_index(reader.pages(), &index, &bytes, rows, target.max_rep > 0)?;
         is_counted = true;
     }
+    let has_all_entries = walk.has_all_values;
     let is_counted = is_counted && walk.rows.is_some();
     // SPEC: rows begin with V2 pages, and with all pages if there is an offset index.
     let cuts_rows = target.max_rep > 0 && walk.rows.is_none() && walk.has_v1;
     let has_all_values = walk.has_all_values || is_counted;
+    // An error has taken them for a page already.
+    let rest = if is_counted || walk.error.is_some() { 0..0 } else { walk.end..bytes.end };
     let mut pages = walk.into_pages(&bytes);
     if !has_all_values {
         // One of these may be what is missing.
         pages.iter_mut().filter(|page| page.what == What::Other).for_each(Found::suspect);
     }
-    let mut before = 0u64;
-    for page in &mut pages {
-        probe(&mut reader, page, rows.saturating_sub(before))?;
-        before = before.saturating_add(page.rows.unwrap_or(0));
-    }
+    probe_all(&mut reader, &mut pages, rows)?;
     settle(&mut pages, rows, is_counted);
+    disbelieve(&mut pages, chunk, is_counted);
+    if !rest.is_empty() && pages.iter().any(|page| page.reason.is_some()) {
+        // Counts that add up by chance ended the walk too early.
+        pages.push(Found::lost(pages.len(), rest, "behind pages that are lost".to_owned()));
+    }
+    if target.max_rep > 0
+        && !has_all_entries
+        && pages.iter().all(|page| page.reason.is_none())
+        && pages.iter().map(|page| page.entries).sum::<u64>() != chunk.num_values().unsigned_abs()
+    {
+        // The last row of some page has too few or too many elements.
+        let error = Error::corrupt(format!("the pages have other than {} entries", chunk.num_values()));
+        return Survey::nothing(rows, bytes, error);
+    }
     let is_indexed = index.is_some_and(|index| count_by_index(&mut pages, &index, rows));
     // QUIRK: pages with more rows than the row group exist; that the footer counts them too tells those from damage.
     let may_exceed = has_all_values || is_indexed;
@@ -172,6 +184,12 @@ struct Found {
     rows: Option<u64>,
     /// The rows that begin in it, by its header or the offset index.
     claimed: Option<u64>,
+    /// Values, nulls and absent lists, by its header.
+    entries: u64,
+    /// That of its values.
+    encoding: Option<Encoding>,
+    /// What it has besides its entries.
+    rest: Rest,
     /// Why it is lost.
     reason: Option<String>,
 }
@@ -213,9 +231,11 @@ impl Walk {
         let end = chunk.byte_range().map_or(0, |bytes| bytes.end);
         // A page of an unknown kind may be a data page: the chain then goes on into the next chunk.
         while end == 0 || pages.position() < end {
-            let misses_rows = walk.rows.is_some_and(|seen| seen < rows);
+            // A header that counts too much must not hide the last pages.
+            let is_off = walk.rows.is_some_and(|seen| seen != rows)
+                || i64::try_from(pages.values_seen()) != Ok(chunk.num_values());
             let start = match pages.next_start() {
-                Ok(None) if misses_rows => pages.next_uncounted_start(),
+                Ok(None) if is_off => pages.next_uncounted_start(),
                 start => start,
             };
             let start = match start {
@@ -286,15 +306,7 @@ impl Walk {
         let mut pages = self.pages.unwrap_or_default();
         if let Some(error) = self.error {
             let bytes = self.end..bytes.end.max(self.end);
-            let reason = Some(error.message().to_owned());
-            pages.push(Found {
-                index: pages.len(),
-                bytes,
-                what: What::Data,
-                rows: None,
-                claimed: None,
-                reason,
-            });
+            pages.push(Found::lost(pages.len(), bytes, error.message().to_owned()));
         }
         pages
     }
@@ -307,7 +319,24 @@ impl Found {
             () if start.is_data() => What::Data,
             () => What::Other,
         };
-        Found { index: start.index, bytes: start.range(), what, rows, claimed: None, reason: None }
+        Found {
+            index: start.index,
+            bytes: start.range(),
+            what,
+            rows,
+            claimed: None,
+            entries: start.num_values().map_or(0, |entries| entries as u64),
+            encoding: start.encoding(),
+            rest: Rest::default(),
+            reason: None,
+        }
+    }
+
+    /// What should have been data pages, or one.
+    fn lost(index: usize, bytes: Range<u64>, reason: String) -> Found {
+        let (what, reason) = (What::Data, Some(reason));
+        let (rows, claimed, entries, encoding, rest) = (None, None, 0, None, Rest::default());
+        Found { index, bytes, what, rows, claimed, entries, encoding, rest, reason }
     }
 
     /// Takes a page of an unknown kind for a data page.
@@ -323,15 +352,29 @@ impl Found {
         bytes: Range<u64>,
         what: What,
     ) -> Result<(Found, Option<PageStart>)> {
-        let mut page = Found { index, bytes, what, rows: None, claimed: None, reason: None };
-        match pages.start_at(page.bytes.start, index) {
-            Ok(start) if Found::new(&start, None).what == what => return Ok((page, Some(start))),
-            Ok(start) => page.reason = Some(format!("a {} where none should be", start.header.type_)),
-            Err(error) if is_damage(&error) => page.reason = Some(error.message().to_owned()),
+        let reason = match pages.start_at(bytes.start, index) {
+            Ok(start) => {
+                let page = Found { bytes: bytes.clone(), ..Found::new(&start, None) };
+                if page.what == what {
+                    return Ok((page, Some(start)));
+                }
+                format!("a {} where none should be", start.header.type_)
+            }
+            Err(error) if is_damage(&error) => error.message().to_owned(),
             Err(error) => return Err(error),
-        }
-        Ok((page, None))
+        };
+        Ok((Found { what, ..Found::lost(index, bytes, reason) }, None))
     }
+}
+
+/// Decodes all pages, of which no more than `rows` rows are wanted.
+fn probe_all(reader: &mut ChunkReader, pages: &mut [Found], rows: u64) -> Result<()> {
+    let mut before = 0u64;
+    for page in pages {
+        probe(reader, page, rows.saturating_sub(before))?;
+        before = before.saturating_add(page.rows.unwrap_or(0));
+    }
+    Ok(())
 }
 
 /// Decodes a page, of which no more than `left` rows are wanted.
@@ -341,13 +384,13 @@ fn probe(reader: &mut ChunkReader, page: &mut Found, left: u64) -> Result<()> {
         return Ok(());
     }
     let start = reader.pages().start_at(page.bytes.start, page.index);
-    let rows = start.and_then(|start| match page.what {
-        What::Dictionary => reader.read_dictionary(&start).map(|()| 0),
+    let probed = start.and_then(|start| match page.what {
+        What::Dictionary => reader.read_dictionary(&start).map(|()| (0, Rest::default())),
         What::Data => reader.probe(start, left),
-        What::Other => Ok(0),
+        What::Other => Ok((0, Rest::default())),
     });
-    match rows {
-        Ok(rows) => page.rows = Some(rows),
+    match probed {
+        Ok((rows, rest)) => (page.rows, page.rest) = (Some(rows), rest),
         Err(error) if is_damage(&error) => page.reason = Some(error.message().to_owned()),
         Err(error) => return Err(error),
     }
@@ -379,7 +422,46 @@ fn settle(pages: &mut [Found], rows: u64, is_counted: bool) {
     }
 }
 
+/// Pages of which something else says that their headers are wrong are lost.
+fn disbelieve(pages: &mut [Found], chunk: ColumnChunk<'_>, is_counted: bool) {
+    let is_listed =
+        |encoding: Encoding| chunk.encodings().iter().any(|listed| same_name(*listed) == same_name(encoding));
+    let encodings = || pages.iter().filter(|page| page.what == What::Data).filter_map(|page| page.encoding);
+    // QUIRK: some writers' lists are wrong; a list that has the encoding of no page at all is not believed.
+    let lists = !chunk.encodings().is_empty() && (encodings().any(is_listed) || encodings().count() == 1);
+    let mut rests =
+        pages.iter().filter(|page| page.what == What::Data && page.reason.is_none()).map(|page| page.rest);
+    // QUIRK: some writers leave bytes behind the levels, others behind the values: in each page.
+    let first = rests.next().unwrap_or_default();
+    let is_habit = !(first.levels && first.values) && rests.all(|rest| rest == first);
+    for page in pages.iter_mut().filter(|page| page.what == What::Data && page.reason.is_none()) {
+        page.reason = match page.encoding {
+            Some(encoding) if lists && !is_listed(encoding) => {
+                Some(format!("{encoding} is not among the encodings of the column chunk"))
+            }
+            _ if page.rest != Rest::default() && !is_habit => {
+                Some("it has more bytes than the entries that its header says".to_owned())
+            }
+            _ => continue,
+        };
+        page.rows = page.claimed.or(page.rows).filter(|_| is_counted);
+    }
+}
+
+/// The two names of dictionary encoding mean the same.
+fn same_name(encoding: Encoding) -> Encoding {
+    match encoding {
+        Encoding::PLAIN_DICTIONARY => Encoding::RLE_DICTIONARY,
+        encoding => encoding,
+    }
+}
+
 impl Survey {
+    /// The rows that begin in whole page `page`.
+    pub(super) fn rows_in(&self, page: usize) -> usize {
+        self.pages.get(page).map_or(0, |page| (page.rows.end - page.rows.start) as usize)
+    }
+
     /// The rows that can be read, all together.
     pub fn rows(&self) -> u64 {
         self.pages.last().map_or(0, |page| page.before + (page.rows.end - page.rows.start))

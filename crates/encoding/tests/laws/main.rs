@@ -108,6 +108,21 @@ fn more_than_there_are_is_an_error() {
 }
 
 #[test]
+fn a_page_is_spent_with_its_last_value() {
+    for case in cases(N) {
+        let (page, n) = (write(&case), case.values.len());
+        let mut decoder = page.open().unwrap();
+        decoder.skip(n).unwrap();
+        assert!(decoder.is_spent(), "{case}: skipped");
+        let mut decoder = page.open().unwrap();
+        page.next(&mut *decoder, n.saturating_sub(8)).unwrap();
+        assert!(!decoder.is_spent() || n < 8 || page.bytes.is_empty(), "{case}: 8 are left");
+        page.next(&mut *decoder, n.min(8)).unwrap();
+        assert!(decoder.is_spent(), "{case}: decoded");
+    }
+}
+
+#[test]
 fn what_was_there_stays() {
     for case in cases(200) {
         let (page, n) = (write(&case).with_dictionary_page(), case.values.len());

@@ -156,6 +156,8 @@ pub(crate) struct Page {
     pub(crate) rows: Range<u64>,
     /// The rows of the file that its row group has.
     pub(crate) group_rows: Range<u64>,
+    /// Whether it is in a list.
+    pub(crate) is_nested: bool,
     /// Whether its entries may go on from page to page, as far as a reader knows.
     pub(crate) may_cut_rows: bool,
 }
@@ -203,6 +205,7 @@ pub(crate) fn pages(file: &Bytes, indexed: &Bytes) -> Vec<Page> {
                     body: start.body as usize..range.end as usize,
                     rows,
                     group_rows: group_rows.clone(),
+                    is_nested: leaf.max_rep() > 0,
                     may_cut_rows: leaf.max_rep() > 0 && start.header.data_page_header_v2.is_none(),
                 });
             }
@@ -283,7 +286,9 @@ pub(crate) fn consequences(
             chunk.iter().filter(|page| touches(&page.header) || touches(&page.body)).collect();
         must.extend(touched.iter().copied().filter(|page| touches(&page.body)).cloned());
         let may = &mut may[chunk[0].root];
-        if touched.iter().any(|page| page.is_dictionary) || header && !has_index {
+        // Of a wrong number of entries in a list, not even the page need be known.
+        let is_anywhere = header && (!has_index || chunk[0].is_nested);
+        if touched.iter().any(|page| page.is_dictionary) || is_anywhere {
             may.push(chunk[0].group_rows.clone());
         } else if let (Some(first), Some(last)) = (touched.first(), touched.last()) {
             let cut = u64::from(chunk.iter().any(|page| page.may_cut_rows) && !has_index);
