@@ -1,0 +1,140 @@
+//! `--on-corrupt` and `--loss-report`: what is whole of a damaged file is printed, and what is not is told.
+
+mod command;
+
+use command::{Folder, failure, success, wines};
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+const ROWS: usize = 200;
+/// Rows in the example's first row group, each of whose columns has one data page.
+const FIRST: usize = 100;
+
+/// The example with one byte of the year's only page in the first row group spoiled, and where the page is.
+fn spoiled(folder: &Folder) -> (String, u64, u64) {
+    let pages = success(&["pages", &wines(), "--format", "json", "--column", "year"]);
+    let pages: Value = serde_json::from_str(&pages).expect("JSON");
+    let page = &pages["pages"][0];
+    let number = |name: &str| page[name].as_u64().expect("a number");
+    let body = number("offset") + number("header_size");
+    let mut bytes = fs::read(wines()).expect("the example");
+    bytes[body as usize + 20] ^= 0x10;
+    let path = folder.path("spoiled.parquet");
+    fs::write(&path, bytes).expect("a file");
+    (path, number("offset"), body + number("compressed_size"))
+}
+
+/// Exit code, standard output and the lines on standard error.
+fn run(arguments: &[&str]) -> (i32, String, Vec<String>) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_marquetry")).args(arguments).output().expect("the binary runs");
+    let errors = String::from_utf8(output.stderr).expect("errors in UTF-8");
+    let code = output.status.code().expect("no signal");
+    (code, String::from_utf8(output.stdout).expect("UTF-8"), errors.lines().map(str::to_owned).collect())
+}
+
+fn good() -> Vec<String> {
+    success(&["cat", &wines(), "--format", "json"]).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn without_it_the_command_fails() {
+    let folder = Folder::new("losses-fail");
+    let (file, ..) = spoiled(&folder);
+    let (code, errors) = failure(&["cat", &file, "--format", "json"]);
+    assert_eq!(code, 1);
+    assert!(errors[0].contains("checksum mismatch") && errors[0].contains("column year"), "{errors:?}");
+}
+
+#[test]
+fn rows_that_are_whole_are_printed_and_the_rest_is_reported() {
+    let folder = Folder::new("losses-skip");
+    let (file, start, end) = spoiled(&folder);
+    let good = good();
+    assert_eq!(good.len(), ROWS);
+    for mode in ["skip-page", "skip-row-group"] {
+        let report = folder.path("lost.json");
+        let (code, rows, errors) =
+            run(&["cat", &file, "--format", "json", "--on-corrupt", mode, "--loss-report", &report]);
+        assert_eq!(code, 1, "{mode}");
+        assert!(rows.lines().eq(&good[FIRST..]), "{mode}");
+        assert!(errors[0].contains("lost: row group 0, column year, page 0, rows 0 to 99"), "{errors:?}");
+        assert!(
+            errors.last().is_some_and(|line| line.contains("100 rows left out, 0 values made null")),
+            "{errors:?}"
+        );
+        let report: Value =
+            serde_json::from_str(&fs::read_to_string(&report).expect("a report")).expect("JSON");
+        assert_eq!(
+            (&report["file"], &report["rows_left_out"]),
+            (&Value::from(file.as_str()), &Value::from(FIRST))
+        );
+        let loss = &report["losses"][0];
+        let place = ["row_group", "page", "first_row", "end_row", "first_byte", "end_byte"];
+        let place = place.map(|name| loss[name].as_u64().expect("a number"));
+        assert_eq!(place, [0, 0, 0, FIRST as u64, start, end], "{mode}");
+        assert_eq!(loss["column"], "year");
+        assert_eq!(report["losses"].as_array().map(Vec::len), Some(1));
+    }
+}
+
+#[test]
+fn values_that_are_lost_can_be_null() {
+    let folder = Folder::new("losses-null");
+    let (file, ..) = spoiled(&folder);
+    let (code, rows, errors) = run(&["cat", &file, "--format", "json", "--on-corrupt", "null-page"]);
+    assert_eq!(code, 1);
+    assert!(
+        errors.last().is_some_and(|line| line.contains("0 rows left out, 100 values made null")),
+        "{errors:?}"
+    );
+    let parse = |line: &str| -> Value { serde_json::from_str(line).expect("JSON") };
+    assert_eq!(rows.lines().count(), ROWS);
+    for (i, (found, expected)) in rows.lines().zip(&good()).enumerate() {
+        let (found, mut expected) = (parse(found), parse(expected));
+        if i < FIRST {
+            expected["year"] = Value::Null;
+        }
+        assert_eq!(found, expected, "row {i}");
+    }
+}
+
+#[test]
+fn what_is_not_read_is_not_missed() {
+    let folder = Folder::new("losses-unmet");
+    let (file, ..) = spoiled(&folder);
+    let report = folder.path("lost.json");
+    let skip = ["--on-corrupt", "skip-page", "--loss-report", &report];
+    let names = success(&[&["cat", &file, "--columns", "name", "--format", "json"][..], &skip].concat());
+    assert_eq!(names, success(&["cat", &wines(), "--columns", "name", "--format", "json"]));
+    let empty: Value = serde_json::from_str(&fs::read_to_string(&report).expect("a report")).expect("JSON");
+    assert_eq!((&empty["rows_left_out"], &empty["losses"]), (&Value::from(0), &Value::Array(vec![])));
+    let second = success(&[&["cat", &file, "--offset", "100", "--format", "json"][..], &skip].concat());
+    assert!(second.lines().eq(&good()[FIRST..]));
+}
+
+#[test]
+fn head_and_convert_take_it_too() {
+    let folder = Folder::new("losses-others");
+    let (file, ..) = spoiled(&folder);
+    let (code, rows, _) = run(&["head", "-n", "3", &file, "--format", "json", "--on-corrupt", "skip-page"]);
+    assert_eq!(code, 1);
+    assert!(rows.lines().eq(&good()[FIRST..FIRST + 3]));
+    let (out, report) = (folder.path("out.parquet"), folder.path("lost.json"));
+    let (code, _, errors) = run(&[
+        "convert",
+        &file,
+        &out,
+        "--on-corrupt",
+        "skip-page",
+        "--loss-report",
+        &report,
+        "--report",
+        "none",
+    ]);
+    assert_eq!(code, 1, "{errors:?}");
+    let report: Value = serde_json::from_str(&fs::read_to_string(&report).expect("a report")).expect("JSON");
+    assert_eq!(report["rows_left_out"], FIRST);
+    assert!(success(&["cat", &out, "--format", "json"]).lines().eq(&good()[FIRST..]));
+}
