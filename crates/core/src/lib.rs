@@ -2,7 +2,7 @@
 //!
 //! The modules are layers, bottom to top; a module uses only those before it:
 //! [`source`], [`logical`], [`schema`], [`order`], [`stats`], [`meta`], [`checkpoint`],
-//! [`index`], [`predicate`], [`page`], [`nesting`], [`read`] and
+//! [`index`], [`predicate`], [`page`], [`nesting`], [`prune`], [`read`] and
 //! [`write`](mod@write), [`io`], [`recover`](mod@recover), [`verify`](mod@verify). `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,7 @@ pub mod nesting;
 pub mod order;
 pub mod page;
 pub mod predicate;
+pub mod prune;
 pub mod read;
 pub mod recover;
 pub mod schema;

@@ -29,6 +29,7 @@ mod parse;
 mod position;
 
 pub use bind::Bound;
+pub(crate) use bind::{Condition, Edge, Node, Test};
 pub use evaluate::LeafValues;
 pub use literal::{Literal, Number};
 

@@ -21,7 +21,7 @@ mod statistics;
 pub mod truncate;
 mod wkb;
 
-pub use bloom::BloomFilter;
+pub use bloom::{BloomFilter, BloomFilterHead};
 pub use bounds::Bounds;
 pub use column_index::{ColumnIndexBuilder, PageCounts, boundary_order};
 pub use geo::GeoBounds;

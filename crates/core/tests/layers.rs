@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "source",
     "logical",
     "schema",
@@ -16,6 +16,7 @@ const LAYERS: [&str; 16] = [
     "predicate",
     "page",
     "nesting",
+    "prune",
     "read",
     "write",
     "io",

@@ -104,6 +104,11 @@ impl Condition {
         Ok(out)
     }
 
+    /// Which values pass the test, negated or not.
+    pub(crate) fn passes(&self, values: &Values) -> Result<Bits> {
+        passes(self, values)
+    }
+
     /// Evaluates the entries, and looks up the rows.
     fn look_up(&self, keys: &Values, dictionary: &Dictionary) -> Result<Bits> {
         let Values::W32(keys) = keys else {

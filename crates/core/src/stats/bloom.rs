@@ -135,6 +135,35 @@ impl BloomFilter {
     ///
     /// Fails if the header is damaged, if the filter is of another kind or larger than 128 MiB, or if bits are missing.
     pub fn read(bytes: &[u8]) -> Result<Self> {
+        let head = BloomFilterHead::read(bytes)?;
+        let (rest, num_bytes) = (&bytes[head.bits..], head.blocks * BLOCK_BYTES);
+        let Some(bits) = rest.get(..num_bytes) else {
+            return Err(Error::truncated(format!("bloom filter of {num_bytes} bytes, {} left", rest.len()))
+                .at(head.bits as u64));
+        };
+        Ok(BloomFilter { blocks: bits.as_chunks::<BLOCK_BYTES>().0.iter().map(words).collect() })
+    }
+
+    #[inline]
+    fn block_of(&self, hash: u64) -> usize {
+        block_of(hash, self.blocks.len())
+    }
+}
+
+/// The header of a filter of which only some blocks are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BloomFilterHead {
+    /// Where the bits begin.
+    bits: usize,
+    /// INVARIANT: 1 to [`MOST_BLOCKS`].
+    blocks: usize,
+}
+
+impl BloomFilterHead {
+    /// Reads the header at the start of `bytes`.
+    ///
+    /// Fails if it is damaged, or if the filter is of another kind or larger than 128 MiB.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(bytes);
         let header = BloomFilterHeader::read(&mut reader)?;
         let kind = (header.algorithm, header.hash, header.compression);
@@ -150,23 +179,33 @@ impl BloomFilter {
         if num_bytes > MOST_BLOCKS * BLOCK_BYTES {
             return Err(Error::limit(format!("bloom filter of {num_bytes} bytes; 128 MiB are read at most")));
         }
-        let rest = &bytes[reader.position()..];
-        let Some(bits) = rest.get(..num_bytes) else {
-            return Err(Error::truncated(format!("bloom filter of {num_bytes} bytes, {} left", rest.len()))
-                .at(reader.position() as u64));
-        };
-        let blocks = bits.as_chunks::<BLOCK_BYTES>().0.iter().map(|block| {
-            let words = block.as_chunks::<4>().0;
-            std::array::from_fn(|word| u32::from_le_bytes(words[word]))
-        });
-        Ok(BloomFilter { blocks: blocks.collect() })
+        Ok(BloomFilterHead { bits: reader.position(), blocks: num_bytes / BLOCK_BYTES })
     }
 
-    #[inline]
-    fn block_of(&self, hash: u64) -> usize {
-        // At most the number of blocks, less one.
-        (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
+    /// Where, counted from the header's first byte, the block is that a value of this [`hash`](BloomFilter::hash) is in.
+    pub fn block_of(self, hash: u64) -> Range<usize> {
+        let start = self.bits + block_of(hash, self.blocks) * BLOCK_BYTES;
+        start..start + BLOCK_BYTES
     }
+
+    /// Whether a block of 32 bytes may have the value of this hash.
+    pub fn might_contain(block: &[u8], hash: u64) -> bool {
+        match block.as_chunks::<BLOCK_BYTES>().0 {
+            [block] => words(block).iter().zip(mask(hash as u32)).all(|(word, bit)| word & bit != 0),
+            _ => true,
+        }
+    }
+}
+
+#[inline]
+fn block_of(hash: u64, blocks: usize) -> usize {
+    // At most the number of blocks, less one.
+    (((hash >> 32) * blocks as u64) >> 32) as usize
+}
+
+fn words(block: &[u8; BLOCK_BYTES]) -> [u32; 8] {
+    let words = block.as_chunks::<4>().0;
+    std::array::from_fn(|word| u32::from_le_bytes(words[word]))
 }
 
 #[inline]

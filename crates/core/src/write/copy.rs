@@ -17,6 +17,7 @@ use super::chunk_bytes::ChunkBytes;
 use super::file::EncodedChunk;
 use crate::meta::{ColumnChunk, ParquetMetaData};
 use crate::page::{Trust, plain_pages_are_believed};
+use crate::prune::bounds_are_believed;
 use crate::source::Source;
 use beside::Indexes;
 use marquetry_base::{Error, Limits, Result};
@@ -287,7 +288,7 @@ impl Origin<'_> {
     fn with_the_rest(&self, mut copied: CopiedChunk, settings: &CopySettings) -> Result<CopiedChunk> {
         let filter = beside::bloom_filter(&**self.source, self.chunk, &settings.limits, &mut copied.notes)?;
         copied.chunk.bloom_filter = filter;
-        if !trust::bounds_are_believed(self.created_by, self.chunk.leaf())
+        if !bounds_are_believed(self.created_by, self.chunk.leaf())
             && let Some(statistics) = &mut copied.chunk.metadata.statistics
             && (statistics.min.is_some() || statistics.max.is_some() || statistics.min_value.is_some())
         {

@@ -1,0 +1,260 @@
+//! Which rows of a row group may match a predicate, found out without reading them.
+//!
+//! | file | stage | asks | reads |
+//! |---|---|---|---|
+//! | `statistics` | statistics | bounds and null counts of the chunk | nothing: the footer has them |
+//! | `bloom` | bloom filters | equality | the header, and a block of 32 bytes a value |
+//! | `dictionary` | dictionaries | the values of chunks that have a dictionary only | the dictionary page |
+//! | `pages` | page index | bounds and null counts of each page | column index and offset index |
+//! | `extent`, `trust` | | what bounds and counts mean, and whether they are believed | |
+//! | `plan`, `ranges`, `report` | | what is known so far, ranges of rows, what was done | |
+//!
+//! Stages go from cheap to dear. A stage asks only for conditions that are still open *and* could still decide something.
+//!
+//! What is not certain is kept. Bounds may be cut or wide, counts missing; where they contradict themselves, or a writer
+//! is known for wrong ones, they are passed over. An index that is damaged is passed over too, and the report says so:
+//! a scan would not have failed on it. Only where the source fails to read does pruning fail.
+//!
+//! PERF: pages are tried one after the other, also where the index says that bounds are sorted: to have it parsed, each
+//! page was visited anyway, and a search would have to believe the word of the writer.
+
+mod bloom;
+mod dictionary;
+mod extent;
+mod pages;
+mod plan;
+mod ranges;
+mod report;
+mod statistics;
+mod trust;
+
+pub use report::{PruneNote, PruneReport, Stage, StageReport};
+pub(crate) use trust::bounds_are_believed;
+
+use crate::meta::{ColumnChunk, ParquetMetaData, RowGroup};
+use crate::predicate::Bound;
+use crate::source::Source;
+use marquetry_base::{Error, Kind, Limits, Result};
+use plan::{Plan, Verdict};
+use report::Counted;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What may match of a row group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kept {
+    /// No row.
+    None,
+    /// Every row does for sure: the predicate need not be evaluated.
+    All,
+    /// Rows in these ranges may: sorted, without overlap, and not touching. The others do not.
+    Some(Vec<Range<u64>>),
+}
+
+/// What pruning may use. By default everything.
+#[derive(Debug, Clone)]
+pub struct PruneOptions {
+    /// Statistics of row groups. Default: on.
+    pub statistics: bool,
+    /// Bloom filters. Default: on.
+    pub bloom_filters: bool,
+    /// Dictionary pages. Default: on.
+    pub dictionaries: bool,
+    /// Column and offset indexes. Default: on.
+    pub page_index: bool,
+    /// Dictionary pages that take more bytes in the file are not read. Default 1 MiB.
+    pub dictionary_bytes: u64,
+    /// What reading may cost.
+    pub limits: Arc<Limits>,
+}
+
+impl Default for PruneOptions {
+    fn default() -> Self {
+        PruneOptions {
+            statistics: true,
+            bloom_filters: true,
+            dictionaries: true,
+            page_index: true,
+            dictionary_bytes: 1 << 20,
+            limits: Arc::default(),
+        }
+    }
+}
+
+impl PruneOptions {
+    /// Nothing is used: all rows are kept, unless the predicate is never or always true.
+    pub fn none() -> Self {
+        PruneOptions {
+            statistics: false,
+            bloom_filters: false,
+            dictionaries: false,
+            page_index: false,
+            ..PruneOptions::default()
+        }
+    }
+
+    /// Only this stage is used.
+    pub fn only(stage: Stage) -> Self {
+        let mut options = PruneOptions::none();
+        *match stage {
+            Stage::Statistics => &mut options.statistics,
+            Stage::BloomFilters => &mut options.bloom_filters,
+            Stage::Dictionaries => &mut options.dictionaries,
+            Stage::PageIndex => &mut options.page_index,
+        } = true;
+        options
+    }
+
+    fn has(&self, stage: Stage) -> bool {
+        match stage {
+            Stage::Statistics => self.statistics,
+            Stage::BloomFilters => self.bloom_filters,
+            Stage::Dictionaries => self.dictionaries,
+            Stage::PageIndex => self.page_index,
+        }
+    }
+}
+
+/// Which rows of row group `row_group` may match `predicate`; what was asked and found is added to `report`.
+///
+/// Fails if the row group does not exist, if the predicate was bound to another schema, and if `source` fails to read.
+/// An index that is damaged, encrypted or too large is not used, which the report notes.
+///
+/// ```
+/// use marquetry_core::predicate::Predicate;
+/// use marquetry_core::prune::{Kept, PruneOptions, PruneReport, prune_row_group};
+/// # use marquetry_core::{meta::ParquetMetaData, source::Source};
+/// # fn example(source: &dyn Source, metadata: &ParquetMetaData) -> marquetry_base::Result<()> {
+/// let predicate = Predicate::parse("amount > 100")?.bind(metadata.schema())?;
+/// let mut report = PruneReport::default();
+/// for row_group in 0..metadata.num_row_groups() {
+///     let kept = prune_row_group(source, metadata, row_group, &predicate, &PruneOptions::default(), &mut report)?;
+///     if kept != Kept::None {
+///         println!("row group {row_group}: {kept:?}");
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn prune_row_group(
+    source: &dyn Source,
+    metadata: &ParquetMetaData,
+    row_group: usize,
+    predicate: &Bound,
+    options: &PruneOptions,
+    report: &mut PruneReport,
+) -> Result<Kept> {
+    if row_group >= metadata.num_row_groups() {
+        return Err(Error::argument(format!("row group {row_group} of {}", metadata.num_row_groups())));
+    }
+    if predicate.leaves().last().is_some_and(|leaf| *leaf >= metadata.schema().num_columns()) {
+        return Err(Error::argument("the predicate was bound to another schema"));
+    }
+    let group = metadata.row_group(row_group);
+    report.begin(group.num_rows());
+    let mut run = Run { source: Counted::new(source), metadata, group, options, plan: Plan::new(predicate) };
+    run.decide(report).map_err(|error| error.in_row_group(row_group))
+}
+
+/// The pruning of one row group.
+struct Run<'a> {
+    source: Counted<'a>,
+    metadata: &'a ParquetMetaData,
+    group: RowGroup<'a>,
+    options: &'a PruneOptions,
+    plan: Plan<'a>,
+}
+
+impl Run<'_> {
+    fn decide(&mut self, report: &mut PruneReport) -> Result<Kept> {
+        if self.group.num_rows() == 0 {
+            return Ok(Kept::None);
+        }
+        let mut kept = self.kept();
+        for stage in Stage::ALL {
+            if !matches!(kept, Kept::Some(_)) {
+                break;
+            }
+            if !self.options.has(stage) {
+                continue;
+            }
+            let start = Instant::now();
+            report.stage(stage).asked(self.group.num_rows());
+            kept = match stage {
+                Stage::PageIndex => self.ask_pages(report)?,
+                stage => {
+                    self.ask_each(stage, report)?;
+                    self.kept()
+                }
+            };
+            let (bytes, reads) = self.source.take();
+            report.stage(stage).found(&kept, self.group.num_rows(), bytes, reads, start.elapsed());
+        }
+        Ok(kept)
+    }
+
+    /// What is known without page ranges.
+    fn kept(&self) -> Kept {
+        match self.plan.verdict() {
+            Verdict { may: false, .. } => Kept::None,
+            Verdict { all: true, .. } => Kept::All,
+            _ => Kept::Some(vec![0..self.group.num_rows()]),
+        }
+    }
+
+    /// Asks a stage for all conditions that are open, until the row group is decided.
+    fn ask_each(&mut self, stage: Stage, report: &mut PruneReport) -> Result<()> {
+        for i in self.plan.open() {
+            // What was learnt of the others may have closed it.
+            if !self.plan.open().contains(&i) {
+                continue;
+            }
+            let column = self.plan.conditions[i].column;
+            let found = self.chunk(column).and_then(|chunk| match stage {
+                Stage::Statistics => Ok(Some(self.ask_statistics(i, chunk))),
+                Stage::BloomFilters => self.ask_bloom_filter(i, chunk),
+                Stage::Dictionaries => self.ask_dictionary(i, chunk),
+                Stage::PageIndex => Ok(None),
+            });
+            if let Some(Some(verdict)) = self.unless_damaged(found, stage, column, report)? {
+                if self.plan.learn(i, verdict) {
+                    report.stage(stage).helped(column, self.group.index());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn chunk(&self, column: usize) -> Result<ColumnChunk<'_>> {
+        let chunk = self.group.column(column)?;
+        // Where pages are in another file, so is what belongs to them.
+        let is_elsewhere = chunk.file_path().is_some_and(|path| !path.is_empty())
+            && chunk.data_end().is_none_or(|end| chunk.byte_range().is_ok_and(|range| range.start >= end));
+        match is_elsewhere {
+            true => Err(Error::unsupported("the pages are in another file, and so are the indexes")),
+            false => Ok(chunk),
+        }
+    }
+
+    /// Errors that a scan need not have are noted, and nothing was learnt; others are errors.
+    fn unless_damaged<T>(
+        &self,
+        found: Result<T>,
+        stage: Stage,
+        column: usize,
+        report: &mut PruneReport,
+    ) -> Result<Option<T>> {
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(error) => match error.kind() {
+                Kind::Corrupt | Kind::Truncated | Kind::Unsupported | Kind::Limit | Kind::Key => {
+                    let column = self.metadata.schema().column(column).dotted().clone();
+                    report.note(PruneNote { row_group: self.group.index(), column, stage, error });
+                    Ok(None)
+                }
+                _ => Err(error.in_column(self.metadata.schema().column(column).dotted().clone())),
+            },
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Bloom filters: whether a value that is looked for may be in a chunk.
+
+use super::Run;
+use super::plan::Verdict;
+use crate::meta::ColumnChunk;
+use crate::order::Order;
+use crate::predicate::{Condition, Edge, Test};
+use crate::source::Source;
+use crate::stats::{BloomFilter, BloomFilterHead};
+use marquetry_base::Result;
+use marquetry_encoding::Physical;
+use std::borrow::Cow;
+
+impl Run<'_> {
+    /// What the bloom filter says of condition `i`; `None` if it is not asked.
+    pub(super) fn ask_bloom_filter(&self, i: usize, chunk: ColumnChunk<'_>) -> Result<Option<Verdict>> {
+        let condition = self.plan.conditions[i];
+        let Some(values) = sought(condition, chunk) else { return Ok(None) };
+        let Some(offset) = chunk.bloom_filter_offset().filter(|offset| *offset > 0) else { return Ok(None) };
+        let end = match chunk.bloom_filter_length().and_then(|length| u64::try_from(length).ok()) {
+            Some(length) if length > 0 => offset.saturating_add(length),
+            _ => offset.saturating_add(FIRST_READ),
+        };
+        let end = end.min(offset.saturating_add(FIRST_READ)).min(self.source.len());
+        if end <= offset {
+            return Err(marquetry_base::Error::corrupt(format!("bloom filter at byte {offset}")));
+        }
+        let first = self.source.read_at(offset, (end - offset) as usize)?;
+        let head = BloomFilterHead::read(&first)?;
+        for value in &values {
+            let block = head.block_of(BloomFilter::hash(value));
+            let bytes = match first.get(block.clone()) {
+                Some(_) => first.slice(block),
+                None => self.source.read_at(offset.saturating_add(block.start as u64), block.len())?,
+            };
+            if BloomFilterHead::might_contain(&bytes, BloomFilter::hash(value)) {
+                return Ok(Some(Verdict::OPEN));
+            }
+        }
+        Ok(Some(Verdict { may: false, all: false }))
+    }
+}
+
+/// A header, and all of a small filter.
+const FIRST_READ: u64 = 4 << 10;
+/// More values are as good as sure to be found, and cost a read each.
+const MOST_VALUES: usize = 16;
+
+/// The values that a condition is true for, as a filter has hashed them; `None` if they are not few, or have several forms.
+fn sought<'a>(condition: &'a Condition, chunk: ColumnChunk<'_>) -> Option<Vec<Cow<'a, [u8]>>> {
+    if condition.is_negated {
+        return None;
+    }
+    let values: Vec<&[u8]> = match &condition.test {
+        Test::In(list) => list.iter().map(Vec::as_slice).collect(),
+        Test::Range(Edge::Included(first), Edge::Included(last)) => {
+            let is_zero = condition.order.is_zero(first) && condition.order.is_zero(last);
+            match first == last {
+                true => vec![first],
+                false if is_zero => vec![first, last],
+                false => return None,
+            }
+        }
+        _ => return None,
+    };
+    if values.len() > MOST_VALUES {
+        return None;
+    }
+    match (condition.order, chunk.leaf().physical()) {
+        // Of what writers make of two bytes there is no agreement, and of booleans there are two.
+        (Order::TotalFloat16 | Order::Bool, _) => None,
+        (Order::Decimal, Physical::FixedLenByteArray(width)) => {
+            Some(values.into_iter().filter_map(|value| widened(value, width)).map(Cow::Owned).collect())
+        }
+        // The same number may be stored with more zeros in front, or fewer.
+        (Order::Decimal, _) => None,
+        _ => Some(values.into_iter().map(Cow::Borrowed).collect()),
+    }
+}
+
+/// A decimal in `width` bytes; `None` if it has more, so that no value is equal to it.
+fn widened(value: &[u8], width: usize) -> Option<Vec<u8>> {
+    let sign = if value.first().is_some_and(|first| first & 0x80 != 0) { 0xff } else { 0 };
+    let more = width.checked_sub(value.len())?;
+    Some([vec![sign; more].as_slice(), value].concat())
+}

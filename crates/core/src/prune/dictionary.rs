@@ -1,0 +1,72 @@
+//! Dictionary pages: all the values of a chunk that has nothing but a dictionary.
+
+use super::Run;
+use super::extent::{Bounds, Outcomes};
+use super::plan::Verdict;
+use crate::meta::ColumnChunk;
+use crate::page::{ChunkPages, PageMemory, PageOptions, Trust};
+use crate::predicate::Test;
+use crate::source::Source;
+use bytes::Bytes;
+use marquetry_base::{Error, Result};
+use marquetry_format::{Encoding, PageType};
+use std::ops::Range;
+use std::sync::Arc;
+
+impl Run<'_> {
+    /// What the dictionary says of condition `i`; `None` if it does not have all values of the chunk, or is too large.
+    pub(super) fn ask_dictionary(&self, i: usize, chunk: ColumnChunk<'_>) -> Result<Option<Verdict>> {
+        let condition = self.plan.conditions[i];
+        let Some(place) = place(chunk).filter(|_| condition.test != Test::IsNull) else { return Ok(None) };
+        if place.end - place.start > self.options.dictionary_bytes {
+            return Ok(None);
+        }
+        let bytes = self.source.read_at(place.start, (place.end - place.start) as usize)?;
+        let part = Part { start: place.start, bytes };
+        let options = PageOptions {
+            limits: self.options.limits.clone(),
+            verify_checksums: true,
+            trust: Trust::of_writer(self.metadata.created_by()),
+        };
+        let mut pages = ChunkPages::new(Arc::new(part), chunk, options, PageMemory::default())?;
+        let start = pages.next_start()?.filter(|start| start.is_dictionary());
+        let start = start.ok_or_else(|| Error::corrupt("no dictionary where the footer says"))?;
+        let dictionary = pages.dictionary(&start)?;
+        let passing = condition.passes(dictionary.values())?;
+        let ones = passing.count_ones(0..passing.len());
+        let outcomes = Outcomes { pass: ones > 0, fail: ones < passing.len() };
+        Ok(Some(self.extent(chunk, Bounds::default()).verdict_of(condition, outcomes)))
+    }
+}
+
+/// Where the dictionary page is, if the footer says so, and that all data pages are indices into it.
+fn place(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
+    let stats = chunk.encoding_stats()?;
+    let is_data = |page: PageType| matches!(page, PageType::DATA_PAGE | PageType::DATA_PAGE_V2);
+    let mut data = stats.iter().filter(|stats| is_data(stats.page_type) && stats.count != 0).peekable();
+    data.peek()?;
+    let all =
+        data.all(|stats| matches!(stats.encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY));
+    let end = u64::try_from(chunk.data_page_offset()).ok()?;
+    let start = u64::try_from(chunk.dictionary_page_offset()?).ok()?;
+    (all && start > 0 && start < end && !chunk.is_encrypted()).then_some(start..end)
+}
+
+/// A part of a file, at its place.
+struct Part {
+    start: u64,
+    bytes: Bytes,
+}
+
+impl Source for Part {
+    fn len(&self) -> u64 {
+        self.start.saturating_add(self.bytes.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        match offset.checked_sub(self.start) {
+            Some(offset) => self.bytes.read_at(offset, len),
+            None => Err(Error::corrupt(format!("byte {offset} is before the dictionary"))),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The page index: bounds and null counts of each data page, and which rows it has.
+
+use super::extent::{Bounds, Extent, Nulls};
+use super::plan::Verdict;
+use super::ranges::push;
+use super::report::PruneReport;
+use super::{Kept, Run, Stage};
+use crate::index::{read_column_index, read_offset_index};
+use crate::meta::ColumnChunk;
+use crate::order::Order;
+use crate::predicate::Condition;
+use crate::schema::Leaf;
+use marquetry_base::{Error, Result};
+use marquetry_format::{ColumnIndex, OffsetIndex};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+impl Run<'_> {
+    /// The rows that open conditions leave.
+    pub(super) fn ask_pages(&mut self, report: &mut PruneReport) -> Result<Kept> {
+        let rows = self.group.num_rows();
+        let mut columns: BTreeMap<usize, Option<Pages>> = BTreeMap::new();
+        let mut rows_of: BTreeMap<usize, Vec<Range<u64>>> = BTreeMap::new();
+        for i in self.plan.open() {
+            let condition = self.plan.conditions[i];
+            let column = condition.column;
+            if let std::collections::btree_map::Entry::Vacant(entry) = columns.entry(column) {
+                let found = self.chunk(column).and_then(|chunk| self.pages(chunk));
+                let found = self.unless_damaged(found, Stage::PageIndex, column, report)?;
+                entry.insert(found.flatten());
+            }
+            let Some(pages) = columns.get(&column).and_then(Option::as_ref) else { continue };
+            let (verdict, ranges) = pages.ask(condition, self.order(column), self.leaf(column));
+            self.plan.learn(i, verdict);
+            if ranges.iter().map(|range| range.end - range.start).sum::<u64>() < rows {
+                report.stage(Stage::PageIndex).helped(column, self.group.index());
+            }
+            rows_of.insert(i, ranges);
+        }
+        let ranges = self.plan.rows(rows, &|i| rows_of.get(&i).cloned());
+        let kept = match self.plan.verdict() {
+            Verdict { all: true, .. } => Kept::All,
+            _ if ranges.is_empty() => Kept::None,
+            _ => Kept::Some(ranges),
+        };
+        for pages in columns.values().flatten() {
+            let left = match &kept {
+                Kept::None => 0,
+                Kept::All => pages.rows.len(),
+                Kept::Some(ranges) => pages.rows.iter().filter(|page| meets(page, ranges)).count(),
+            };
+            report.stage(Stage::PageIndex).counted(pages.rows.len(), left);
+        }
+        Ok(kept)
+    }
+
+    fn leaf(&self, column: usize) -> &Leaf {
+        self.metadata.schema().column(column)
+    }
+
+    /// The pages of a chunk; `None` if it lacks one of the indexes.
+    fn pages(&self, chunk: ColumnChunk<'_>) -> Result<Option<Pages>> {
+        let limits = &self.options.limits;
+        if chunk.column_index_range().is_none() || chunk.offset_index_range().is_none() {
+            return Ok(None);
+        }
+        let Some(bounds) = read_column_index(&self.source, chunk, limits)? else { return Ok(None) };
+        let Some(places) = read_offset_index(&self.source, chunk, limits)? else { return Ok(None) };
+        Pages::new(bounds, &places, self.group.num_rows(), chunk.leaf()).map(Some)
+    }
+}
+
+/// Whether a page has rows of the ranges, which are sorted.
+fn meets(page: &Range<u64>, ranges: &[Range<u64>]) -> bool {
+    let next = ranges.partition_point(|range| range.end <= page.start);
+    ranges.get(next).is_some_and(|range| range.start < page.end)
+}
+
+/// The data pages of a chunk.
+struct Pages {
+    bounds: ColumnIndex,
+    /// INVARIANT: as many as the index has pages; from 0 to the last row, without gaps.
+    rows: Vec<Range<u64>>,
+}
+
+impl Pages {
+    /// Fails if the two indexes do not fit each other, or the row group.
+    fn new(bounds: ColumnIndex, places: &OffsetIndex, rows: u64, leaf: &Leaf) -> Result<Self> {
+        let n = places.page_locations.len();
+        let starts = places.page_locations.iter().map(|page| u64::try_from(page.first_row_index));
+        let starts: Vec<u64> = starts
+            .collect::<Result<_, _>>()
+            .map_err(|_| Error::corrupt("offset index: a page begins at a negative row"))?;
+        let ends = starts.iter().skip(1).copied().chain([rows]);
+        let ranges: Vec<Range<u64>> =
+            starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect();
+        if starts.first() != Some(&0) || ranges.iter().any(|range| range.start > range.end) {
+            return Err(Error::corrupt(format!(
+                "offset index: the pages do not begin at rows 0 to {rows} in order"
+            )));
+        }
+        let lists = [
+            ("null_pages", Some(bounds.null_pages.len())),
+            ("min_values", Some(bounds.min_values.len())),
+            ("max_values", Some(bounds.max_values.len())),
+            ("null_counts", bounds.null_counts.as_ref().map(Vec::len)),
+            ("nan_counts", bounds.nan_counts.as_ref().map(Vec::len)),
+        ];
+        let wrong = lists.iter().find(|(_, len)| len.is_some_and(|len| len != n));
+        if let Some((name, Some(len))) = wrong {
+            return Err(Error::corrupt(format!("column index: {len} {name} for {n} pages")));
+        }
+        // A histogram of another length is none: some writers leave it empty.
+        let levels = usize::from(leaf.max_def()) + 1;
+        let is_right = |list: &Vec<i64>| list.len() == n * levels;
+        let histograms = bounds.definition_level_histograms.filter(is_right);
+        Ok(Pages { bounds: ColumnIndex { definition_level_histograms: histograms, ..bounds }, rows: ranges })
+    }
+
+    /// What is known of a condition for all rows, and the rows for which it may be true.
+    fn ask(&self, condition: &Condition, order: Option<Order>, leaf: &Leaf) -> (Verdict, Vec<Range<u64>>) {
+        let mut all = Verdict { may: false, all: true };
+        let mut ranges = Vec::new();
+        for (page, rows) in self.rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+            let found = self.extent(page, order, leaf).verdict(condition);
+            all = Verdict { may: all.may || found.may, all: all.all && found.all };
+            if found.may {
+                push(&mut ranges, rows.clone());
+            }
+        }
+        (all, ranges)
+    }
+
+    fn extent(&self, page: usize, order: Option<Order>, leaf: &Leaf) -> Extent<'_> {
+        let index = &self.bounds;
+        let rows = self.rows[page].end - self.rows[page].start;
+        let count = |list: &Option<Vec<i64>>| list.as_ref().map(|counts| counts[page]);
+        let levels = usize::from(leaf.max_def()) + 1;
+        let histograms = index.definition_level_histograms.as_deref();
+        let histogram = histograms.map(|histograms| &histograms[page * levels..][..levels]);
+        let nulls = Nulls::of(leaf, rows, count(&index.null_counts), histogram);
+        // A page of nothing but nulls has no bounds, whatever stands in their place.
+        let is_null = index.null_pages[page];
+        let nulls = match is_null && nulls.may_be_all(rows) {
+            true => Nulls::all(rows),
+            false => nulls,
+        };
+        let bounds = match order.filter(|_| !is_null) {
+            Some(order) => {
+                Bounds::of(leaf, order, Some(&index.min_values[page]), Some(&index.max_values[page]))
+            }
+            None => Bounds::default(),
+        };
+        let nans = count(&index.nan_counts).and_then(|nans| u64::try_from(nans).ok());
+        Extent { rows, nulls, nans, bounds }
+    }
+}

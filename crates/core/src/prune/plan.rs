@@ -1,0 +1,131 @@
+//! What is known of a predicate for a row group, so far.
+
+use super::ranges::{intersection, union};
+use crate::predicate::{Bound, Condition, Node};
+use std::ops::Range;
+
+/// What is known of a condition, or of a predicate, for some rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Verdict {
+    /// Whether it may be true for a row.
+    pub(super) may: bool,
+    /// Whether it is true for all rows.
+    pub(super) all: bool,
+}
+
+impl Verdict {
+    /// Nothing is known.
+    pub(super) const OPEN: Verdict = Verdict { may: true, all: false };
+
+    fn is_open(self) -> bool {
+        self.may && !self.all
+    }
+}
+
+/// A predicate, and what is known of its conditions.
+pub(super) struct Plan<'a> {
+    root: Part,
+    pub(super) conditions: Vec<&'a Condition>,
+    known: Vec<Verdict>,
+}
+
+/// The predicate's tree, conditions by their number.
+enum Part {
+    And(Vec<Part>),
+    Or(Vec<Part>),
+    Is(usize),
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(predicate: &'a Bound) -> Self {
+        let mut conditions = Vec::new();
+        let root = part(predicate, &mut conditions);
+        let known = vec![Verdict::OPEN; conditions.len()];
+        Plan { root, conditions, known }
+    }
+
+    /// What is known of the whole predicate.
+    pub(super) fn verdict(&self) -> Verdict {
+        self.of(&self.root)
+    }
+
+    fn of(&self, part: &Part) -> Verdict {
+        match part {
+            Part::Is(i) => self.known[*i],
+            Part::And(parts) => parts.iter().fold(Verdict { may: true, all: true }, |known, part| {
+                let next = self.of(part);
+                Verdict { may: known.may && next.may, all: known.all && next.all }
+            }),
+            Part::Or(parts) => parts.iter().fold(Verdict { may: false, all: false }, |known, part| {
+                let next = self.of(part);
+                Verdict { may: known.may || next.may, all: known.all || next.all }
+            }),
+        }
+    }
+
+    /// The conditions that are open, and are not in a part that is not.
+    pub(super) fn open(&self) -> Vec<usize> {
+        let mut out = Vec::new();
+        self.collect_open(&self.root, &mut out);
+        out
+    }
+
+    fn collect_open(&self, part: &Part, out: &mut Vec<usize>) {
+        if !self.of(part).is_open() {
+            return;
+        }
+        match part {
+            Part::Is(i) => out.push(*i),
+            Part::And(parts) | Part::Or(parts) => {
+                parts.iter().for_each(|part| self.collect_open(part, out));
+            }
+        }
+    }
+
+    /// Adds what was found out of condition `i`; returns whether that was more than was known.
+    pub(super) fn learn(&mut self, i: usize, found: Verdict) -> bool {
+        let known = &mut self.known[i];
+        let before = *known;
+        *known = Verdict { may: known.may && found.may, all: known.all || found.all };
+        *known != before
+    }
+
+    /// The rows for which the predicate may be true, `rows_of` being those of an open condition.
+    pub(super) fn rows(
+        &self,
+        rows: u64,
+        rows_of: &dyn Fn(usize) -> Option<Vec<Range<u64>>>,
+    ) -> Vec<Range<u64>> {
+        self.rows_of_part(&self.root, rows, rows_of)
+    }
+
+    fn rows_of_part(
+        &self,
+        part: &Part,
+        rows: u64,
+        rows_of: &dyn Fn(usize) -> Option<Vec<Range<u64>>>,
+    ) -> Vec<Range<u64>> {
+        let all = std::iter::once(0..rows).collect();
+        let verdict = self.of(part);
+        if !verdict.is_open() {
+            return if verdict.may { all } else { Vec::new() };
+        }
+        let each = |part: &Part| self.rows_of_part(part, rows, rows_of);
+        match part {
+            Part::Is(i) => rows_of(*i).unwrap_or(all),
+            Part::And(parts) => parts.iter().map(each).fold(all, |a, b| intersection(&a, &b)),
+            Part::Or(parts) => parts.iter().map(each).fold(Vec::new(), |a, b| union(&a, &b)),
+        }
+    }
+}
+
+fn part<'a>(bound: &'a Bound, conditions: &mut Vec<&'a Condition>) -> Part {
+    match bound.node() {
+        Node::And(parts) => Part::And(parts.iter().map(|bound| part(bound, conditions)).collect()),
+        Node::Or(parts) => Part::Or(parts.iter().map(|bound| part(bound, conditions)).collect()),
+        Node::Is(condition) => {
+            conditions.push(condition);
+            Part::Is(conditions.len() - 1)
+        }
+    }
+}

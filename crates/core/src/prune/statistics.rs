@@ -1,0 +1,56 @@
+//! The statistics of a row group's chunks.
+
+use super::extent::{Bounds, Extent, Nulls};
+use super::plan::Verdict;
+use super::{Run, bounds_are_believed};
+use crate::meta::ColumnChunk;
+use crate::order::Order;
+
+impl Run<'_> {
+    /// What the footer says of condition `i`.
+    pub(super) fn ask_statistics(&self, i: usize, chunk: ColumnChunk<'_>) -> Verdict {
+        let condition = self.plan.conditions[i];
+        let bounds = self.bounds(condition.column, chunk);
+        self.extent(chunk, bounds).verdict(condition)
+    }
+
+    /// What is known of all rows of a chunk but its bounds, and these.
+    pub(super) fn extent<'b>(&self, chunk: ColumnChunk<'b>, bounds: Bounds<'b>) -> Extent<'b> {
+        let rows = self.group.num_rows();
+        // QUIRK: where not each row is counted as a value, nulls are not counted either.
+        let is_complete = u64::try_from(chunk.num_values()) == Ok(rows);
+        let statistics = chunk.statistics().filter(|_| is_complete);
+        let sizes = chunk.size_statistics().filter(|_| is_complete);
+        let histogram = sizes.and_then(|sizes| sizes.definition_level_histogram.as_deref());
+        let nulls = statistics.and_then(|statistics| statistics.null_count);
+        let nans = statistics.and_then(|statistics| statistics.nan_count);
+        Extent {
+            rows,
+            nulls: Nulls::of(chunk.leaf(), rows, nulls, histogram),
+            nans: nans.and_then(|nans| u64::try_from(nans).ok()),
+            bounds,
+        }
+    }
+
+    /// The order that the bounds of a column are in; `None` if they are not believed.
+    pub(super) fn order(&self, column: usize) -> Option<Order> {
+        let leaf = self.metadata.schema().column(column);
+        let declared = self.metadata.column_orders().and_then(|orders| orders.get(column));
+        Order::for_reading(leaf, declared).filter(|_| bounds_are_believed(self.metadata.created_by(), leaf))
+    }
+
+    /// The bounds of a chunk: in the order that the footer declares, or else the deprecated ones where their order is
+    /// that of the type.
+    fn bounds<'b>(&self, column: usize, chunk: ColumnChunk<'b>) -> Bounds<'b> {
+        let Some(statistics) = chunk.statistics() else { return Bounds::default() };
+        let leaf = chunk.leaf();
+        let has_bounds = statistics.min_value.is_some() || statistics.max_value.is_some();
+        match (self.order(column), Order::for_deprecated(leaf)) {
+            (Some(order), _) if has_bounds => {
+                Bounds::of(leaf, order, statistics.min_value.as_deref(), statistics.max_value.as_deref())
+            }
+            (_, Some(order)) => Bounds::of(leaf, order, statistics.min.as_deref(), statistics.max.as_deref()),
+            _ => Bounds::default(),
+        }
+    }
+}
