@@ -1,0 +1,187 @@
+//! Columns are found, and literals become values: exactly, or with an error that says what would do.
+
+use marquetry_core::predicate::{Bound, LeafValues, Predicate};
+use marquetry_core::schema::Schema;
+use marquetry_encoding::{Bits, Values};
+
+fn schema() -> Schema {
+    Schema::parse(
+        "message m {
+            required int32 small (INTEGER(8,false));
+            required int64 price (DECIMAL(18,2));
+            optional binary name (STRING);
+            required int32 day (DATE);
+            required int64 at (TIMESTAMP(MILLIS,true));
+            required int64 wall (TIMESTAMP(MILLIS,false));
+            optional group person { required float height; required fixed_len_byte_array(16) id (UUID); }
+            optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
+            required fixed_len_byte_array(12) span (INTERVAL);
+            required boolean is_new;
+            required fixed_len_byte_array(2) half (FLOAT16);
+        }",
+    )
+    .unwrap()
+}
+
+fn bind(text: &str) -> marquetry_base::Result<Bound> {
+    Predicate::parse(text)?.bind(&schema())
+}
+
+#[test]
+fn errors_say_what_would_do() {
+    for (text, message) in [
+        ("nam = 'x'", "no column nam; did you mean name?"),
+        ("Name = 'x'", "did you mean name"),
+        ("person = 1", "person is a group; a predicate asks for one of its leaves, such as person.height"),
+        ("tags.list.element = 'x'", "inside a list or a map"),
+        ("name = 5", "write it in single quotes"),
+        ("price = '5'", "without quotes"),
+        ("day = 5", "a date is written '2024-01-31'"),
+        ("day = '2024-13-01'", "a date is written"),
+        ("day < timestamp '2024-01-01 00:00Z'", "has no zone"),
+        ("wall < '2024-01-01 00:00:00Z'", "without a zone"),
+        ("person.id = 'abc'", "a UUID is written"),
+        ("span < X'000000000000000000000000'", "not ordered"),
+        ("is_new = 1", "true or false"),
+        ("is_nan(price)", "can be NaN"),
+        ("starts_with(price, '1')", "only text and bytes"),
+        ("name", "write it in single quotes"),
+    ] {
+        let error = bind(text).unwrap_err();
+        assert!(error.message().contains(message), "{text}: {error}");
+    }
+    assert_eq!(bind("price = '5'").unwrap_err().place().column.as_deref(), Some("price"));
+}
+
+/// Which of some values are wanted.
+fn wanted(text: &str, values: Values) -> Vec<bool> {
+    let bound = bind(text).unwrap();
+    // What is never true asks for no column.
+    let leaf = bound.leaves().first().copied().unwrap_or_default();
+    let leaf_values = LeafValues { values: &values, validity: None, dictionary: None };
+    let found = bound.evaluate(values.len(), &[(leaf, leaf_values)]).unwrap();
+    (0..found.len()).map(|i| found.get(i)).collect()
+}
+
+#[test]
+fn literals_between_values_and_beyond_them() {
+    let price = || Values::W64([-101, -100, 0, 100, 101i64].map(|cents| cents as u64).to_vec());
+    for (text, expected) in [
+        ("price = 1.005", [false; 5]),
+        ("price != 1.005", [true; 5]),
+        ("price > 1.005", [false, false, false, false, true]),
+        ("price >= 1.00", [false, false, false, true, true]),
+        ("price < -1.005", [true, false, false, false, false]),
+        ("price <= -1.005", [true, false, false, false, false]),
+        ("price > -1.005", [false, true, true, true, true]),
+        ("price < 1e30", [true; 5]),
+        ("price > -inf", [true; 5]),
+        ("price < nan", [false; 5]),
+        ("price != nan", [true; 5]),
+        ("price in (1, 1.010, 1.0101, -1)", [false, true, false, true, true]),
+        ("not price between -1 and 1", [true, false, false, false, true]),
+    ] {
+        assert_eq!(wanted(text, price()), expected, "{text}");
+    }
+    let small = || Values::W32(vec![0, 7, 255]);
+    assert_eq!(wanted("small >= -1", small()), [true; 3]);
+    assert_eq!(wanted("small < -1", small()), [false; 3]);
+    assert_eq!(wanted("small < 99999999999999999999", small()), [true; 3]);
+    assert_eq!(wanted("small = 4294967296", small()), [false; 3]);
+    assert_eq!(wanted("small > 6.5", small()), [false, true, true]);
+}
+
+#[test]
+fn days_and_moments() {
+    let day = || Values::W32(vec![19_722, 19_723, 19_724]);
+    assert_eq!(wanted("day = '2024-01-01'", day()), [false, true, false]);
+    assert_eq!(wanted("day < timestamp '2024-01-01 00:00:01'", day()), [true, true, false]);
+    assert_eq!(wanted("day > timestamp '2023-12-31 23:59:59.5'", day()), [false, true, true]);
+    // 2024-01-01 08:00:00 in UTC, and a millisecond more.
+    let at = || Values::W64(vec![1_704_096_000_000, 1_704_096_000_001]);
+    assert_eq!(wanted("at = '2024-01-01 10:00:00+02:00'", at()), [true, false]);
+    assert_eq!(wanted("at > '2024-01-01T08:00:00.0005Z'", at()), [false, true]);
+    assert_eq!(wanted("at <= timestamp '2024-01-01 08:00:00'", at()), [true, false]);
+    assert_eq!(wanted("wall >= date '2024-01-02'", at()), [false, false]);
+}
+
+#[test]
+fn floats_are_rounded_once() {
+    let height = || Values::W32([0.1f32, f32::NAN, -0.0, f32::INFINITY, f32::MAX].map(f32::to_bits).to_vec());
+    for (text, expected) in [
+        ("person.height = 0.1", [true, false, false, false, false]),
+        ("person.height = 0", [false, false, true, false, false]),
+        ("person.height >= 0", [true, false, true, true, true]),
+        ("person.height > 1e39", [false, false, false, true, false]),
+        ("person.height < 1e39", [true, false, true, false, true]),
+        ("person.height = 1e39", [false; 5]),
+        ("not person.height < 1e39", [false, true, false, true, false]),
+        ("is_nan(person.height)", [false, true, false, false, false]),
+        ("person.height in (0, inf)", [false, false, true, true, false]),
+        ("person.height != 0", [true, true, false, true, true]),
+    ] {
+        assert_eq!(wanted(text, height()), expected, "{text}");
+    }
+}
+
+/// Every number, against the nearest of all binary16.
+#[test]
+fn halves_are_the_nearest() {
+    let all: Vec<u16> = (0..0x7c00).chain(0x8000..0xfc00).collect();
+    let mut values = marquetry_encoding::Fixed::new(2);
+    all.iter().for_each(|bits| values.push(&bits.to_le_bytes()));
+    let values = Values::Fixed(values);
+    let random = &mut crate::data::Random(3);
+    for i in 0..300 {
+        let near = crate::kinds::half(random.pick(&all));
+        let number = match i % 3 {
+            0 => near,
+            1 => near * (1.0 + random.below(1_000) as f64 / 1e6),
+            _ => near + (crate::kinds::half(random.pick(&all[..2])) / 2.0),
+        };
+        let distance = |bits: u16| (crate::kinds::half(bits) - number).abs();
+        let best = all
+            .iter()
+            .copied()
+            .min_by(|a, b| distance(*a).total_cmp(&distance(*b)).then((a & 1).cmp(&(b & 1))));
+        let best = crate::kinds::half(best.unwrap());
+        let found = wanted(&format!("half = {number:?}"), values.clone());
+        let found: Vec<f64> =
+            all.iter().zip(found).filter(|(_, is)| *is).map(|(bits, _)| crate::kinds::half(*bits)).collect();
+        assert!(found.iter().all(|value| *value == best) && !found.is_empty(), "{number}: {found:?}, {best}");
+    }
+}
+
+#[test]
+fn nulls_are_unknown() {
+    let bound = |text: &str| bind(text).unwrap();
+    let values = Values::Bytes(["a", "", "b"].into_iter().collect());
+    let validity = Bits::from_iter([true, false, true]);
+    let name = LeafValues { values: &values, validity: Some(&validity), dictionary: None };
+    for (text, expected) in [
+        ("name = 'a'", [true, false, false]),
+        ("not name = 'a'", [false, false, true]),
+        ("name = null", [false; 3]),
+        ("name != null", [false; 3]),
+        ("not (name = null)", [false; 3]),
+        ("name in ('a', null)", [true, false, false]),
+        ("name not in ('a', null)", [false; 3]),
+        ("name is null or name = 'b'", [false, true, true]),
+        ("not (name is null or name = 'b')", [true, false, false]),
+        ("starts_with(name, '')", [true, false, true]),
+        ("name >= ''", [true, false, true]),
+    ] {
+        let found = bound(text).evaluate(3, &[(2, name)]).unwrap();
+        assert_eq!(found, Bits::from_iter(expected), "{text}");
+    }
+}
+
+#[test]
+fn wrong_values_are_errors() {
+    let bound = bind("price > 1").unwrap();
+    let (narrow, none) = (Values::W32(vec![1, 2]), Values::W64(vec![]));
+    let of = |values| LeafValues { values, validity: None, dictionary: None };
+    assert!(bound.evaluate(2, &[(1, of(&narrow))]).unwrap_err().message().contains("W32"));
+    assert!(bound.evaluate(2, &[(1, of(&none))]).unwrap_err().message().contains("0 values"));
+    assert!(bound.evaluate(2, &[(0, of(&narrow))]).unwrap_err().message().contains("column 1"));
+}

@@ -1,0 +1,14 @@
+//! Predicates: what they mean, and that pruning by them loses no row.
+
+#[path = "../chunk/data.rs"]
+#[allow(dead_code)]
+mod data;
+
+mod ask;
+mod bind;
+mod corpus;
+mod damage;
+mod kinds;
+mod sample;
+mod soundness;
+mod text;
