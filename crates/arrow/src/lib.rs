@@ -14,6 +14,8 @@ pub mod arrow_writer;
 // Crate-private, because text in a `LeafBatch` is taken to be UTF-8 without another look: only batches from the chunk
 // reader of `marquetry-core`, which validates it, may get here.
 mod assemble;
+#[cfg(feature = "async")]
+pub mod async_reader;
 mod leaf;
 #[cfg(test)]
 mod sample;

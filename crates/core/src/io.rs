@@ -8,4 +8,4 @@ mod footer;
 pub use create::AtomicFile;
 pub use edit::{Edited, FileEdit, unreferenced_bytes};
 pub use file::LocalFile;
-pub use footer::{FooterRead, read_metadata};
+pub use footer::{FooterRead, TAIL_READ, read_metadata};

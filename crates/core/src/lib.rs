@@ -3,7 +3,7 @@
 //! The modules are layers, bottom to top; a module uses only those before it:
 //! [`source`], [`logical`], [`schema`], [`order`], [`stats`], [`meta`], [`checkpoint`],
 //! [`index`], [`predicate`], [`page`], [`nesting`], [`prune`], [`read`] and
-//! [`write`](mod@write), [`io`], [`recover`](mod@recover), [`verify`](mod@verify). `read` and `write` do not use each other.
+//! [`write`](mod@write), [`scan`], [`io`], [`recover`](mod@recover), [`verify`](mod@verify). `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
 
 pub mod checkpoint;
@@ -18,6 +18,7 @@ pub mod predicate;
 pub mod prune;
 pub mod read;
 pub mod recover;
+pub mod scan;
 pub mod schema;
 pub mod source;
 pub mod stats;

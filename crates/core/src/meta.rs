@@ -51,6 +51,11 @@ impl ParquetMetaData {
         ParquetMetaData { data_end: Some(data_end), ..self }
     }
 
+    /// Where the footer begins in its file, if it was read from one.
+    pub fn data_end(&self) -> Option<u64> {
+        self.data_end
+    }
+
     /// The schema.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
+use std::ops::Range;
 
 /// A file, or anything else of known length that can be read at any position, by several threads at a time.
 pub trait Source: Send + Sync {
@@ -14,6 +15,20 @@ pub trait Source: Send + Sync {
     /// Whether there are no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many of the `len` bytes from `offset` on to read for now, by who can go on with fewer: at least 1. A source
+    /// that has some of them already, and would have to fetch the others, says how many it has.
+    fn at_hand(&self, offset: u64, len: usize) -> usize {
+        let _ = offset;
+        len
+    }
+
+    /// Says which bytes will be read soon. A source for which requests are dear fetches them together, as far as they
+    /// are in the file; others do nothing. Fails only if fetching does.
+    fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
+        let _ = ranges;
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "source",
     "logical",
     "schema",
@@ -19,6 +19,7 @@ const LAYERS: [&str; 17] = [
     "prune",
     "read",
     "write",
+    "scan",
     "io",
     "recover",
     "verify",

@@ -2,6 +2,8 @@
 
 use super::options::ArrowReaderOptions;
 use super::{ChunkReader, Int96};
+#[cfg(feature = "async")]
+use crate::async_reader::Known;
 use crate::schema::{TypeOptions, to_arrow, to_arrow_as};
 use arrow_schema::SchemaRef;
 use marquetry_base::{Kind, Result};
@@ -17,11 +19,13 @@ use std::sync::Arc;
 /// What opening a file gives: cheap to clone, so that a file that is opened again need not be parsed again.
 #[derive(Debug, Clone)]
 pub struct ArrowReaderMetadata {
-    pub(super) metadata: Arc<ParquetMetaData>,
+    pub(crate) metadata: Arc<ParquetMetaData>,
     pub(super) fields: Arc<[Field]>,
     pub(super) schema: SchemaRef,
-    pub(super) options: ArrowReaderOptions,
+    pub(crate) options: ArrowReaderOptions,
     recovered_end: Option<u64>,
+    #[cfg(feature = "async")]
+    pub(crate) known: Option<Arc<Known>>,
 }
 
 impl ArrowReaderMetadata {
@@ -42,10 +46,18 @@ impl ArrowReaderMetadata {
             Some(wanted) => to_arrow_as(&fields, metadata.schema(), wanted)?,
             None => to_arrow(&fields, metadata.schema(), &key_values(&metadata), &types),
         };
-        Ok(ArrowReaderMetadata { metadata, fields, schema: Arc::new(schema), options, recovered_end: None })
+        Ok(ArrowReaderMetadata {
+            metadata,
+            fields,
+            schema: Arc::new(schema),
+            options,
+            recovered_end: None,
+            #[cfg(feature = "async")]
+            known: None,
+        })
     }
 
-    pub(super) fn read(source: &dyn Source, options: ArrowReaderOptions) -> Result<Self> {
+    pub(crate) fn read(source: &dyn Source, options: ArrowReaderOptions) -> Result<Self> {
         let error = match read_metadata(source, &options.limits) {
             Ok(footer) => return Self::try_new(Arc::new(footer.metadata), options),
             Err(error) => error,

@@ -4,6 +4,8 @@ use super::loss::OnCorrupt;
 use crate::schema::{Text, TypeOptions};
 use arrow_schema::{SchemaRef, TimeUnit};
 use marquetry_base::Limits;
+#[cfg(feature = "async")]
+use marquetry_core::io::TAIL_READ;
 use std::sync::Arc;
 
 /// How a file is read. The defaults are those of the `parquet` crate, except that checksums are verified.
@@ -16,6 +18,8 @@ pub struct ArrowReaderOptions {
     pub(crate) checkpoint_recovery: bool,
     pub(crate) on_corrupt: OnCorrupt,
     pub(crate) limits: Arc<Limits>,
+    #[cfg(feature = "async")]
+    pub(crate) footer_size_hint: usize,
 }
 
 /// Which unit INT96 timestamps get. A value that the unit cannot hold is an error, never another value.
@@ -40,6 +44,8 @@ impl Default for ArrowReaderOptions {
             on_corrupt: OnCorrupt::default(),
             checkpoint_recovery: false,
             limits: Arc::default(),
+            #[cfg(feature = "async")]
+            footer_size_hint: TAIL_READ,
         }
     }
 }
@@ -107,6 +113,16 @@ impl ArrowReaderOptions {
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = Arc::new(limits);
+        self
+    }
+
+    /// How many bytes of the end of a file to ask for first, where its bytes come late: a second request is needed only
+    /// if the footer is longer. What lies before the footer serves as well, such as page indexes. Default, and least, 64
+    /// KiB.
+    #[cfg(feature = "async")]
+    #[must_use]
+    pub fn with_footer_size_hint(mut self, bytes: usize) -> Self {
+        self.footer_size_hint = bytes.max(TAIL_READ);
         self
     }
 }

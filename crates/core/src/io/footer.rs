@@ -28,7 +28,7 @@ pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead>
             "not a Parquet file: {file_len} bytes, the shortest one has {SHORTEST}"
         )));
     }
-    let guess = file_len.min(TAIL_READ) as usize;
+    let guess = file_len.min(TAIL_READ as u64) as usize;
     let tail = source.read_at(file_len - guess as u64, guess)?;
     let (rest, Some(last_eight)) = (&tail[..guess - TAIL_LEN], tail.last_chunk::<TAIL_LEN>()) else {
         return Err(Error::truncated("not a Parquet file"));
@@ -81,4 +81,4 @@ const MAGIC_LEN: u64 = 4;
 /// The footer's length and the closing magic.
 const TAIL_LEN: usize = 8;
 /// The first read: most footers are shorter, and reading so much more than needed costs nothing noticeable.
-const TAIL_READ: u64 = 64 << 10;
+pub const TAIL_READ: usize = 64 << 10;

@@ -201,7 +201,11 @@ impl ChunkPages {
             return Err(Error::truncated("the file ends before the page header"));
         }
         let limit = self.options.limits.page_header_bytes;
-        let mut wanted = FIRST_HEADER_READ;
+        // A short page may be all that there is for now.
+        let mut wanted = match self.window_holds(offset) {
+            0 => self.source.at_hand(offset, FIRST_HEADER_READ),
+            held => held.min(FIRST_HEADER_READ),
+        };
         loop {
             let bytes = self.window_at(offset, wanted.min(there))?;
             let mut reader = Reader::with_limits(&bytes, &self.options.limits);
@@ -213,7 +217,7 @@ impl ChunkPages {
                 Err(error) if error.kind() == Kind::Truncated && bytes.len() < there => {
                     // The header has more bytes than there are in the window.
                     Limits::check("page_header_bytes", bytes.len() + 1, limit)?;
-                    wanted = bytes.len().saturating_mul(4).min(limit);
+                    wanted = bytes.len().saturating_mul(4).max(FIRST_HEADER_READ).min(limit);
                 }
                 Err(error) => return Err(in_header(error).shifted(offset)),
             }
@@ -363,11 +367,17 @@ impl ChunkPages {
         if offset < self.window_start || end > window_end {
             let wanted = self.ahead(offset, len).max(len as u64) + SLACK as u64;
             let there = self.source.len().saturating_sub(offset);
-            let read = usize::try_from(wanted.min(there)).unwrap_or(usize::MAX).max(len);
-            self.window = self.source.read_at(offset, read)?;
+            let read = usize::try_from(wanted.min(there)).unwrap_or(usize::MAX);
+            self.window = self.source.read_at(offset, self.source.at_hand(offset, read).max(len))?;
             self.window_start = offset;
         }
         Ok(self.window.slice((offset - self.window_start) as usize..))
+    }
+
+    /// How many bytes from `offset` on were read ahead.
+    fn window_holds(&self, offset: u64) -> usize {
+        let window_end = self.window_start + self.window.len() as u64;
+        if offset < self.window_start { 0 } else { window_end.saturating_sub(offset) as usize }
     }
 
     /// How far to read from `offset` on, where `len` bytes are needed.

@@ -1,0 +1,45 @@
+//! Reading files whose bytes come late, as a stream of record batches: object stores, web servers.
+//!
+//! No runtime is imposed: a file is anything that implements [`AsyncSource`], and a stream does nothing that is not
+//! asked of it by polling. Names are those that the `parquet` crate's users know.
+//!
+//! ```
+//! use futures::{StreamExt, executor::block_on};
+//! use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! let file = bytes::Bytes::from(std::fs::read(path)?);
+//! block_on(async {
+//!     let mut stream = ParquetRecordBatchStreamBuilder::new(file).await?.with_batch_size(1024).build()?;
+//!     while let Some(batch) = stream.next().await {
+//!         println!("{} rows", batch?.num_rows());
+//!     }
+//!     Ok::<(), marquetry_base::Error>(())
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is fetched
+//! 1. The end of the file: a request for its last 64 KiB, which have the footer of most files, and a second one if not.
+//! 2. For each row group the pages of the chosen columns, in few requests ([`RequestCost`]). While a row group is
+//!    decoded the next ones are fetched, up to [`with_prefetch`](ParquetRecordBatchStreamBuilder::with_prefetch) bytes.
+//!
+//! Decoding is work between two waits, done by whoever polls. Retries are up to the source.
+//!
+//! # Cancelling
+//! A stream can be dropped at any time, and so can a future that waits for its next batch: the stream goes on where it
+//! was when it is asked again.
+
+mod builder;
+mod fetch;
+mod metadata;
+mod row_group;
+mod source;
+mod stream;
+
+pub(crate) use metadata::Known;
+
+pub use builder::ParquetRecordBatchStreamBuilder;
+pub use marquetry_core::scan::RequestCost;
+pub use source::{AsyncSource, FileVersion, Tail};
+pub use stream::ParquetRecordBatchStream;

@@ -1,0 +1,92 @@
+//! Footers and page indexes that come late, and can be kept.
+
+use super::fetch::Remote;
+use super::source::{AsyncSource, FileVersion};
+use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
+use marquetry_base::{Error, Kind, Result};
+use marquetry_core::scan::{Buffered, RequestCost, index_ranges};
+use std::sync::Arc;
+
+/// What is known of a file that came late: which version it is, and bytes of it beside the footer.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(super) version: FileVersion,
+    pub(super) bytes: Buffered,
+}
+
+impl ArrowReaderMetadata {
+    /// Reads the footer of `source`: one request for the end of the file, and a second one if the footer is longer.
+    ///
+    /// The result knows which version of the file it is of. Keep it, clone it and hand it to
+    /// [`new_with_metadata`](crate::async_reader::ParquetRecordBatchStreamBuilder::new_with_metadata) to read the same
+    /// file again without reading its footer.
+    ///
+    /// Fails as [`load`](Self::load) does, or if the source does.
+    pub async fn load_async<S: AsyncSource + ?Sized>(
+        source: &S,
+        options: ArrowReaderOptions,
+    ) -> Result<Self> {
+        if options.checkpoint_recovery {
+            // It would read all of the file, backwards.
+            return Err(Error::argument("looking for a checkpoint needs a file that is at hand"));
+        }
+        let tail = source.read_tail(options.footer_size_hint).await?;
+        let version = tail.version;
+        let Some(start) = version.len.checked_sub(tail.bytes.len() as u64) else {
+            return Err(Error::new(Kind::Io, "more bytes given than the file has"));
+        };
+        let bytes = Buffered::new(version.len);
+        bytes.give(start, tail.bytes);
+        let remote = Remote { source, version: &version, cost: RequestCost::OBJECT_STORE };
+        let mut metadata = remote.run(&bytes, || Self::read(&bytes, options.clone())).await?;
+        // The footer was parsed; what was read before it may be indexes or pages.
+        bytes.keep(0..metadata.metadata.data_end().unwrap_or(0));
+        metadata.known = Some(Arc::new(Known { version, bytes }));
+        Ok(metadata)
+    }
+
+    /// Fetches the page indexes of the chosen columns, to be kept with the footer. Without that a stream fetches what it
+    /// needs of them, each time.
+    ///
+    /// Fails if the source does, or if the file is not the one any more that the footer is of.
+    pub async fn with_page_index<S: AsyncSource + ?Sized>(
+        mut self,
+        source: &S,
+        columns: &ProjectionMask,
+    ) -> Result<Self> {
+        let version = self.version_of(source).await?;
+        let bytes = self.known_bytes(&version);
+        let leaves: Vec<usize> =
+            (0..self.metadata.schema().num_columns()).filter(|&leaf| columns.leaf_included(leaf)).collect();
+        let groups = 0..self.metadata.num_row_groups();
+        let ranges = groups.flat_map(|group| index_ranges(&self.metadata, group, &leaves)).collect();
+        Remote { source, version: &version, cost: RequestCost::OBJECT_STORE }.fetch(&bytes, ranges).await?;
+        self.known = Some(Arc::new(Known { version, bytes }));
+        Ok(self)
+    }
+
+    /// Which version of the file the footer is of, if it was read by [`load_async`](Self::load_async).
+    pub fn file_version(&self) -> Option<&FileVersion> {
+        self.known.as_ref().map(|known| &known.version)
+    }
+
+    /// The version to read; of metadata that does not know it, the one that is there now.
+    pub(super) async fn version_of<S: AsyncSource + ?Sized>(&self, source: &S) -> Result<FileVersion> {
+        match self.file_version() {
+            Some(version) => Ok(version.clone()),
+            None => Ok(source.read_tail(FEW_BYTES).await?.version),
+        }
+    }
+
+    /// A buffer with what is known of the file already.
+    pub(super) fn known_bytes(&self, version: &FileVersion) -> Buffered {
+        let bytes = Buffered::new(version.len);
+        if let Some(known) = &self.known {
+            bytes.give_all_of(&known.bytes);
+        }
+        bytes
+    }
+}
+
+/// For a request that is only to tell the version: stores refuse to give no bytes.
+const FEW_BYTES: usize = 8;

@@ -1,0 +1,126 @@
+//! A stream gives what a reader gives, however it is cut and however slow the store is.
+
+use super::store::{Faults, Store};
+use super::{builder, collect, file, one, read, rows};
+use futures::executor::block_on;
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
+use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
+use marquetry_base::Limits;
+use marquetry_core::meta::ParquetMetaData;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn as_a_reader(
+        (count, group, page) in (1i64..3000, 1usize..900, 1usize..400),
+        mask in prop::collection::vec(any::<bool>(), 4),
+        row_groups in prop::option::of(prop::collection::vec(any::<prop::sample::Index>(), 0..6)),
+        (limit, offset) in (prop::option::of(0usize..3000), prop_oneof![Just(0), 0usize..3000]),
+        (batch, latency) in (1usize..1200, 0usize..3),
+        prefetch in prop_oneof![Just(0u64), Just(20_000), Just(1 << 30)],
+        (gap, largest) in (0u64..5000, 1u64..100_000),
+    ) {
+        let file = file(&rows(count), group, page);
+        let mut reader = builder(&file).with_offset(offset).with_batch_size(batch);
+        let names = ["id", "name", "price", "list"].into_iter().zip(&mask).filter(|(_, is_in)| **is_in);
+        let mask = ProjectionMask::columns(reader.parquet_schema(), names.map(|(name, _)| name));
+        let groups = reader.metadata().num_row_groups();
+        let row_groups: Option<Vec<_>> =
+            row_groups.map(|picked| picked.iter().map(|index| index.index(groups)).collect());
+        let store = Store::with(file, Faults { latency, ..Faults::default() });
+        let mut stream = block_on(ParquetRecordBatchStreamBuilder::new(store.clone())).unwrap()
+            .with_batch_size(batch)
+            .with_offset(offset)
+            .with_projection(mask.clone())
+            .with_prefetch(prefetch)
+            .with_request_cost(RequestCost { gap, largest });
+        reader = reader.with_projection(mask);
+        if let Some(limit) = limit {
+            reader = reader.with_limit(limit);
+            stream = stream.with_limit(limit);
+        }
+        if let Some(row_groups) = row_groups {
+            reader = reader.with_row_groups(row_groups.clone());
+            stream = stream.with_row_groups(row_groups);
+        }
+        let stream = stream.build().unwrap();
+        let schema = stream.schema().clone();
+        let given = collect(stream).unwrap();
+        prop_assert!(given.iter().all(|given| (1..=batch).contains(&given.num_rows())));
+        let expected = read(reader.build().unwrap()).unwrap();
+        prop_assert!(expected.iter().all(|expected| expected.schema() == schema));
+        prop_assert_eq!(one(&schema, &given), one(&schema, &expected));
+        prop_assert_eq!(store.running(), 0);
+    }
+}
+
+#[test]
+fn metadata_that_was_kept_spares_the_footer() {
+    let file = file(&rows(2000), 500, 100);
+    let store = Store::new(file.clone());
+    let all = ProjectionMask::all();
+    let metadata = block_on(async {
+        let metadata = ArrowReaderMetadata::load_async(&store, ArrowReaderOptions::new()).await?;
+        metadata.with_page_index(&store, &all).await
+    });
+    let metadata = metadata.unwrap();
+    assert_eq!(metadata.file_version().unwrap().len, file.len() as u64);
+    store.take_requests();
+    let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata.clone());
+    assert_eq!(collect(stream.build().unwrap()).unwrap().len(), 4);
+    // The tail of a file as small as this has everything.
+    assert_eq!(store.take_requests(), []);
+    // Metadata that came from elsewhere: which version there is has to be asked.
+    let metadata =
+        ArrowReaderMetadata::try_new(metadata.metadata().clone(), ArrowReaderOptions::new()).unwrap();
+    let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata);
+    assert_eq!(collect(stream.build().unwrap()).unwrap().len(), 4);
+    assert!(store.calls() > 1);
+}
+
+/// Footers may say that chunks are shorter than they are: what lies behind is found when it is missed.
+#[test]
+fn what_no_plan_foresees_is_fetched_when_it_is_missed() {
+    let batch = rows(5000);
+    let file = file(&batch, 2500, 300);
+    let metadata = builder(&file).metadata().clone();
+    let mut thrift = metadata.thrift().clone();
+    for column in thrift.row_groups.iter_mut().flat_map(|row_group| &mut row_group.columns) {
+        column.meta_data.as_mut().unwrap().total_compressed_size = 10;
+    }
+    let wrong = ParquetMetaData::from_thrift(thrift, &Limits::default()).unwrap();
+    let wrong = wrong.with_data_end(metadata.data_end().unwrap());
+    for latency in [0, 2] {
+        let store = Store::with(file.clone(), Faults { latency, ..Faults::default() });
+        let metadata =
+            ArrowReaderMetadata::try_new(Arc::new(wrong.clone()), ArrowReaderOptions::new()).unwrap();
+        let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata)
+            .with_request_cost(RequestCost { gap: 0, largest: 1 << 20 })
+            .with_batch_size(700)
+            .build()
+            .unwrap();
+        let schema = stream.schema().clone();
+        let given = collect(stream).unwrap();
+        assert!(store.calls() > 4, "{}", store.calls());
+        assert_eq!(one(&schema, &given), batch);
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let store = Store::new(file(&rows(100), 50, 10));
+    let stream = || block_on(ParquetRecordBatchStreamBuilder::new(store.clone())).unwrap();
+    assert!(stream().with_row_groups(vec![2]).build().unwrap_err().message().contains("no row group 2"));
+    assert!(stream().with_batch_size(0).build().unwrap_err().message().contains("0 rows"));
+    let options = ArrowReaderOptions::new().with_checkpoint_recovery(true);
+    assert!(block_on(ArrowReaderMetadata::load_async(&store, options)).is_err());
+    let skipping =
+        ArrowReaderOptions::new().with_on_corrupt(marquetry_arrow::arrow_reader::OnCorrupt::SkipPage);
+    let stream =
+        block_on(ParquetRecordBatchStreamBuilder::new_with_options(store.clone(), skipping)).unwrap();
+    assert!(stream.build().unwrap_err().message().contains("damaged"));
+    let error = block_on(ParquetRecordBatchStreamBuilder::new(Store::new("id,name\n1,oak\n"))).err().unwrap();
+    assert!(error.message().contains("not a Parquet file"), "{error}");
+}
