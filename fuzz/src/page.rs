@@ -9,7 +9,7 @@ use marquetry_codec::{Codec, Compressor};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
 use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, LeafBatch, Target};
+use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
 use marquetry_core::source::Source;
 use marquetry_encoding::{Physical, Values};
 use marquetry_format::{
@@ -99,7 +99,8 @@ impl Chunk {
         };
         let options =
             PageOptions { limits: Arc::new(limits), verify_checksums: false, trust: Trust::Believed };
-        let target = Target::new(schema.column(0), &fields[0], 0, self.want_keys);
+        let layout = if self.want_keys { Layout::Keys } else { Layout::Values };
+        let target = Target::new(schema.column(0), &fields[0], 0, layout);
         ColumnReader::new(self.source.clone(), self.metadata.clone(), &[0], 0, target, options)
     }
 

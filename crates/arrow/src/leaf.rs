@@ -181,17 +181,27 @@ fn from_values(
         (FixedSizeBinary(width), Values::Fixed(values)) => fixed::into_array(values, nulls, *width),
         (Utf8 | LargeUtf8 | Utf8View, Values::Bytes(views)) => {
             if !trusted && let Some(i) = views.first_not_utf8(0..views.len()) {
-                return Err(Error::corrupt(format!(
-                    "value {i} of the batch is not UTF-8; read it as binary"
-                )));
+                return Err(not_utf8(i));
             }
             bytes::text(views, nulls, to)
         }
+        (Utf8, values @ Values::Joined(_))
+            if !trusted && let Some(i) = values.first_not_utf8(0..values.len()) =>
+        {
+            Err(not_utf8(i))
+        }
+        (Utf8, Values::Joined(strings)) => bytes::joined_text(strings, nulls),
+        (Binary, Values::Joined(strings)) => bytes::joined_binary(strings, nulls),
         (Binary | LargeBinary | BinaryView, Values::Bytes(views)) => bytes::binary(views, nulls, to),
         (_, Values::W32(values)) if to.primitive_width() == Some(4) => words::as_is(values, nulls, to),
         (_, Values::W64(values)) if to.primitive_width() == Some(8) => words::as_is(values, nulls, to),
         _ => Err(Error::argument(format!("{} cannot be read as {to}", describe(leaf)))),
     }
+}
+
+#[cold]
+fn not_utf8(i: usize) -> Error {
+    Error::corrupt(format!("value {i} of the batch is not UTF-8; read it as binary"))
 }
 
 /// The column's types, for messages.

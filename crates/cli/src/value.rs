@@ -36,6 +36,7 @@ pub(crate) fn all<'a>(values: &'a Values, leaf: &'a Leaf) -> impl Iterator<Item 
         Values::W64(words) => json(&words[i].to_le_bytes(), leaf),
         Values::Fixed(fixed) => json(fixed.get(i), leaf),
         Values::Bytes(views) => json(views.get(i), leaf),
+        Values::Joined(strings) => json(strings.get(i), leaf),
     })
 }
 

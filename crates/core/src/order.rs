@@ -267,6 +267,7 @@ pub fn plain_value<'a>(values: &'a Values, i: usize, scratch: &'a mut [u8; 8]) -
         }
         Values::Fixed(values) => values.get(i),
         Values::Bytes(views) => views.get(i),
+        Values::Joined(strings) => strings.get(i),
     }
 }
 

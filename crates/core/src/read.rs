@@ -15,6 +15,6 @@ mod open_page;
 mod survey;
 
 pub use batch::LeafBatch;
-pub use chunk::{ChunkReader, Target};
+pub use chunk::{ChunkReader, Layout, Target};
 pub use column::{ColumnReader, Run};
 pub use survey::{LostPage, Survey, is_damage, survey};

@@ -5,7 +5,7 @@ use marquetry_base::{Error, Kind, Limits};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
 use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, Target};
+use marquetry_core::read::{ColumnReader, Layout, Target};
 use marquetry_format::{
     ColumnChunk, ColumnMetaData, DataPageHeader, DictionaryPageHeader, Encoding, FileMetaData, PageHeader,
     PageType, Repetition, RowGroup, SchemaElement, Type, Writer,
@@ -43,7 +43,7 @@ fn read(pages: Vec<u8>, limits: Limits) -> Error {
     let thrift = FileMetaData { schema: vec![root, leaf], row_groups, ..Default::default() };
     let metadata = Arc::new(ParquetMetaData::from_thrift(thrift, &limits).unwrap());
     let schema = metadata.schema();
-    let target = Target::new(schema.column(0), &Field::from_schema(schema)[0], 0, false);
+    let target = Target::new(schema.column(0), &Field::from_schema(schema)[0], 0, Layout::Values);
     let options = PageOptions { limits: Arc::new(limits), verify_checksums: true, trust: Trust::Believed };
     let file = Bytes::from([b"PAR1", &pages[..]].concat());
     ColumnReader::new(Arc::new(file), metadata, &[0], 0, target, options).read(1).unwrap_err()

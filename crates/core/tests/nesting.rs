@@ -7,7 +7,7 @@ use chunk::file::root;
 use chunk::model::{Datum, Node, Shredded, Style};
 use marquetry_base::Limits;
 use marquetry_core::nesting::{Field, FieldKind, Slots};
-use marquetry_core::read::Target;
+use marquetry_core::read::{Layout, Target};
 use marquetry_core::schema::Schema;
 use marquetry_encoding::{Bits, Physical};
 use marquetry_format::Repetition;
@@ -32,7 +32,7 @@ impl Sample {
     /// Levels of a leaf; without definition levels if a reader does not keep them for this leaf.
     fn slots(&self, root: &Field, leaf: usize, is_leaf: bool) -> Slots<'_> {
         let shredded = &self.shredded[leaf];
-        let target = Target::new(self.schema.column(leaf), root, leaf, false);
+        let target = Target::new(self.schema.column(leaf), root, leaf, Layout::Values);
         let is_flat = target.max_rep == 0;
         let keeps_def = target.keep_levels || !is_flat || is_leaf;
         Slots {

@@ -11,7 +11,7 @@ use marquetry_core::io::read_metadata;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
 use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, Run, Survey, Target, survey};
+use marquetry_core::read::{self, ColumnReader, Run, Survey, Target, survey};
 use marquetry_core::source::Source;
 use marquetry_encoding::{Physical, Values};
 use marquetry_format::{LogicalType, PageType, Repetition};
@@ -31,7 +31,7 @@ fn open(file: &File) -> Opened {
     let metadata = Arc::new(read_metadata(&*source, &Limits::default()).unwrap().metadata);
     let options = PageOptions { limits: Arc::default(), verify_checksums: true, trust: Trust::Believed };
     let fields = Field::from_schema(metadata.schema());
-    let target = Target::new(metadata.schema().column(0), &fields[0], 0, false);
+    let target = Target::new(metadata.schema().column(0), &fields[0], 0, read::Layout::Values);
     Opened { source, metadata, options, target }
 }
 

@@ -36,7 +36,9 @@
 
 use crate::delta_binary_packed::{Deltas, DeltasEncoder};
 use crate::delta_length_byte_array::{self as delta_length, INLINE, LENGTHS, Strings};
-use crate::{Decode, Encode, EncodedPage, Fixed, Physical, Shape, Values, Views, decode_all, encode_all};
+use crate::{
+    Decode, Encode, EncodedPage, Fixed, Joined, Physical, Shape, Values, Views, decode_all, encode_all,
+};
 use bytes::Bytes;
 use marquetry_base::{Error, PageBytes, Result};
 use marquetry_kernels as kernels;
@@ -93,15 +95,15 @@ impl Decoder {
     }
 
     /// Reads the lengths of the next `n` values and makes room in `last` for the longest. Returns where their suffixes
-    /// begin, and how many bytes those values have that do not just repeat the start of the one before.
+    /// begin, and how many bytes the values have.
     ///
     /// INVARIANT: each prefix is at most as long as the value before it, and each value is of the page's fixed width.
     /// A value is never longer than all suffixes up to it, so never longer than the page.
-    fn next(&mut self, n: usize) -> Result<(usize, u64)> {
+    fn next(&mut self, n: usize) -> Result<(usize, Size)> {
         self.prefix_lengths.clear();
         self.prefixes.decode(n, &mut self.prefix_lengths)?;
         let start = self.suffixes.next(n)?.start;
-        let (mut before, mut longest, mut new) = (u64::from(self.last_len), 0, 0);
+        let (mut before, mut longest, mut size) = (u64::from(self.last_len), 0, Size::default());
         for (&prefix, &suffix) in self.prefix_lengths.iter().zip(self.suffixes.lengths()) {
             if u64::from(prefix) > before {
                 // QUIRK: parquet-mr before 1.8 let the first prefix of a page count from the last value of the page
@@ -110,36 +112,37 @@ impl Decoder {
             }
             before = u64::from(prefix) + u64::from(suffix);
             longest = longest.max(before);
-            new += if suffix > 0 { before } else { 0 };
+            size.new += if suffix > 0 { before } else { 0 };
+            size.all += before;
             if let Shape::Fixed(width) = self.shape
                 && before != width as u64
             {
                 return Err(Error::corrupt(format!("a value of {before} bytes, not {width}")));
             }
         }
-        self.budget = self.budget.checked_sub(new).ok_or_else(|| {
+        self.budget = self.budget.checked_sub(size.new).ok_or_else(|| {
             let len = self.page.len();
             Error::limit(format!("a page of {len} bytes repeats prefixes to over {EXPANSION} times its size"))
         })?;
         let room = (longest as usize + WORD).max(self.last.len()).max(SHORT);
         self.last.resize(room, 0);
-        Ok((start, new))
+        Ok((start, size))
     }
 
-    /// Reads `n` values and hands each one to `take`; `reserve` gets the number of bytes to come, before they come.
+    /// Reads `n` values and hands each one to `take`; `reserve` gets the sizes of those to come, before they come.
     fn for_each<O>(
         &mut self,
         n: usize,
         out: &mut O,
-        reserve: impl Fn(&mut O, u64),
+        reserve: impl Fn(&mut O, Size) -> Result<()>,
         take: impl Fn(&mut O, Value<'_>),
     ) -> Result<()> {
         let mut left = n;
         while left > 0 {
             let now = left.min(LENGTHS);
             left -= now;
-            let (mut position, new) = self.next(now)?;
-            reserve(out, new);
+            let (mut position, size) = self.next(now)?;
+            reserve(out, size)?;
             let padded = self.page.padded();
             for (&prefix, &suffix) in self.prefix_lengths.iter().zip(self.suffixes.lengths()) {
                 let (prefix_len, len) = (prefix as usize, prefix as usize + suffix as usize);
@@ -158,6 +161,15 @@ impl Decoder {
         }
         Ok(())
     }
+}
+
+/// How many bytes values have.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    /// Those that do not just repeat the start of the value before them.
+    new: u64,
+    /// All of them.
+    all: u64,
 }
 
 /// A value that was put together.
@@ -180,7 +192,11 @@ impl Decode for Decoder {
         match self.shape {
             Shape::Fixed(width) => {
                 let out = out.as_fixed(width)?;
-                self.for_each(n, out, |_, _| (), |out, value| out.push(value.bytes()))
+                self.for_each(n, out, |_, _| Ok(()), |out, value| out.push(value.bytes()))
+            }
+            _ if let Values::Joined(out) = out => {
+                let reserve = |out: &mut Joined, size: Size| out.make_room(size.all as usize);
+                self.for_each(n, out, reserve, |out, value| out.push_padded(value.padded, value.len as usize))
             }
             _ => {
                 let mut arena = Arena::new(out.as_bytes()?);
@@ -192,7 +208,7 @@ impl Decode for Decoder {
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
-        self.for_each(n, &mut (), |_, _| (), |_, _| ())
+        self.for_each(n, &mut (), |_, _| Ok(()), |_, _| ())
     }
 
     fn is_spent(&self) -> bool {
@@ -214,10 +230,11 @@ impl<'a> Arena<'a> {
         Arena { out, views: Vec::new(), bytes: Vec::new(), last: None }
     }
 
-    fn reserve(&mut self, bytes: u64) {
+    fn reserve(&mut self, size: Size) -> Result<()> {
         let room = ARENA - self.bytes.len().min(ARENA);
         // A copy of the last string may take that much more, for a moment.
-        self.bytes.reserve((bytes as usize).min(room) + SHORT);
+        self.bytes.reserve((size.new as usize).min(room) + SHORT);
+        Ok(())
     }
 
     #[inline]

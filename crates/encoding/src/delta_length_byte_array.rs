@@ -55,6 +55,10 @@ impl Decoder {
 impl Decode for Decoder {
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
         let strings = &mut self.0;
+        if let Values::Joined(out) = out {
+            let range = strings.next(n)?;
+            return out.push_strings(&strings.page.as_slice()[range], &strings.lengths);
+        }
         let out = out.as_bytes()?;
         let buffer = [strings.page.to_bytes()];
         let mut left = n;

@@ -111,6 +111,11 @@ impl Dictionary {
                     views.resize(views.len() + n, view[0]);
                 });
             }
+            (Values::Bytes(dictionary), Values::Joined(out)) => {
+                for _ in 0..n {
+                    out.push_views(&dictionary.views()[at..=at], dictionary)?;
+                }
+            }
             (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
         }
         Ok(())
@@ -135,6 +140,13 @@ pub fn look_up(dictionary: &Values, indices: &[u32], out: &mut Values) -> Result
             .push_views(dictionary.buffers(), |views, base| {
                 kernels::gather_views(dictionary.views(), indices, base, views)
             }),
+        (Values::Bytes(dictionary), Values::Joined(out)) => {
+            let mut views = Vec::new();
+            match kernels::gather_views(dictionary.views(), indices, 0, &mut views) {
+                Ok(()) => return out.push_views(&views, dictionary),
+                Err(max) => Err(max),
+            }
+        }
         (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
     };
     looked_up.map_err(|max| outside(max, dictionary.len()))

@@ -27,6 +27,7 @@ pub mod delta_binary_packed;
 pub mod delta_byte_array;
 pub mod delta_length_byte_array;
 pub mod dictionary;
+mod joined;
 pub mod levels;
 pub mod plain;
 pub mod registry;
@@ -35,6 +36,7 @@ mod shape;
 mod values;
 mod views;
 
+pub use joined::Joined;
 pub use marquetry_kernels::{
     Bits, compact_u32 as compact_w32, compact_u64 as compact_w64, compact_u128 as compact_views, min_max_f32,
     min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64,

@@ -107,9 +107,12 @@ impl Decode for Decoder {
             }
             Shape::Bytes => {
                 let (page, position) = (&self.page, self.position);
-                let end = out.as_bytes()?.push_views(&[page.to_bytes()], |views, buffer| {
-                    kernels::plain_views(page.padded(), page.len(), position, n, buffer, views)
-                });
+                let end = match out {
+                    Values::Joined(out) => out.push_plain(page.padded(), page.len(), position, n)?,
+                    out => out.as_bytes()?.push_views(&[page.to_bytes()], |views, buffer| {
+                        kernels::plain_views(page.padded(), page.len(), position, n, buffer, views)
+                    }),
+                };
                 self.position = end.ok_or_else(|| self.short(n))?;
             }
         }
@@ -173,6 +176,7 @@ impl Encode for Encoder {
                 self.bytes.extend_from_slice(&values.as_bytes()[range.start * width..range.end * width]);
             }
             Values::Bytes(views) => views.write_plain(range, &mut self.bytes),
+            Values::Joined(_) => return Err(crate::values::wrong_shape(self.shape, values)),
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Decoded values: one buffer for each shape, in the layout that Arrow arrays are made from without a copy.
 
-use crate::{Bits, Shape, Views};
+use crate::{Bits, Joined, Shape, Views};
 use marquetry_base::{Error, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
@@ -18,6 +18,8 @@ pub enum Values {
     Fixed(Fixed),
     /// BYTE_ARRAY.
     Bytes(Views),
+    /// BYTE_ARRAY, where it was asked for: only what is decoded is ever laid out so.
+    Joined(Joined),
 }
 
 /// Values of the same number of bytes each, end to end. The number of values is kept apart, because the width may be 0.
@@ -36,7 +38,7 @@ impl Values {
             Values::W32(_) => Shape::W32,
             Values::W64(_) => Shape::W64,
             Values::Fixed(values) => Shape::Fixed(values.width),
-            Values::Bytes(_) => Shape::Bytes,
+            Values::Bytes(_) | Values::Joined(_) => Shape::Bytes,
         }
     }
 
@@ -48,6 +50,7 @@ impl Values {
             Values::W64(values) => values.len(),
             Values::Fixed(values) => values.len,
             Values::Bytes(views) => views.len(),
+            Values::Joined(strings) => strings.len(),
         }
     }
 
@@ -64,6 +67,7 @@ impl Values {
             Values::W64(values) => values.clear(),
             Values::Fixed(values) => values.clear(),
             Values::Bytes(views) => views.clear(),
+            Values::Joined(strings) => strings.clear(),
         }
     }
 
@@ -75,6 +79,7 @@ impl Values {
             Values::W64(values) => values.reserve(n),
             Values::Fixed(values) => values.bytes.reserve(n * values.width),
             Values::Bytes(views) => views.reserve(n),
+            Values::Joined(strings) => strings.reserve(n),
         }
     }
 
@@ -86,21 +91,26 @@ impl Values {
             Values::W64(values) => values.resize(values.len() + n, 0),
             Values::Fixed(values) => values.push_defaults(n),
             Values::Bytes(views) => views.push_defaults(n),
+            Values::Joined(strings) => strings.push_defaults(n),
         }
     }
 
-    /// Runs `decode` with `scratch`, emptied, which must be of the same shape. For byte strings `scratch` has this
+    /// Runs `decode` with `scratch`, emptied, which must be of the same layout. For byte strings `scratch` has this
     /// value's buffers meanwhile, so that what is decoded into it can be expanded into this value.
     pub fn lend<R>(&mut self, scratch: &mut Values, decode: impl FnOnce(&mut Values) -> R) -> R {
         scratch.clear();
-        if let (Values::Bytes(out), Values::Bytes(lent)) = (&mut *self, &mut *scratch) {
-            out.swap_buffers(lent);
-        }
+        self.swap_buffers(scratch);
         let result = decode(scratch);
-        if let (Values::Bytes(out), Values::Bytes(lent)) = (self, scratch) {
-            out.swap_buffers(lent);
-        }
+        self.swap_buffers(scratch);
         result
+    }
+
+    fn swap_buffers(&mut self, scratch: &mut Values) {
+        match (self, scratch) {
+            (Values::Bytes(out), Values::Bytes(lent)) => out.swap_buffers(lent),
+            (Values::Joined(out), Values::Joined(lent)) => out.swap_bytes(lent),
+            _ => {}
+        }
     }
 
     /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next of `dense` for a 1, the
@@ -116,6 +126,7 @@ impl Values {
                 out.len += n;
             }
             (Values::Bytes(out), Values::Bytes(dense)) => out.push_expanded(dense, validity, first, n),
+            (Values::Joined(out), Values::Joined(dense)) => out.push_expanded(dense, validity, first, n),
             (out, dense) => unreachable!("{:?} expanded into {:?}", dense.shape(), out.shape()),
         }
     }
@@ -133,6 +144,7 @@ impl Values {
             (Values::W64(out), Values::W64(values)) => out.extend_from_slice(&values[range]),
             (Values::Fixed(out), Values::Fixed(values)) => out.push_range(values, range),
             (Values::Bytes(out), Values::Bytes(views)) => out.push_copied(views, range),
+            (Values::Joined(out), Values::Joined(strings)) => out.push_range(strings, range),
             (out, other) => unreachable!("{:?} appended to {:?}", other.shape(), out.shape()),
         }
     }
@@ -148,6 +160,16 @@ impl Values {
             Values::W64(_) => range.len() * 8,
             Values::Fixed(values) => range.len() * values.width,
             Values::Bytes(views) => views.data_bytes(range),
+            Values::Joined(strings) => strings.data_bytes(range),
+        }
+    }
+
+    /// The first byte string in `range` that is not UTF-8, if any; of other shapes none is.
+    pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
+        match self {
+            Values::Bytes(views) => views.first_not_utf8(range),
+            Values::Joined(strings) => strings.first_not_utf8(range),
+            _ => None,
         }
     }
 

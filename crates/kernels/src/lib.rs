@@ -36,6 +36,6 @@ pub use sum::{prefix_sum_u32, prefix_sum_u64};
 pub use table::Kernels;
 pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u32, unpack_u64};
 pub use views::{
-    Survey, concat_views, inline_view, join_views, long_view, plain_strings, plain_views, push_padded,
-    rebase_views, survey, view_at, view_bytes, view_is_inline, view_len,
+    Survey, concat_views, inline_view, join_views, long_view, plain_joined, plain_strings, plain_views,
+    push_padded, rebase_views, survey, view_at, view_bytes, view_is_inline, view_len,
 };

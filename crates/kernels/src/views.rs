@@ -83,6 +83,57 @@ pub fn plain_views(
     Some(position)
 }
 
+/// Appends `n` PLAIN byte strings that begin at `position` of `page[..len]`, end to end, to `bytes`, and where each of
+/// them ends to `offsets`, modulo 2^32; counting starts at the length of `bytes`. Returns the position behind the last,
+/// or `None` if a string would end outside; then some may have been appended.
+pub fn plain_joined(
+    page: &[u8],
+    len: usize,
+    position: usize,
+    n: usize,
+    offsets: &mut Vec<u32>,
+    bytes: &mut Vec<u8>,
+) -> Option<usize> {
+    let (padded, page) = (page, &page[..len]);
+    let (mut position, mut left) = (position, n);
+    // Four bytes each at least: what is reserved was earned by the input.
+    offsets.reserve(n.min(len.saturating_sub(position) / 4));
+    while left > 0 {
+        let block = left.min(BLOCK);
+        left -= block;
+        // PERF: where a string is depends on the length of the one before it, but no copy waits for another.
+        let (first, mut end) = (offsets.len(), bytes.len());
+        let start = position;
+        for _ in 0..block {
+            let size = u32::from_le_bytes(*page.get(position..)?.first_chunk()?) as usize;
+            position = (position + 4).checked_add(size).filter(|&end| end <= len)?;
+            end += size;
+            offsets.push(end as u32);
+        }
+        let (mut from, mut before) = (start, bytes.len() as u32);
+        let total = end - bytes.len();
+        bytes.reserve(total + CHUNK);
+        let to = bytes.spare_capacity_mut();
+        let mut at = 0;
+        for &end in &offsets[first..] {
+            let size = end.wrapping_sub(before) as usize;
+            before = end;
+            let source = &padded[from + 4..];
+            match (source.first_chunk::<CHUNK>(), to[at..].first_chunk_mut::<CHUNK>()) {
+                // What is too much is overwritten by the next string.
+                (Some(chunk), Some(to)) if size <= CHUNK => _ = to.write_copy_of_slice(chunk),
+                _ => copy_exact(&source[..size], &mut to[at..][..size]),
+            }
+            at += size;
+            from += 4 + size;
+        }
+        assert_eq!(at, total);
+        // SAFETY: `total` bytes were written, string by string without a gap.
+        unsafe { bytes.set_len(bytes.len() + total) };
+    }
+    Some(position)
+}
+
 /// Adds `base` to the buffer number of each view that is not inline.
 pub fn rebase_views(views: &mut [u128], base: u32) {
     for view in views {
@@ -130,6 +181,8 @@ pub fn plain_strings<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u
 
 /// Bytes that are copied at once: most strings.
 const CHUNK: usize = 32;
+/// Strings whose lengths are read before their bytes are: their offsets stay in the first-level cache.
+const BLOCK: usize = 1024;
 
 /// Appends strings, with their lengths before them if `PLAIN`, and where each of them ends.
 #[inline(always)]

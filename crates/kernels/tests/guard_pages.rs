@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use marquetry_kernels::{
-    Bits, Kernels, concat_views, gather, join_views, long_view, pack_u64, plain_strings, plain_views,
-    split_u32, split_u64,
+    Bits, Kernels, concat_views, gather, join_views, long_view, pack_u64, plain_joined, plain_strings,
+    plain_views, split_u32, split_u64,
 };
 use std::ptr;
 
@@ -145,6 +145,12 @@ fn strings() {
         join_views(&views, [&*page].into_iter(), |end| end, &mut ends, &mut bytes);
         assert_eq!(bytes, string.repeat(3));
         assert_eq!(ends, [1, 2, 3].map(|i| i * len as usize));
+        bytes.clear();
+        let (mut offsets, page) = (Vec::new(), memory.copy(&plain));
+        assert_eq!(plain_joined(page, page.len(), 0, 3, &mut offsets, &mut bytes), Some(plain.len()));
+        assert_eq!(bytes, string.repeat(3));
+        assert_eq!(offsets, [1, 2, 3].map(|i| i * len));
+        assert_eq!(plain_joined(page, page.len() - 1, 0, 3, &mut offsets, &mut bytes), None);
         bytes.clear();
         plain_strings(memory.copy(&views[..2]), [plain.as_slice()].into_iter(), &mut bytes);
         assert_eq!(bytes, plain[..2 * (4 + len as usize)]);

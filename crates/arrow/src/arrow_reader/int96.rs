@@ -9,7 +9,7 @@ use arrow_schema::TimeUnit;
 use marquetry_base::Result;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
-use marquetry_core::read::{ColumnReader, Target, is_damage, survey};
+use marquetry_core::read::{ColumnReader, Layout, Target, is_damage, survey};
 use marquetry_core::source::Source;
 use marquetry_encoding::{Physical, Values};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) fn fit(
         let Some(field) = fields.iter().find(|field| field.has_leaf(index)) else {
             continue;
         };
-        let target = Target::new(leaf, field, index, false);
+        let target = Target::new(leaf, field, index, Layout::Values);
         let page_options = page_options(metadata, options);
         let reader = |row_groups: &[usize]| {
             let (source, metadata) = (source.clone(), metadata.clone());

@@ -13,8 +13,10 @@ use marquetry_base::{Error, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::{Field, FieldKind};
 use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, LeafBatch, Target, is_damage};
+use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target, is_damage};
+use marquetry_core::schema::Leaf;
 use marquetry_core::source::Source;
+use marquetry_encoding::Physical;
 use std::sync::Arc;
 
 /// Reads the rows that a builder was told to, batch by batch.
@@ -73,8 +75,9 @@ impl ParquetRecordBatchReader {
             let mut leaves = Vec::new();
             projected.leaves(&mut leaves);
             let columns = leaves.into_iter().map(|leaf| {
-                let want_keys = wants_keys(&projected, &arrow, leaf).unwrap_or(false);
-                let target = Target::new(metadata.schema().column(leaf), &projected, leaf, want_keys);
+                let column = metadata.schema().column(leaf);
+                let layout = array_type(&projected, &arrow, leaf).map(|to| to_decode(column, to));
+                let target = Target::new(column, &projected, leaf, layout.unwrap_or_default());
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
                 (leaf, ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options), target)
@@ -251,17 +254,24 @@ pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOpti
     }
 }
 
-/// Whether leaf `index` below `field` becomes a dictionary array; `None` if it is not there.
-fn wants_keys(field: &Field, arrow: &FieldRef, index: usize) -> Option<bool> {
+/// What `leaf` is to be decoded to on its way to an array of type `to`.
+fn to_decode(leaf: &Leaf, to: &DataType) -> Layout {
+    match to {
+        DataType::Dictionary(_, _) => Layout::Keys,
+        DataType::Utf8 | DataType::Binary if leaf.physical() == Physical::ByteArray => Layout::Joined,
+        _ => Layout::Values,
+    }
+}
+
+/// The type of the array that leaf `index` below `field` becomes; `None` if it is not there.
+fn array_type<'a>(field: &Field, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
     match (&field.kind, arrow.data_type()) {
-        (FieldKind::Leaf(leaf), data_type) => {
-            (*leaf == index).then_some(matches!(data_type, DataType::Dictionary(_, _)))
-        }
+        (FieldKind::Leaf(leaf), data_type) => (*leaf == index).then_some(data_type),
         (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
-            fields.iter().zip(arrow).find_map(|(field, arrow)| wants_keys(field, arrow, index))
+            fields.iter().zip(arrow).find_map(|(field, arrow)| array_type(field, arrow, index))
         }
-        (FieldKind::List(child), list) => wants_keys(child, crate::schema::element_of(list)?, index),
-        (FieldKind::Map(entries), DataType::Map(arrow, _)) => wants_keys(entries, arrow, index),
+        (FieldKind::List(child), list) => array_type(child, crate::schema::element_of(list)?, index),
+        (FieldKind::Map(entries), DataType::Map(arrow, _)) => array_type(entries, arrow, index),
         _ => None,
     }
 }

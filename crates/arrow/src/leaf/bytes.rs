@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, GenericBinaryArray, GenericByteViewArray, Off
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::Views;
+use marquetry_encoding::{Joined, Views};
 use std::sync::Arc;
 
 /// Strings, all of which are known to be UTF-8.
@@ -42,6 +42,24 @@ pub(super) fn binary(views: Views, nulls: Option<NullBuffer>, to: &DataType) -> 
             shared(GenericBinaryArray::try_new(offsets, bytes, nulls))
         }
     }
+}
+
+/// Strings that are end to end already, all of which are known to be UTF-8.
+pub(super) fn joined_text(strings: Joined, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+    let (offsets, bytes) = parts(strings);
+    Ok(Arc::new(trusted::string(offsets, bytes, nulls)?))
+}
+
+/// Byte strings that are end to end already.
+pub(super) fn joined_binary(strings: Joined, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+    let (offsets, bytes) = parts(strings);
+    shared(GenericBinaryArray::try_new(offsets, bytes, nulls))
+}
+
+/// Offsets that ascend from 0 to less than 2^31, as they do here, are the same bits signed.
+fn parts(strings: Joined) -> (OffsetBuffer<i32>, Buffer) {
+    let (offsets, bytes) = strings.into_parts();
+    (OffsetBuffer::new(Buffer::from_vec(offsets).into()), Buffer::from_vec(bytes))
 }
 
 /// The strings end to end, and where each begins.

@@ -57,6 +57,7 @@ fn wide(values: &Values) -> Result<Vec<i128>> {
         Values::Fixed(values) if (1..=16).contains(&values.width()) => Ok(wide_fixed(values)),
         Values::Fixed(values) => (0..values.len()).map(|i| wide_bytes(values.get(i))).collect(),
         Values::Bytes(views) => wide_views(views),
+        Values::Joined(strings) => strings.iter().map(wide_bytes).collect(),
         Values::Bit(_) => Err(Error::argument("BOOLEAN values are no decimals")),
     }
 }
@@ -230,7 +231,7 @@ fn push<T: Copy + Default>(
                 }),
             });
         }
-        Values::Bit(_) | Values::Bytes(_) => {}
+        Values::Bit(_) | Values::Bytes(_) | Values::Joined(_) => {}
     }
 }
 
@@ -264,7 +265,7 @@ fn push_widest(picks: &Picks<'_>, from: &[i256], out: &mut Values) {
                 });
             });
         }
-        Values::Bit(_) | Values::Bytes(_) => {}
+        Values::Bit(_) | Values::Bytes(_) | Values::Joined(_) => {}
     }
 }
 

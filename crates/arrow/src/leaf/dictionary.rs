@@ -103,6 +103,7 @@ fn intern(values: &Values, validity: Option<&Bits>) -> (Vec<u32>, Vec<u32>) {
         Values::W64(values) => number(values.iter().copied(), validity),
         Values::Fixed(values) => number((0..values.len()).map(|i| values.get(i)), validity),
         Values::Bytes(views) => number(views.iter(), validity),
+        Values::Joined(strings) => number(strings.iter(), validity),
     }
 }
 

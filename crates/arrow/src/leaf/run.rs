@@ -46,6 +46,9 @@ fn starts(values: &Values, validity: Option<&Bits>) -> Vec<u32> {
         Values::W64(values) => differences(values.len(), validity, |i| values[i] != values[i - 1]),
         Values::Fixed(values) => differences(values.len(), validity, |i| values.get(i) != values.get(i - 1)),
         Values::Bytes(views) => differences(views.len(), validity, |i| views.get(i) != views.get(i - 1)),
+        Values::Joined(strings) => {
+            differences(strings.len(), validity, |i| strings.get(i) != strings.get(i - 1))
+        }
     }
 }
 

@@ -22,5 +22,6 @@ pub(super) fn take(values: &Values, positions: &[u32]) -> Values {
             out.push_views(views.buffers(), |out, _| out.extend(at().map(|i| views.views()[i])));
             Values::Bytes(out)
         }
+        Values::Joined(strings) => Values::Joined(at().map(|i| strings.get(i)).collect()),
     }
 }

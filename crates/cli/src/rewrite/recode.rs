@@ -10,7 +10,7 @@ use marquetry::file::page::{PageOptions, Trust};
 use marquetry::schema::Leaf;
 use marquetry_core::meta::ColumnChunk;
 use marquetry_core::nesting::{Definition, Present, Shredded};
-use marquetry_core::read::{ColumnReader, LeafBatch, Target};
+use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
 use marquetry_core::write::{ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk, Spill, Workspace};
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl Recoder {
             slot_def: column.max_def(),
             keep_levels: column.max_def() > 1 || column.max_rep() > 0,
             is_text: false,
-            want_keys: true,
+            layout: Layout::Keys,
         };
         let options = PageOptions {
             limits: Arc::default(),
@@ -165,6 +165,7 @@ fn present(values: Values, validity: &Bits) -> Values {
             out.push_views(&buffers, |out, _| out.extend((0..n).filter(is_set).map(|i| views[i])));
             Values::Bytes(out)
         }
+        Values::Joined(strings) => Values::Bytes((0..n).filter(is_set).map(|i| strings.get(i)).collect()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What was read of one column for one batch of rows.
 
-use super::Target;
+use super::{Layout, Target};
 use crate::nesting::Slots;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
@@ -25,6 +25,11 @@ pub struct LeafBatch {
 }
 
 impl LeafBatch {
+    /// An empty batch of what is wanted of a leaf.
+    pub(super) fn of(target: &Target) -> Self {
+        LeafBatch { values: target.empty(), ..LeafBatch::new(target.physical.shape()) }
+    }
+
     /// An empty batch of values of `shape`.
     pub fn new(shape: Shape) -> Self {
         LeafBatch {
@@ -39,7 +44,7 @@ impl LeafBatch {
 
     /// Makes room for `rows` rows, as far as that is cheap: a schema may claim any width.
     pub(super) fn reserve(&mut self, rows: usize, target: &Target) {
-        if !target.want_keys {
+        if target.layout != Layout::Keys {
             self.values.reserve(rows.min(RESERVED_BYTES / width(target.physical.shape())));
         }
         if target.max_def > 0 {
@@ -131,14 +136,14 @@ mod tests {
             slot_def: 0,
             keep_levels: false,
             is_text: false,
-            want_keys: false,
+            layout: Layout::Values,
         }
     }
 
     #[test]
     fn a_width_that_a_schema_claims_reserves_nothing() {
         let target = target(Physical::FixedLenByteArray(i32::MAX as usize));
-        let mut batch = LeafBatch::new(target.physical.shape());
+        let mut batch = LeafBatch::of(&target);
         batch.reserve(8192, &target);
         let Values::Fixed(values) = batch.values else { unreachable!() };
         assert_eq!(values.into_bytes().capacity(), 0);
@@ -148,12 +153,12 @@ mod tests {
     fn nulls_and_runs_are_held_against_the_limit() {
         let limit = 1 << 20;
         let narrow = target(Physical::Int64);
-        let mut batch = LeafBatch::new(narrow.physical.shape());
+        let mut batch = LeafBatch::of(&narrow);
         batch.check_room(1 << 16, &narrow, limit).unwrap();
         batch.entries = 1 << 16;
         let error = batch.check_room(1 << 16, &narrow, limit).unwrap_err();
         assert!(error.message().contains("Limits::batch_bytes"), "{error}");
         let wide = target(Physical::FixedLenByteArray(i32::MAX as usize));
-        assert!(LeafBatch::new(wide.physical.shape()).check_room(1, &wide, limit).is_err());
+        assert!(LeafBatch::of(&wide).check_room(1, &wide, limit).is_err());
     }
 }

@@ -9,7 +9,7 @@ use crate::schema::Leaf;
 use crate::source::Source;
 use marquetry_base::{Error, PageBytes, Result};
 use marquetry_encoding::dictionary::{Dictionary, Indices};
-use marquetry_encoding::{Decode, EncodedPage, Physical, Values, registry};
+use marquetry_encoding::{Decode, EncodedPage, Joined, Physical, Values, registry};
 use std::sync::Arc;
 
 /// What is to be read of a leaf, and how its levels are to be taken.
@@ -27,13 +27,25 @@ pub struct Target {
     pub keep_levels: bool,
     /// Whether byte strings must be UTF-8.
     pub is_text: bool,
-    /// Whether indices and a dictionary are preferred to values.
-    pub want_keys: bool,
+    /// How values are to be laid out.
+    pub layout: Layout,
+}
+
+/// How the values of a column are to be laid out, where there is a choice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// As the shape has it; byte strings as views.
+    #[default]
+    Values,
+    /// Indices and a dictionary where the pages have them.
+    Keys,
+    /// Byte strings end to end, with offsets. Only for BYTE_ARRAY.
+    Joined,
 }
 
 impl Target {
     /// For a leaf that is somewhere below `field`, a field of the root.
-    pub fn new(leaf: &Leaf, field: &Field, index: usize, want_keys: bool) -> Self {
+    pub fn new(leaf: &Leaf, field: &Field, index: usize, layout: Layout) -> Self {
         let (slot_def, keep_levels) = position(field, index, false).unwrap_or((0, false));
         Target {
             physical: leaf.physical(),
@@ -42,7 +54,15 @@ impl Target {
             slot_def,
             keep_levels,
             is_text: leaf.logical().is_some_and(crate::logical::Logical::is_text),
-            want_keys,
+            layout,
+        }
+    }
+
+    /// No values, laid out as wanted.
+    pub(super) fn empty(&self) -> Values {
+        match self.layout {
+            Layout::Joined => Values::Joined(Joined::new()),
+            Layout::Values | Layout::Keys => self.physical.shape().empty(),
         }
     }
 }
@@ -285,7 +305,7 @@ impl ChunkReader {
             && !page.is_over()
             && (done < rows || target.max_rep > 0)
         {
-            let mut out = LeafBatch::new(target.physical.shape());
+            let mut out = LeafBatch::of(target);
             let left = usize::try_from(rows - done.min(rows)).unwrap_or(usize::MAX);
             let read = match target.max_rep {
                 0 => page.read_flat(PROBED_ROWS.min(left), target, scratch, &mut out),
@@ -312,7 +332,7 @@ impl ChunkReader {
             // SPEC: index pages are not used, and unknown kinds must be skipped.
             return Ok(());
         }
-        let is_keys = self.target.want_keys;
+        let is_keys = self.target.layout == Layout::Keys;
         self.open_data(start, is_keys)
     }
 

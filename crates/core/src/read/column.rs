@@ -86,7 +86,7 @@ impl ColumnReader {
 
     /// The rows of several runs, one after the other, which must be there.
     pub fn read_runs(&mut self, runs: &[Run]) -> Result<LeafBatch> {
-        let mut out = LeafBatch::new(self.target.physical.shape());
+        let mut out = LeafBatch::of(&self.target);
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
         for run in runs {

@@ -1,6 +1,7 @@
 //! A data page that is being read: its levels and values, in blocks.
 
 use super::{LeafBatch, Target};
+use crate::order::plain_value;
 use crate::page::{DataPage, PageStart};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::check_indices;
@@ -45,12 +46,7 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub(super) fn new(target: &Target, batch_bytes: usize) -> Self {
-        Scratch {
-            dense: target.physical.shape().empty(),
-            keys: Values::W32(Vec::new()),
-            levels: Vec::new(),
-            batch_bytes,
-        }
+        Scratch { dense: target.empty(), keys: Values::W32(Vec::new()), levels: Vec::new(), batch_bytes }
     }
 }
 
@@ -299,10 +295,9 @@ impl OpenPage {
         }
         if target.is_text
             && !self.is_validated
-            && let Values::Bytes(views) = out
-            && let Some(at) = views.first_not_utf8(first..views.len())
+            && let Some(at) = out.first_not_utf8(first..out.len())
         {
-            return Err(not_utf8(views.get(at)));
+            return Err(not_utf8(plain_value(out, at, &mut [0; 8])));
         }
         Ok(())
     }

@@ -92,7 +92,7 @@ pub fn survey(
     let group = metadata.row_group(row_group);
     let rows = group.num_rows();
     // Values, whatever is wanted: a page whose keys are outside the dictionary is damaged either way.
-    let target = Arc::new(Target { want_keys: false, ..target.clone() });
+    let target = Arc::new(Target { layout: super::Layout::Values, ..target.clone() });
     let chunk = match group.column(leaf) {
         Ok(chunk) => chunk,
         Err(error) => return Survey::nothing(rows, 0..0, error),

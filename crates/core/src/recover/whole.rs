@@ -5,7 +5,7 @@ use super::part::Window;
 use super::scan::{Page, State};
 use crate::meta::{ColumnChunk, ParquetMetaData};
 use crate::page::{PageMemory, PageOptions, Trust};
-use crate::read::{ChunkReader, LeafBatch, Target};
+use crate::read::{ChunkReader, Layout, LeafBatch, Target};
 use crate::schema::{Leaf, column, group};
 use crate::source::Source;
 use marquetry_base::{Error, Kind, Limits, Result};
@@ -29,7 +29,7 @@ pub(super) fn check(
         slot_def: 0,
         keep_levels: leaf.max_rep() > 0,
         is_text: leaf.logical().is_some_and(crate::logical::Logical::is_text),
-        want_keys: false,
+        layout: Layout::Values,
     };
     let shape = target.physical.shape();
     let options = PageOptions { limits: limits.clone(), verify_checksums: true, trust };

@@ -87,6 +87,7 @@ impl Bounds {
             Values::W64(words) => self.add_w64(words[range].iter().copied()),
             Values::Fixed(fixed) => self.add_fixed(fixed, range),
             Values::Bytes(views) => self.add_bytes(views, range),
+            Values::Joined(strings) => self.add_strings(|i| strings.get(i), range),
         }
     }
 
@@ -118,6 +119,7 @@ impl Bounds {
             Values::W64(words) => self.add_w64(indices.map(|i| words[i])),
             Values::Fixed(fixed) => self.add_fixed(fixed, indices),
             Values::Bytes(views) => self.add_bytes(views, indices),
+            Values::Joined(strings) => self.add_strings(|i| strings.get(i), indices),
         }
     }
 
@@ -239,15 +241,19 @@ impl Bounds {
     }
 
     fn add_bytes(&mut self, views: &Views, at: impl Iterator<Item = usize>) {
-        let found = match self.order {
-            Order::Bytes => extremes::of_views(views, at),
-            order => extremes::by(at, |a, b| {
-                order
-                    .compare(views.get(a), views.get(b))
-                    .unwrap_or_else(|| unreachable!("byte strings in order {order:?}"))
-            }),
-        };
+        if self.order != Order::Bytes {
+            return self.add_strings(|i| views.get(i), at);
+        }
+        let found = extremes::of_views(views, at);
         self.add_found(found.map(|(min, max)| (views.get(min), views.get(max))));
+    }
+
+    fn add_strings<'a>(&mut self, get: impl Fn(usize) -> &'a [u8], at: impl Iterator<Item = usize>) {
+        let order = self.order;
+        let found = extremes::by(at, |a, b| {
+            order.compare(get(a), get(b)).unwrap_or_else(|| unreachable!("byte strings in order {order:?}"))
+        });
+        self.add_found(found.map(|(min, max)| (get(min), get(max))));
     }
 
     fn add_found<B: AsRef<[u8]>>(&mut self, found: Option<(B, B)>) {

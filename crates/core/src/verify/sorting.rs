@@ -7,7 +7,7 @@ use super::rules::{Rule, Severity, rule};
 use super::shown::shown;
 use crate::nesting::Field;
 use crate::order::{Order, plain_value};
-use crate::read::{ColumnReader, LeafBatch, Target};
+use crate::read::{ColumnReader, Layout, LeafBatch, Target};
 use crate::schema::Leaf;
 use marquetry_base::{Place, Result};
 use marquetry_format::SortingColumn;
@@ -88,7 +88,7 @@ fn key<'a>(file: &'a File, row_group: usize, sorting: &SortingColumn, column: us
     }
     let field =
         Field::from_schema(file.metadata.schema()).into_iter().find(|field| field.has_leaf(column))?;
-    let target = Target { is_text: false, ..Target::new(leaf, &field, column, false) };
+    let target = Target { is_text: false, ..Target::new(leaf, &field, column, Layout::Values) };
     let reader = ColumnReader::new(
         file.source.clone(),
         file.metadata.clone(),

@@ -50,6 +50,7 @@ pub(crate) fn cell(values: &Values, i: usize) -> Vec<u8> {
         Values::W64(words) => words[i].to_le_bytes().to_vec(),
         Values::Fixed(fixed) => fixed.get(i).to_vec(),
         Values::Bytes(views) => views.get(i).to_vec(),
+        Values::Joined(strings) => strings.get(i).to_vec(),
     }
 }
 

@@ -8,7 +8,7 @@ use marquetry_core::io::read_metadata;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
 use marquetry_core::page::{ChunkPages, PageMemory, PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, LeafBatch, Target};
+use marquetry_core::read::{self, ColumnReader, LeafBatch, Target};
 use marquetry_core::source::Source;
 use marquetry_encoding::Physical;
 use marquetry_format::{
@@ -147,7 +147,8 @@ pub(crate) fn reader(source: Arc<dyn Source>, reading: &Reading) -> ColumnReader
 
 pub(crate) fn target(metadata: &ParquetMetaData, want_keys: bool) -> Target {
     let fields = Field::from_schema(metadata.schema());
-    Target::new(metadata.schema().column(0), &fields[0], 0, want_keys)
+    let layout = if want_keys { read::Layout::Keys } else { read::Layout::Values };
+    Target::new(metadata.schema().column(0), &fields[0], 0, layout)
 }
 
 fn options(metadata: &ParquetMetaData, reading: &Reading) -> PageOptions {

@@ -12,7 +12,7 @@ use marquetry_core::nesting::{Definition, Field, Present, Shredded};
 use marquetry_core::order::Order;
 use marquetry_core::page::{PageOptions, Trust};
 use marquetry_core::predicate::LeafValues;
-use marquetry_core::read::{ColumnReader, LeafBatch, Target};
+use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
     BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodingChoice, FileSettings, FileWriter,
@@ -136,7 +136,8 @@ pub(crate) fn read(
 ) -> marquetry_base::Result<LeafBatch> {
     let fields = Field::from_schema(metadata.schema());
     let field = fields.iter().find(|field| field.has_leaf(column)).unwrap();
-    let target = Target::new(metadata.schema().column(column), field, column, want_keys);
+    let layout = if want_keys { Layout::Keys } else { Layout::Values };
+    let target = Target::new(metadata.schema().column(column), field, column, layout);
     let options = PageOptions { limits: Arc::default(), verify_checksums: false, trust: Trust::Believed };
     let rows = metadata.row_group(row_group).num_rows() as usize;
     ColumnReader::new(source.clone(), metadata.clone(), &[row_group], column, target, options).read(rows)
@@ -190,6 +191,7 @@ fn values(physical: Physical, stored: &[&[u8]]) -> Values {
         }
         Values::Fixed(fixed) => stored.iter().for_each(|value| fixed.push(value)),
         Values::Bytes(views) => stored.iter().for_each(|value| views.push(value)),
+        Values::Joined(_) => unreachable!("no shape is laid out so"),
     }
     out
 }

@@ -7,7 +7,7 @@ use marquetry_base::{Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
 use marquetry_core::page::{PageMemory, PageOptions, Trust};
-use marquetry_core::read::{ChunkReader, LeafBatch, Target};
+use marquetry_core::read::{self, ChunkReader, LeafBatch, Target};
 use marquetry_core::recover::{GivenSchema, RecoverOptions, Recovery, SchemaOrigin, recover};
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
@@ -110,7 +110,7 @@ pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
             slot_def: 0,
             keep_levels: true,
             is_text: false,
-            want_keys: false,
+            layout: read::Layout::Values,
         };
         let mut reader = ChunkReader::new(
             source.clone(),

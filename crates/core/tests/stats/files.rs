@@ -8,7 +8,7 @@ use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
 use marquetry_core::order::Order;
 use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, Target};
+use marquetry_core::read::{ColumnReader, Layout, Target};
 use marquetry_core::schema::Leaf;
 use marquetry_core::source::Source;
 use marquetry_core::stats::{BloomFilter, Bounds, boundary_order, statistics};
@@ -52,7 +52,7 @@ pub(crate) fn chunks(path: &Path) -> Vec<Chunk> {
     let mut found = Vec::new();
     for row_group in 0..metadata.num_row_groups() {
         for (i, leaf) in metadata.schema().columns().iter().enumerate() {
-            let target = Target::new(leaf, &fields[leaf.root()], i, false);
+            let target = Target::new(leaf, &fields[leaf.root()], i, Layout::Values);
             found.extend(chunk(&source, &metadata, row_group, i, target));
         }
     }

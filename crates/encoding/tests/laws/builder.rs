@@ -17,6 +17,7 @@ fn bytes(values: &Values) -> Vec<Vec<u8>> {
         Values::W64(words) => words.iter().map(|word| word.to_le_bytes().to_vec()).collect(),
         Values::Fixed(fixed) => (0..fixed.len()).map(|i| fixed.get(i).to_vec()).collect(),
         Values::Bytes(views) => views.iter().map(<[u8]>::to_vec).collect(),
+        Values::Joined(strings) => strings.iter().map(<[u8]>::to_vec).collect(),
     }
 }
 

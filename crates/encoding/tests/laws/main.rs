@@ -11,7 +11,7 @@ mod random;
 use data::{Case, PHYSICAL, cases, mix, sets};
 use marquetry_base::Kind;
 use marquetry_encoding::registry::{self, TABLE};
-use marquetry_encoding::{EncodedPage, Physical};
+use marquetry_encoding::{Bits, EncodedPage, Joined, Physical, Values};
 use pages::{Page, part};
 
 /// Enough for two vectors, many blocks and miniblocks, and a rest.
@@ -81,6 +81,49 @@ fn skipping_is_decoding_and_dropping() {
                 expected.push_range(&case.values, before + skipped..before + skipped + after.min(40));
                 assert!(out == expected, "{case}: {skipped} skipped after {before}");
             }
+        }
+    }
+}
+
+#[test]
+fn byte_strings_are_the_same_end_to_end() {
+    for case in cases(N) {
+        let Values::Bytes(views) = &case.values else { continue };
+        let (page, n) = (write(&case), case.values.len());
+        for size in READS.into_iter().filter(|&size| size > 0) {
+            let mut decoder = page.open().unwrap();
+            let (mut out, mut expected) = (Values::Joined(Joined::new()), Joined::new());
+            let mut at = 0;
+            for step in 0.. {
+                let take = size.min(n - at);
+                match step % 3 {
+                    0 => decoder.skip(take).unwrap(),
+                    // Every other slot is null.
+                    1 if take > 1 => {
+                        let validity: Bits = (0..2 * take).map(|i| i % 2 == 1).collect();
+                        let mut dense = Values::Joined(Joined::new());
+                        out.lend(&mut dense, |dense| decoder.decode(take, dense)).unwrap();
+                        out.push_expanded(&dense, &validity, 0, 2 * take);
+                        let slots = (at..at + take).flat_map(|i| [&[][..], views.get(i)]);
+                        expected = expected.iter().chain(slots).collect();
+                    }
+                    _ => {
+                        decoder.decode(take, &mut out).unwrap();
+                        expected = expected.iter().chain((at..at + take).map(|i| views.get(i))).collect();
+                    }
+                }
+                at += take;
+                // Few steps of the smallest sizes are enough: each copies all before it.
+                if at == n || step == 60 {
+                    break;
+                }
+            }
+            let Values::Joined(out) = out else { unreachable!() };
+            assert_eq!(out, expected, "{case} in reads of {size}");
+        }
+        if !is_unbounded(&case) {
+            let mut out = Values::Joined(Joined::new());
+            assert!(page.open().unwrap().decode(n + 8, &mut out).is_err(), "{case}");
         }
     }
 }
