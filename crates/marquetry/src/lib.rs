@@ -50,5 +50,11 @@ pub use marquetry_encoding as encoding;
 /// The compression codecs.
 pub use marquetry_codec as codec;
 
+/// Which rows are wanted.
+pub use marquetry_core::predicate;
+
+/// Which rows of a row group may match a predicate, without reading them.
+pub use marquetry_core::prune;
+
 /// What is wrong with a file, rule by rule.
 pub use marquetry_core::verify;

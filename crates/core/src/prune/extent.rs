@@ -82,7 +82,7 @@ impl Nulls {
 impl<'a> Bounds<'a> {
     /// What `min` and `max` say if they are in `order`. Bounds that cannot be such are dropped.
     pub(super) fn of(leaf: &Leaf, order: Order, min: Option<&'a [u8]>, max: Option<&'a [u8]>) -> Self {
-        let is_value = |bound: &&[u8]| match leaf.physical() {
+        let is_value = |bound: &[u8]| match leaf.physical() {
             // Byte strings may be cut.
             Physical::FixedLenByteArray(width) if order == Order::Fixed => bound.len() <= width,
             Physical::FixedLenByteArray(width) => bound.len() == width,
@@ -92,11 +92,9 @@ impl<'a> Bounds<'a> {
             Physical::Int96 => bound.len() == 12,
             Physical::ByteArray => true,
         };
-        let min = min.filter(is_value);
-        // QUIRK: nothing at all is what some writers put where they have no bound. As a lower one it does no harm.
-        let max = max.filter(is_value).filter(|max| !max.is_empty());
-        // SPEC: "If the min is a NaN, it should be ignored"; a writer that took one for a bound may have lost the other.
-        if [min, max].into_iter().flatten().any(|bound| order.is_nan(bound)) {
+        // SPEC: "If the min is a NaN, it should be ignored". A writer that got one bound wrong may have lost the other.
+        let is_wrong = |bound: &[u8]| !is_value(bound) || order.is_nan(bound);
+        if min.is_some_and(is_wrong) || max.is_some_and(is_wrong) {
             return Bounds::default();
         }
         // SPEC: "If the min is +0, the row group may contain -0 values as well", and the other way round.
@@ -114,7 +112,8 @@ impl<'a> Bounds<'a> {
         {
             return Bounds::default();
         }
-        Bounds { min, max }
+        // QUIRK: nothing at all is what some writers put where they have no bound. As a lower one it does no harm.
+        Bounds { min, max: max.filter(|max| !max.is_empty()) }
     }
 }
 
