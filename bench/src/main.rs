@@ -2,6 +2,7 @@
 //!
 //! `decode` reads one column a file, one file for each encoding and type; `scan` reads whole TPC-H lineitem files;
 //! `write` writes both;
+//! `filter` reads some rows of a file, found by a condition;
 //! `sizes` writes files for `sizes.py` to compare, and `codecs` shows what codecs cost.
 //! Absolute speeds drift with the machine from run to run, so the figure to quote is the ratio in one run.
 
@@ -12,6 +13,7 @@ mod codecs;
 mod columns;
 mod compare;
 mod decode;
+mod filter;
 mod generate;
 mod mixed;
 mod ours;
@@ -50,6 +52,8 @@ enum Command {
     Write(write::Options),
     /// Write TPC-H lineitem and orders and a table of strings, floats and lists, with both sides' defaults, to files
     Sizes(sizes::Options),
+    /// Read the rows that a condition wants, a few to all of them, clustered or anywhere
+    Filter(filter::Options),
     /// Write and read the same tables with several codecs, by Marquetry alone
     Codecs(codecs::Options),
 }
@@ -77,6 +81,7 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Scan(options) => (&options.common, scan::run(options)?),
         Command::Write(options) => (&options.common, write::run(options)?),
         Command::Sizes(options) => return sizes::run(options).map(|()| true),
+        Command::Filter(options) => return filter::run(options).map(|()| true),
         Command::Codecs(options) => return codecs::run(options).map(|()| true),
     };
     if rows.is_empty() {

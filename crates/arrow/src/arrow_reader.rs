@@ -11,6 +11,9 @@
 //! ```
 
 mod builder;
+mod columns;
+mod filter;
+mod filtered;
 mod int96;
 mod loss;
 mod metadata;
@@ -19,10 +22,16 @@ mod projection;
 mod reader;
 mod runs;
 mod salvage;
+mod selection;
+mod stages;
+mod virtual_columns;
 
 pub use builder::{ChunkReader, ParquetRecordBatchReaderBuilder};
+pub use filter::{ArrowPredicate, ArrowPredicateFn, RowFilter};
 pub use loss::{Loss, LossReport, OnCorrupt};
 pub use metadata::ArrowReaderMetadata;
 pub use options::{ArrowReaderOptions, Int96};
 pub use projection::ProjectionMask;
 pub use reader::ParquetRecordBatchReader;
+pub use selection::{RowSelection, RowSelector};
+pub use virtual_columns::{RowGroupIndex, RowNumber};

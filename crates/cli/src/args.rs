@@ -11,6 +11,7 @@ pub(crate) use convert::{
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use marquetry::arrow::arrow_reader::OnCorrupt;
+use marquetry::predicate::Predicate;
 use std::path::PathBuf;
 
 /// Look inside Parquet files, and convert them.
@@ -113,6 +114,9 @@ pub(crate) struct Selection {
     /// Only these columns, and all below them: dotted paths with commas between
     #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
+    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    pub(crate) condition: Option<Predicate>,
     /// Pass over so many rows first
     #[arg(long, value_name = "ROWS", default_value_t = 0)]
     pub(crate) offset: usize,
@@ -125,6 +129,11 @@ pub(crate) struct Selection {
     /// Write what is lost to this file, too: one JSON object for each Parquet file
     #[arg(long, value_name = "FILE.json")]
     pub(crate) loss_report: Option<PathBuf>,
+}
+
+/// What is typed after --where.
+fn condition(text: &str) -> Result<Predicate, String> {
+    Predicate::parse(text).map_err(|error| error.message().to_owned())
 }
 
 /// What to do where a page cannot be read.
@@ -242,6 +251,9 @@ pub(crate) struct CatArgs {
 pub(crate) struct CountArgs {
     #[command(flatten)]
     pub(crate) files: Files,
+    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    pub(crate) condition: Option<Predicate>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -67,6 +67,10 @@ impl Selection {
     pub(crate) fn of(&self, file: OpenFile) -> OpenFile {
         let file = file.offset(self.offset).verify_checksums(!self.no_verify);
         let file = file.on_corrupt(self.on_corrupt.into());
+        let file = match &self.condition {
+            Some(condition) => file.filter(condition.clone()),
+            None => file,
+        };
         match &self.columns {
             Some(columns) => file.columns(columns.iter().cloned()),
             None => file,

@@ -87,6 +87,9 @@ pub(crate) fn open(path: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
     if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {
         return Err(bad("is no Parquet file: there are no pages that --on-corrupt could leave out"));
     }
+    if kind != Kind::Parquet && wanted.selection.condition.is_some() {
+        return Err(bad("is no Parquet file: --where works on those alone"));
+    }
     let input = match kind {
         Kind::Parquet => return parquet::open(origin, wanted),
         Kind::Csv | Kind::Tsv => csv::open(origin, kind, wanted)?,

@@ -2,6 +2,10 @@
 //!
 //! Spec: PageIndex.md, BloomFilter.md. Each is one Thrift struct at a place that the footer names.
 
+mod page_map;
+
+pub use page_map::PageMap;
+
 use crate::meta::ColumnChunk;
 use crate::source::Source;
 use marquetry_base::{Error, Kind, Limits, Result};

@@ -2,7 +2,7 @@
 //!
 //! The modules are layers, bottom to top; a module uses only those before it:
 //! [`source`], [`logical`], [`schema`], [`order`], [`stats`], [`meta`], [`checkpoint`],
-//! [`index`], [`predicate`], [`page`], [`nesting`], [`prune`], [`read`] and
+//! [`index`], [`predicate`], [`page`], [`nesting`], [`select`], [`prune`], [`read`] and
 //! [`write`](mod@write), [`scan`], [`io`], [`recover`](mod@recover), [`verify`](mod@verify). `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ pub mod read;
 pub mod recover;
 pub mod scan;
 pub mod schema;
+pub mod select;
 pub mod source;
 pub mod stats;
 pub mod verify;

@@ -11,6 +11,8 @@
 mod batch;
 mod chunk;
 mod column;
+mod kept;
+mod mapped;
 mod open_page;
 mod survey;
 

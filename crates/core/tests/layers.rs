@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "source",
     "logical",
     "schema",
@@ -16,6 +16,7 @@ const LAYERS: [&str; 18] = [
     "predicate",
     "page",
     "nesting",
+    "select",
     "prune",
     "read",
     "write",

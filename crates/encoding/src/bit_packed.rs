@@ -47,7 +47,7 @@ pub fn encode(values: &[u32], width: u32) -> Result<Vec<u8>> {
 }
 
 /// Reads levels, front to back. They are kept as bytes, so that no width over 8 is needed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Reader {
     page: PageBytes,
     width: u32,

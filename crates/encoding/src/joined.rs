@@ -131,6 +131,28 @@ impl Joined {
         self.offsets.extend(other.offsets[range.start + 1..=range.end].iter().map(|&at| at - first + end));
     }
 
+    /// Appends copies of those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
+    pub(crate) fn push_compacted(&mut self, other: &Joined, keep: &[u8], first: usize) -> Result<()> {
+        let mut ends = Vec::new();
+        kernels::compact_u32(&other.offsets[1..], keep, first, &mut ends);
+        let mut begins = Vec::with_capacity(ends.len());
+        kernels::compact_u32(&other.offsets[..other.len()], keep, first, &mut begins);
+        self.make_room(begins.iter().zip(&ends).map(|(begin, end)| (end - begin) as usize).sum())?;
+        self.offsets.reserve(ends.len());
+        let mut strings = begins.into_iter().zip(ends).peekable();
+        while let Some((begin, mut end)) = strings.next() {
+            let shift = (self.bytes.len() as u32).wrapping_sub(begin);
+            self.offsets.push(end.wrapping_add(shift));
+            // Neighbours are copied as one.
+            while let Some((_, next)) = strings.next_if(|next| next.0 == end) {
+                self.offsets.push(next.wrapping_add(shift));
+                end = next;
+            }
+            self.bytes.extend_from_slice(&other.bytes[begin as usize..end as usize]);
+        }
+        Ok(())
+    }
+
     /// Gives the bytes to `dense`, which must be empty, so that strings can be decoded behind them; or takes them back.
     pub(crate) fn swap_bytes(&mut self, dense: &mut Joined) {
         std::mem::swap(&mut self.bytes, &mut dense.bytes);
@@ -208,6 +230,18 @@ mod tests {
         out.push_expanded(&dense, &validity, 1, 4);
         out.push_defaults(1);
         assert_eq!(out, Joined::from_iter(["first", "", "axis", "", "axles", ""]));
+    }
+
+    #[test]
+    fn what_is_kept_is_copied() {
+        let words = ["one", "", "three", "four", "", "six", "seven"];
+        let all = Joined::from_iter(words);
+        for keep in 0u8..=127 {
+            let mut out = Joined::from_iter(["before"]);
+            out.push_compacted(&all, &[keep << 1], 1).unwrap();
+            let kept = (0..7).filter(|i| keep >> i & 1 == 1).map(|i| words[i]);
+            assert_eq!(out, ["before"].into_iter().chain(kept).collect());
+        }
     }
 
     #[test]

@@ -9,13 +9,13 @@ use marquetry_base::{Cursor, Error, PageBytes, Result};
 use std::ops::Range;
 
 /// The levels of one kind of one page, front to back.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Levels {
     stored: Stored,
     max: u8,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Stored {
     /// The largest level is 0: all are.
     Zero,

@@ -38,8 +38,9 @@ mod views;
 
 pub use joined::Joined;
 pub use marquetry_kernels::{
-    Bits, compact_u32 as compact_w32, compact_u64 as compact_w64, compact_u128 as compact_views, min_max_f32,
-    min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64,
+    Bits, compact_bits, compact_u8 as compact_levels, compact_u32 as compact_w32, compact_u64 as compact_w64,
+    compact_u128 as compact_views, min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32,
+    min_max_u64,
 };
 pub use shape::{Physical, Shape};
 pub use values::{Fixed, Values};

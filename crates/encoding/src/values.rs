@@ -131,6 +131,30 @@ impl Values {
         }
     }
 
+    /// Appends those of `values` whose bit is 1, the first of them having bit `first` of `keep`. `values` must be of the
+    /// same layout. Buffers of long strings are shared by views. Fails if there were too many bytes for offsets.
+    ///
+    /// # Panics
+    /// If the layouts differ or there are too few bits.
+    pub fn push_compacted(&mut self, values: &Values, keep: &Bits, first: usize) -> Result<()> {
+        let bits = keep.as_bytes();
+        match (self, values) {
+            (Values::Bit(out), Values::Bit(values)) => {
+                kernels::compact_bits(values.as_bytes(), 0, bits, first, values.len(), out);
+            }
+            (Values::W32(out), Values::W32(values)) => kernels::compact_u32(values, bits, first, out),
+            (Values::W64(out), Values::W64(values)) => kernels::compact_u64(values, bits, first, out),
+            (Values::Fixed(out), Values::Fixed(values)) if out.width == values.width => {
+                kernels::compact_fixed(&values.bytes, out.width, bits, first, &mut out.bytes);
+                out.len += keep.count_ones(first..first + values.len);
+            }
+            (Values::Bytes(out), Values::Bytes(values)) => out.push_compacted(values, bits, first),
+            (Values::Joined(out), Values::Joined(values)) => return out.push_compacted(values, bits, first),
+            (out, values) => unreachable!("{:?} appended to {:?}", values.shape(), out.shape()),
+        }
+        Ok(())
+    }
+
     /// Appends the values in `range` of `other`, which must be of the same shape.
     ///
     /// # Panics

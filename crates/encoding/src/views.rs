@@ -103,6 +103,17 @@ impl Views {
         arena.close();
     }
 
+    /// Appends those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
+    pub(crate) fn push_compacted(&mut self, other: &Views, keep: &[u8], first: usize) {
+        self.push_views(&other.buffers, |views, base| {
+            let start = views.len();
+            kernels::compact_u128(&other.views, keep, first, views);
+            if base > 0 {
+                kernels::rebase_views(&mut views[start..], base);
+            }
+        });
+    }
+
     /// How many bytes the strings in `range` have.
     ///
     /// # Panics

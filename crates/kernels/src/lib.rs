@@ -26,7 +26,7 @@ mod unpack;
 mod views;
 
 pub use bits::Bits;
-pub use compact::{compact_u32, compact_u64, compact_u128};
+pub use compact::{compact_bits, compact_fixed, compact_u8, compact_u32, compact_u64, compact_u128};
 pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
 pub use gather::{gather, gather_fixed, gather_views, max_u32};
 pub use pack::{pack_msb, pack_u8, pack_u32, pack_u64};

@@ -10,6 +10,7 @@ use marquetry_arrow::schema::Text;
 use marquetry_base::{Error, Result};
 use marquetry_core::io::LocalFile;
 use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,6 +50,7 @@ pub struct OpenFile {
     batch_size: Option<usize>,
     limit: Option<usize>,
     offset: usize,
+    predicate: Option<Predicate>,
 }
 
 impl OpenFile {
@@ -67,6 +69,7 @@ impl OpenFile {
             batch_size: None,
             limit: None,
             offset: 0,
+            predicate: None,
         })
     }
 
@@ -98,6 +101,35 @@ impl OpenFile {
         self
     }
 
+    /// Reads only rows of which `predicate` is true. Of a file with statistics and indexes little else is read; of other
+    /// columns no more is decoded than these rows need. See
+    /// [`with_predicate`](ParquetRecordBatchReaderBuilder::with_predicate).
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+    /// use marquetry::predicate::{Predicate, col};
+    /// let of_2020 = marquetry::open(path)?.filter(col("year").eq(2020)).batches()?;
+    /// let also = marquetry::open(path)?.filter(Predicate::parse("year = 2020")?).batches()?;
+    /// let rows = |reader| -> Result<usize, arrow_schema::ArrowError> {
+    ///     let batches: marquetry::arrow::arrow_reader::ParquetRecordBatchReader = reader;
+    ///     batches.map(|batch| Ok(batch?.num_rows())).sum()
+    /// };
+    /// assert_eq!(rows(of_2020)?, rows(also)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn filter(mut self, predicate: Predicate) -> Self {
+        self.predicate = Some(predicate);
+        self
+    }
+
+    /// Adds a column of this name with the number that each row has in the file, counted from 0.
+    #[must_use]
+    pub fn row_numbers(mut self, name: &str) -> Self {
+        self.options = self.options.with_row_numbers(name);
+        self
+    }
+
     /// Rows in a batch. Default 8,192.
     #[must_use]
     pub fn batch_size(mut self, rows: usize) -> Self {
@@ -105,14 +137,14 @@ impl OpenFile {
         self
     }
 
-    /// Most rows to read.
+    /// Most rows to read, of those that are wanted.
     #[must_use]
     pub fn limit(mut self, rows: usize) -> Self {
         self.limit = Some(rows);
         self
     }
 
-    /// Rows to pass over first.
+    /// Rows to pass over first, of those that are wanted.
     #[must_use]
     pub fn offset(mut self, rows: usize) -> Self {
         self.offset = rows;
@@ -161,6 +193,9 @@ impl OpenFile {
         }
         if let Some(row_groups) = self.row_groups {
             builder = builder.with_row_groups(row_groups);
+        }
+        if let Some(predicate) = self.predicate {
+            builder = builder.with_predicate(predicate);
         }
         if let Some(rows) = self.batch_size {
             builder = builder.with_batch_size(rows);

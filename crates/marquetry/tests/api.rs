@@ -305,5 +305,6 @@ fn metadata_is_read_through_accessors() {
     assert_eq!((&**chunk.leaf().dotted(), chunk.num_values()), ("price", 100));
     assert!(chunk.statistics().is_some());
     assert_eq!(builder.parquet_schema().num_columns(), 9);
-    assert_eq!(*builder.schema(), builder.clone().build().unwrap().schema());
+    let schema = builder.schema().clone();
+    assert_eq!(schema, builder.build().unwrap().schema());
 }

@@ -5,7 +5,7 @@ use super::{ChunkReader, Int96};
 #[cfg(feature = "async")]
 use crate::async_reader::Known;
 use crate::schema::{TypeOptions, to_arrow, to_arrow_as};
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Kind, Result};
 use marquetry_core::checkpoint::find_last_checkpoint;
 use marquetry_core::io::read_metadata;
@@ -46,6 +46,13 @@ impl ArrowReaderMetadata {
             Some(wanted) => to_arrow_as(&fields, metadata.schema(), wanted)?,
             None => to_arrow(&fields, metadata.schema(), &key_values(&metadata), &types),
         };
+        let schema = match options.virtual_columns.is_empty() {
+            true => schema,
+            false => {
+                let own = schema.fields().iter().chain(&options.virtual_columns).cloned();
+                ArrowSchema::new_with_metadata(own.collect::<Vec<_>>(), schema.metadata().clone())
+            }
+        };
         Ok(ArrowReaderMetadata {
             metadata,
             fields,
@@ -82,7 +89,7 @@ impl ArrowReaderMetadata {
         &self.metadata
     }
 
-    /// The Arrow schema of all columns.
+    /// The Arrow schema of all columns, virtual ones last.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }

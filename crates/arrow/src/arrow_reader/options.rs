@@ -1,9 +1,10 @@
 //! What may be chosen about reading a file, before it is opened.
 
 use super::loss::OnCorrupt;
+use super::virtual_columns::{self, Virtual};
 use crate::schema::{Text, TypeOptions};
-use arrow_schema::{SchemaRef, TimeUnit};
-use marquetry_base::Limits;
+use arrow_schema::{FieldRef, SchemaRef, TimeUnit};
+use marquetry_base::{Limits, Result};
 #[cfg(feature = "async")]
 use marquetry_core::io::TAIL_READ;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ pub struct ArrowReaderOptions {
     pub(crate) verify_checksums: bool,
     pub(crate) checkpoint_recovery: bool,
     pub(crate) on_corrupt: OnCorrupt,
+    pub(crate) page_index: bool,
+    pub(crate) virtual_columns: Vec<FieldRef>,
     pub(crate) limits: Arc<Limits>,
     #[cfg(feature = "async")]
     pub(crate) footer_size_hint: usize,
@@ -43,6 +46,8 @@ impl Default for ArrowReaderOptions {
             verify_checksums: true,
             on_corrupt: OnCorrupt::default(),
             checkpoint_recovery: false,
+            page_index: true,
+            virtual_columns: Vec::new(),
             limits: Arc::default(),
             #[cfg(feature = "async")]
             footer_size_hint: TAIL_READ,
@@ -106,6 +111,44 @@ impl ArrowReaderOptions {
     #[must_use]
     pub fn with_on_corrupt(mut self, on_corrupt: OnCorrupt) -> Self {
         self.on_corrupt = on_corrupt;
+        self
+    }
+
+    /// Whether page indexes are used to pass over pages. Default true. They save most of the work where few rows are wanted;
+    /// one that contradicts the pages is an error when that is found.
+    #[must_use]
+    pub fn with_page_index(mut self, use_page_index: bool) -> Self {
+        self.page_index = use_page_index;
+        self
+    }
+
+    /// Columns that the file does not have, behind those that it has: fields of type Int64 with the extension type
+    /// [`RowNumber`](super::RowNumber) or [`RowGroupIndex`](super::RowGroupIndex). Fails if a field has neither.
+    ///
+    /// ```
+    /// use arrow_schema::{DataType, Field};
+    /// use marquetry_arrow::arrow_reader::{ArrowReaderOptions, RowNumber};
+    /// let row = Field::new("row", DataType::Int64, false).with_extension_type(RowNumber);
+    /// let options = ArrowReaderOptions::new().with_virtual_columns(vec![row.into()])?;
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn with_virtual_columns(mut self, fields: Vec<FieldRef>) -> Result<Self> {
+        fields.iter().try_for_each(|field| Virtual::of(field).map(drop))?;
+        self.virtual_columns = fields;
+        Ok(self)
+    }
+
+    /// A virtual column of this name with the number that each row has in the file, counted from 0.
+    #[must_use]
+    pub fn with_row_numbers(mut self, name: &str) -> Self {
+        self.virtual_columns.push(virtual_columns::row_numbers(name));
+        self
+    }
+
+    /// A virtual column of this name with the number of each row's row group, counted from 0.
+    #[must_use]
+    pub fn with_row_group_numbers(mut self, name: &str) -> Self {
+        self.virtual_columns.push(virtual_columns::row_groups(name));
         self
     }
 

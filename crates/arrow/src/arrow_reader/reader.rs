@@ -1,6 +1,7 @@
 //! The reader of record batches.
 
 use super::ProjectionMask;
+use super::filtered::Filtered;
 use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
 use super::runs;
@@ -21,7 +22,8 @@ use std::sync::Arc;
 
 /// Reads the rows that a builder was told to, batch by batch.
 ///
-/// After an error the reader is over. With another [`OnCorrupt`] than `Fail`, damage is no error: batches end with row
+/// After an error the reader is over. With a filter, a selection of rows or virtual columns, batches end with row groups.
+/// With another [`OnCorrupt`] than `Fail`, damage is no error: batches end with row
 /// groups then, an offset counts rows of the file and a limit counts rows that are given, and
 /// [`loss_report`](Self::loss_report) has what is missing.
 pub struct ParquetRecordBatchReader {
@@ -38,6 +40,8 @@ pub struct ParquetRecordBatchReader {
     offset: usize,
     /// Unless damage is an error.
     salvage: Option<Salvage>,
+    /// If not all rows of the row groups are read, or more than their columns: everything else is idle then.
+    filtered: Option<Box<Filtered>>,
 }
 
 /// What to read.
@@ -47,6 +51,34 @@ pub(super) struct Plan {
     pub(super) projection: ProjectionMask,
     pub(super) limit: usize,
     pub(super) offset: usize,
+}
+
+/// What is read of a field of the root, and what it becomes.
+pub(super) struct Projected {
+    pub(super) field: Field,
+    pub(super) arrow: FieldRef,
+}
+
+impl Projected {
+    /// Its columns.
+    pub(super) fn leaves(&self) -> Vec<usize> {
+        let mut leaves = Vec::new();
+        self.field.leaves(&mut leaves);
+        leaves
+    }
+}
+
+/// What is left of the fields of the root, with only the columns that `mask` chooses.
+pub(super) fn projected(
+    fields: &[Field],
+    schema: &ArrowSchema,
+    mask: &ProjectionMask,
+) -> impl Iterator<Item = Projected> {
+    fields.iter().zip(schema.fields()).filter_map(|(whole, arrow)| {
+        let field = whole.project(&|leaf| mask.leaf_included(leaf))?;
+        let arrow = crate::schema::project(whole, &field, arrow);
+        Some(Projected { field, arrow })
+    })
 }
 
 /// A field of the root: its columns, and how they become one array.
@@ -67,23 +99,17 @@ impl ParquetRecordBatchReader {
     ) -> Result<Self> {
         let page_options = page_options(&metadata, options);
         let mut roots = Vec::new();
-        for (field, arrow) in fields.iter().zip(schema.fields()) {
-            let Some(projected) = field.project(&|leaf| plan.projection.leaf_included(leaf)) else {
-                continue;
-            };
-            let arrow = crate::schema::project(field, &projected, arrow);
-            let mut leaves = Vec::new();
-            projected.leaves(&mut leaves);
-            let columns = leaves.into_iter().map(|leaf| {
+        for root in projected(fields, schema, &plan.projection) {
+            let columns = root.leaves().into_iter().map(|leaf| {
                 let column = metadata.schema().column(leaf);
-                let layout = array_type(&projected, &arrow, leaf).map(|to| to_decode(column, to));
-                let target = Target::new(column, &projected, leaf, layout.unwrap_or_default());
+                let layout = array_type(&root.field, &root.arrow, leaf).map(|to| to_decode(column, to));
+                let target = Target::new(column, &root.field, leaf, layout.unwrap_or_default());
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
                 (leaf, ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options), target)
             });
             let columns = columns.collect();
-            roots.push(Root { field: projected, arrow, columns });
+            roots.push(Root { field: root.field, arrow: root.arrow, columns });
         }
         let rows: u64 = plan
             .row_groups
@@ -116,7 +142,24 @@ impl ParquetRecordBatchReader {
             batch_size: plan.batch_size,
             offset,
             salvage,
+            filtered: None,
         })
+    }
+
+    /// A reader that passes over rows.
+    pub(super) fn of_filtered(metadata: Arc<ParquetMetaData>, filtered: Filtered) -> Self {
+        ParquetRecordBatchReader {
+            schema: filtered.schema().clone(),
+            metadata,
+            roots: Vec::new(),
+            batches: Vec::new(),
+            dictionaries: Vec::new(),
+            left: usize::MAX,
+            batch_size: 0,
+            offset: 0,
+            salvage: None,
+            filtered: Some(Box::new(filtered)),
+        }
     }
 
     /// What could not be read so far; complete after the last batch. Empty if damage is an error.
@@ -128,6 +171,11 @@ impl ParquetRecordBatchReader {
     pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
         if self.left == 0 {
             return None;
+        }
+        if let Some(filtered) = &mut self.filtered {
+            let batch = filtered.next().transpose();
+            self.left = if matches!(batch, Some(Ok(_))) { self.left } else { 0 };
+            return batch;
         }
         let rows = self.batch_size.min(self.left);
         if let Some(salvage) = self.salvage.take() {
@@ -255,7 +303,7 @@ pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOpti
 }
 
 /// What `leaf` is to be decoded to on its way to an array of type `to`.
-fn to_decode(leaf: &Leaf, to: &DataType) -> Layout {
+pub(super) fn to_decode(leaf: &Leaf, to: &DataType) -> Layout {
     match to {
         DataType::Dictionary(_, _) => Layout::Keys,
         DataType::Utf8 | DataType::Binary if leaf.physical() == Physical::ByteArray => Layout::Joined,
@@ -264,7 +312,7 @@ fn to_decode(leaf: &Leaf, to: &DataType) -> Layout {
 }
 
 /// The type of the array that leaf `index` below `field` becomes; `None` if it is not there.
-fn array_type<'a>(field: &Field, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
+pub(super) fn array_type<'a>(field: &Field, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
     match (&field.kind, arrow.data_type()) {
         (FieldKind::Leaf(leaf), data_type) => (*leaf == index).then_some(data_type),
         (FieldKind::Struct(fields), DataType::Struct(arrow)) => {

@@ -2,7 +2,7 @@
 
 use arrow_buffer::NullBuffer;
 use marquetry_core::nesting::Slices;
-use marquetry_encoding::{Bits, compact_w32, compact_w64};
+use marquetry_encoding::{Bits, compact_bits, compact_w32, compact_w64};
 use std::ops::Range;
 
 /// Slots, less those that are null.
@@ -54,28 +54,10 @@ impl<'a> Picks<'a> {
 
     /// Appends the picked of the bits of `from`, the first of which is bit `offset`.
     pub(super) fn copy_bits(&self, from: &[u8], offset: usize, out: &mut Bits) {
-        // PERF: word by word; a run of many words is copied at once.
-        self.each_range(|range, bits| {
-            let Some((bits, first)) = bits else {
-                return out.push_packed(from, offset + range.start, range.len());
-            };
-            for done in (0..range.len()).step_by(64) {
-                let n = (range.len() - done).min(64);
-                let valid = bits.word(first + done) & low_bits(n);
-                let at = offset + range.start + done;
-                if valid == low_bits(n) {
-                    out.push_packed(from, at, n);
-                    continue;
-                }
-                let (mut word, mut kept) = (0u64, 0);
-                let mut left = valid;
-                while left != 0 {
-                    let at = at + left.trailing_zeros() as usize;
-                    word |= u64::from(from[at / 8] >> (at % 8) & 1) << kept;
-                    kept += 1;
-                    left &= left - 1;
-                }
-                out.push_packed(&word.to_le_bytes(), 0, kept);
+        self.each_range(|range, bits| match bits {
+            None => out.push_packed(from, offset + range.start, range.len()),
+            Some((bits, first)) => {
+                compact_bits(from, offset + range.start, bits.as_bytes(), first, range.len(), out);
             }
         });
     }

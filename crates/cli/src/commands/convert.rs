@@ -97,7 +97,8 @@ fn parquet_sink<'a, 'b>(
     let memory_limit = if keys.is_empty() { args.memory_limit } else { args.memory_limit / 4 * 3 };
     let properties = properties(&args.writing, memory_limit, keys, pairs);
     // Bytes of some rows cannot be told from those of all.
-    let has_all_rows = args.selection.offset == 0 && args.limit.is_none();
+    let has_all_rows =
+        args.selection.offset == 0 && args.limit.is_none() && args.selection.condition.is_none();
     let source = input.parquet.clone().filter(|_| has_all_rows);
     Sink::parquet(destination, &input.schema, properties, source)
 }

@@ -37,7 +37,7 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
         schema: reader.schema(),
         batches: Box::new(Reader { reader, losses: losses.clone() }),
         losses,
-        rows: Some(rows),
+        rows: wanted.selection.condition.is_none().then_some(rows),
         bytes: None,
         bytes_read: origin.bytes_read(),
         parquet: Some(file),

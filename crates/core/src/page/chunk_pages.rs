@@ -40,6 +40,8 @@ pub struct ChunkPages {
     /// Bytes that were read ahead, and where they begin.
     window: Bytes,
     window_start: u64,
+    /// How far to read ahead of what is needed.
+    ahead: u64,
     /// How many values, nulls included, the chunk should have, and how many the pages passed so far had.
     num_values: u64,
     values_seen: u64,
@@ -117,6 +119,7 @@ impl ChunkPages {
             position: range.start,
             window: Bytes::new(),
             window_start: 0,
+            ahead: READ_AHEAD,
             num_values,
             values_seen: 0,
             index: 0,
@@ -160,6 +163,17 @@ impl ChunkPages {
     pub fn start_at(&mut self, offset: u64, index: usize) -> Result<PageStart> {
         (self.position, self.index) = (offset, index);
         self.start()
+    }
+
+    /// [`start_at`](Self::start_at) for who knows all bytes of the page, `range`: no others are read for it.
+    pub fn start_within(&mut self, range: Range<u64>, index: usize) -> Result<PageStart> {
+        self.ahead = self.ahead.min(range.end.saturating_sub(range.start));
+        self.start_at(range.start, index)
+    }
+
+    /// Says that the pages to come are passed over: of each no more than the header is read, until one is needed.
+    pub fn expect_to_pass(&mut self) {
+        self.ahead = self.ahead.min(FIRST_HEADER_READ as u64);
     }
 
     /// Where the next page's header should be.
@@ -343,6 +357,8 @@ impl ChunkPages {
     pub fn stored(&mut self, start: &PageStart) -> Result<PageBytes> {
         let len = start.stored_len();
         let bytes = self.window_at(start.body, len)?;
+        // Pages that are needed come in groups: the more of them, the further ahead.
+        self.ahead = (self.ahead * 4).min(READ_AHEAD);
         Ok(PageBytes::within(&bytes, 0..len))
     }
 
@@ -386,9 +402,9 @@ impl ChunkPages {
     /// therefore read one by one, each with the next header; and a short chunk is read at once.
     fn ahead(&self, offset: u64, len: usize) -> u64 {
         match self.end.saturating_sub(offset) {
-            left if left <= 2 * READ_AHEAD => left,
+            left if left <= 2 * READ_AHEAD && self.ahead == READ_AHEAD => left,
             _ if len as u64 > READ_AHEAD / 8 => (len + FIRST_HEADER_READ) as u64,
-            _ => READ_AHEAD,
+            _ => self.ahead,
         }
     }
 }

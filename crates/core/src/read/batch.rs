@@ -2,9 +2,10 @@
 
 use super::{Layout, Target};
 use crate::nesting::Slots;
+use crate::select::compacted;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
-use marquetry_encoding::{Bits, Shape, Values};
+use marquetry_encoding::{Bits, Shape, Values, compact_bits, compact_levels};
 use std::sync::Arc;
 
 /// The values of one leaf, one for each of its slots, and the levels that say how they nest.
@@ -65,8 +66,56 @@ impl LeafBatch {
         )))
     }
 
+    /// Appends those rows of `other`, of the same column, whose bit in `keep` is 1.
+    ///
+    /// # Panics
+    /// If `keep` has not a bit for each row.
+    pub fn push_kept(&mut self, other: &LeafBatch, keep: &Bits, target: &Target) -> Result<()> {
+        let of_entries = (target.max_rep > 0).then(|| of_entries(&other.rep, keep));
+        let entries = of_entries.as_ref().unwrap_or(keep);
+        assert_eq!(entries.len(), other.entries, "a bit for each row");
+        self.entries += entries.count_ones(0..entries.len());
+        compact_levels(&other.def, entries.as_bytes(), 0, &mut self.def);
+        compact_levels(&other.rep, entries.as_bytes(), 0, &mut self.rep);
+        let of_slots = (target.max_rep > 0).then(|| {
+            let mut is_slot = Bits::new();
+            is_slot.push_at_least(&other.def, target.slot_def);
+            compacted(entries, 0..entries.len(), &is_slot)
+        });
+        let slots = of_slots.as_ref().unwrap_or(entries);
+        if target.max_def > 0 {
+            let validity = self.validity.get_or_insert_default();
+            match &other.validity {
+                Some(bits) => {
+                    compact_bits(bits.as_bytes(), 0, slots.as_bytes(), 0, slots.len(), validity);
+                }
+                None => validity.push_run(true, slots.count_ones(0..slots.len())),
+            }
+        }
+        let Some(dictionary) = &other.dictionary else {
+            self.expect_values(target.physical.shape())?;
+            return self.values.push_compacted(&other.values, slots, 0);
+        };
+        self.expect_keys_of(dictionary)?;
+        if self.dictionary.is_some() {
+            self.values.push_compacted(&other.values, slots, 0)
+        } else {
+            let mut keys = Values::W32(Vec::new());
+            keys.push_compacted(&other.values, slots, 0)?;
+            let values = dictionary.values_at(keys.as_w32()?)?;
+            let mut all = Bits::new();
+            all.push_run(true, values.len());
+            self.values.push_compacted(&values, &all, 0)
+        }
+    }
+
+    /// How many slots are null.
+    pub fn nulls(&self) -> usize {
+        self.validity.as_ref().map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()))
+    }
+
     /// What was read is all: validity that says nothing is dropped.
-    pub(super) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         if self.validity.as_ref().is_some_and(|bits| bits.count_ones(0..bits.len()) == bits.len()) {
             self.validity = None;
         }
@@ -105,6 +154,19 @@ impl LeafBatch {
     pub fn slots(&self) -> Slots<'_> {
         Slots { def: &self.def, rep: &self.rep, len: self.entries }
     }
+}
+
+/// For each entry whether its row's bit is 1; a row begins with a repetition level of 0.
+fn of_entries(rep: &[u8], keep: &Bits) -> Bits {
+    let (mut row, mut is_kept) = (0, false);
+    let of_entry = |&rep: &u8| {
+        if rep == 0 {
+            is_kept = keep.get(row);
+            row += 1;
+        }
+        is_kept
+    };
+    rep.iter().map(of_entry).collect()
 }
 
 /// Bytes of a value in a batch; at least 1.

@@ -1,15 +1,18 @@
 //! One column chunk: its dictionary, and its data pages one after the other.
 
+use super::mapped::Mapped;
 use super::open_page::{OpenPage, Rest, Scratch, not_utf8};
 use super::{LeafBatch, Survey};
 use crate::meta::ColumnChunk;
 use crate::nesting::{Field, FieldKind};
 use crate::page::{ChunkPages, PageMemory, PageOptions, PageStart};
 use crate::schema::Leaf;
+use crate::select::next_one;
 use crate::source::Source;
 use marquetry_base::{Error, PageBytes, Result};
 use marquetry_encoding::dictionary::{Dictionary, Indices};
-use marquetry_encoding::{Decode, EncodedPage, Joined, Physical, Values, registry};
+use marquetry_encoding::{Bits, Decode, EncodedPage, Joined, Physical, Values, registry};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What is to be read of a leaf, and how its levels are to be taken.
@@ -81,9 +84,9 @@ fn position(field: &Field, index: usize, nullable_above: bool) -> Option<(u8, bo
 
 /// Reads a column chunk front to back.
 pub struct ChunkReader {
-    pages: ChunkPages,
-    target: Arc<Target>,
-    dictionary: Option<Arc<Dictionary>>,
+    pub(super) pages: ChunkPages,
+    pub(super) target: Arc<Target>,
+    pub(super) dictionary: Option<Arc<Dictionary>>,
     /// Byte strings of the dictionary were found to be UTF-8.
     dictionary_is_text: bool,
     page: Option<OpenPage>,
@@ -91,11 +94,16 @@ pub struct ChunkReader {
     memory: Option<PageBytes>,
     scratch: Scratch,
     /// Whether a row has begun: its first entry must say so.
-    begun: bool,
+    pub(super) begun: bool,
     /// The pages to read, if not all, and which of them is next.
     listed: Option<(Arc<Survey>, usize)>,
     /// Whether the page before this one is lost: what is left of its last row is passed over.
     is_after_gap: bool,
+    /// How many rows began so far, and how many data pages.
+    pub(super) row: u64,
+    pub(super) data_pages: usize,
+    /// The offset index, if it may be used.
+    pub(super) mapped: Mapped,
 }
 
 impl ChunkReader {
@@ -118,6 +126,9 @@ impl ChunkReader {
             begun: false,
             listed: None,
             is_after_gap: false,
+            row: 0,
+            data_pages: 0,
+            mapped: Mapped::default(),
         })
     }
 
@@ -148,31 +159,80 @@ impl ChunkReader {
     pub fn read(&mut self, rows: usize, out: &mut LeafBatch) -> Result<usize> {
         let mut done = 0;
         while self.goes_on(rows - done)? {
-            let Self { page: Some(page), target, scratch, dictionary, .. } = self else {
-                break;
-            };
-            match (page.is_keys(), dictionary) {
-                (true, Some(dictionary)) => out.expect_keys_of(dictionary)?,
-                _ => out.expect_values(target.physical.shape())?,
-            }
-            if page.is_keys() && out.dictionary.is_none() {
-                // The batch has values of another dictionary already: keys would not be understood.
-                self.reopen_as_values()?;
+            if !self.settle_keys(out)? {
                 continue;
             }
+            let Self { page: Some(page), target, scratch, .. } = self else {
+                break;
+            };
             let result = match target.max_rep {
                 0 => page.read_flat(rows - done, target, scratch, out),
                 _ => page.read_nested(rows - done, target, scratch, out),
             };
-            done += result.map_err(|error| page.start.place(error))?;
+            let read = result.map_err(|error| page.start.place(error))?;
+            self.row += read as u64;
+            done += read;
         }
         Ok(done)
+    }
+
+    /// Appends those of the next `keep.len()` rows whose bit is 1 to `out`. Returns how many rows there were, wanted or
+    /// not: fewer than asked for only at the end of the chunk.
+    pub fn read_kept(&mut self, keep: &Bits, rows: Range<usize>, out: &mut LeafBatch) -> Result<usize> {
+        let mut done = 0;
+        // Of the row that goes on into the next page.
+        let mut is_kept = false;
+        loop {
+            let at = rows.start + done;
+            let zeros = next_one(keep, at..rows.end, 0).unwrap_or(rows.end) - at;
+            if zeros > self.entries_left() && !is_kept {
+                let skipped = self.skip(zeros)?;
+                done += skipped;
+                if skipped < zeros {
+                    return Ok(done);
+                }
+                continue;
+            }
+            if !self.goes_on(rows.end - at)? {
+                return Ok(done);
+            }
+            if !self.settle_keys(out)? {
+                continue;
+            }
+            let Self { page: Some(page), target, scratch, .. } = self else {
+                return Ok(done);
+            };
+            let result = match target.max_rep {
+                0 => page.read_flat_kept(keep, at..rows.end, target, scratch, out),
+                _ => page.read_nested_kept(keep, at..rows.end, &mut is_kept, target, scratch, out),
+            };
+            let read = result.map_err(|error| page.start.place(error))?;
+            self.row += read as u64;
+            done += read;
+        }
+    }
+
+    /// Makes sure that what the open page gives can be appended to `out`, keys or values. If not, the page is another one
+    /// now.
+    fn settle_keys(&mut self, out: &mut LeafBatch) -> Result<bool> {
+        let is_keys = self.page.as_ref().is_some_and(OpenPage::is_keys);
+        match &self.dictionary {
+            Some(dictionary) if is_keys => out.expect_keys_of(dictionary)?,
+            _ => out.expect_values(self.target.physical.shape())?,
+        }
+        if is_keys && out.dictionary.is_none() {
+            // The batch has values of another dictionary already: keys would not be understood.
+            self.reopen_as_values()?;
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     /// Passes over the next `rows` rows. Returns how many there were: fewer only at the end of the chunk.
     pub fn skip(&mut self, rows: usize) -> Result<usize> {
         let mut done = 0;
         loop {
+            done += self.leave_page(rows - done)?;
             done += self.skip_pages(rows - done)?;
             if !self.goes_on(rows - done)? {
                 return Ok(done);
@@ -184,13 +244,40 @@ impl ChunkReader {
                 0 => page.skip_flat(rows - done, scratch),
                 _ => page.skip_nested(rows - done),
             };
-            done += result.map_err(|error| page.start.place(error))?;
+            let skipped = result.map_err(|error| page.start.place(error))?;
+            self.row += skipped as u64;
+            done += skipped;
         }
+    }
+
+    /// How many entries the open page has left: as many rows at most.
+    pub(super) fn entries_left(&self) -> usize {
+        self.page.as_ref().map_or(0, OpenPage::entries_left)
+    }
+
+    /// Leaves the open page, and jumps over others, if what is wanted is known to be behind them: `rows` rows from here.
+    /// Returns how many rows were passed.
+    fn leave_page(&mut self, rows: usize) -> Result<usize> {
+        let left = self.entries_left();
+        if rows <= left {
+            // No more rows than entries are left: the row is in this page, or may be.
+            return Ok(0);
+        }
+        let jumped = self.jump(rows)?;
+        if jumped == 0 && self.target.max_rep == 0 && left > 0 {
+            self.close();
+            self.row += left as u64;
+            return Ok(left);
+        }
+        Ok(jumped)
     }
 
     /// Passes over whole pages without opening them, while what they hold is known and no more than `rows` rows.
     fn skip_pages(&mut self, rows: usize) -> Result<usize> {
         let mut done = 0;
+        if rows >= MANY_ROWS {
+            self.pages.expect_to_pass();
+        }
         while self.page.as_ref().is_none_or(OpenPage::is_over) && done < rows {
             self.close();
             let Some(start) = self.next_start(false)? else {
@@ -204,7 +291,9 @@ impl ChunkReader {
             };
             match page_rows {
                 Some(n) if start.is_data() && n <= rows - done => {
+                    self.hold_against_map(&start)?;
                     self.begun |= n > 0;
+                    self.row += n as u64;
                     done += n;
                 }
                 _ => {
@@ -254,10 +343,15 @@ impl ChunkReader {
     /// The header of the next page that is to be read.
     fn next_start(&mut self, rows_are_missing: bool) -> Result<Option<PageStart>> {
         let Some((survey, next)) = &mut self.listed else {
-            return match self.pages.next_start()? {
-                None if rows_are_missing => self.pages.next_uncounted_start(),
-                start => Ok(start),
+            if self.mapped.is_followed() {
+                return self.next_mapped_start();
+            }
+            let start = match self.pages.next_start()? {
+                None if rows_are_missing => self.pages.next_uncounted_start()?,
+                start => start,
             };
+            self.data_pages += usize::from(start.as_ref().is_some_and(PageStart::is_data));
+            return Ok(start);
         };
         let Some(page) = survey.pages.get(*next) else {
             return Ok(None);
@@ -316,7 +410,7 @@ impl ChunkReader {
         Ok(done)
     }
 
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.page = None;
         if let Some(memory) = self.memory.take() {
             self.pages.recycle(memory);
@@ -332,6 +426,7 @@ impl ChunkReader {
             // SPEC: index pages are not used, and unknown kinds must be skipped.
             return Ok(());
         }
+        self.hold_against_map(&start)?;
         let is_keys = self.target.layout == Layout::Keys;
         self.open_data(start, is_keys)
     }
@@ -339,6 +434,7 @@ impl ChunkReader {
     fn open_data(&mut self, start: PageStart, want_keys: bool) -> Result<()> {
         let target = &self.target;
         let mut page = self.pages.data(&start, target.max_rep, target.max_def)?;
+        self.mapped.hold_levels(&start, &page)?;
         let bytes = std::mem::replace(&mut page.values, PageBytes::copy_of(&[]));
         self.memory = Some(bytes.clone());
         // QUIRK: a page of nulls only may have no value bytes, in encodings too that make some of no values. PLAIN does not.
@@ -394,6 +490,9 @@ impl ChunkReader {
         Ok(())
     }
 }
+
+/// So many rows to be passed over may well be all of the next page.
+const MANY_ROWS: usize = 4096;
 
 /// Rows that are decoded at a time to see whether they can be.
 const PROBED_ROWS: usize = 8192;

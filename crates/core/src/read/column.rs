@@ -5,7 +5,9 @@ use crate::meta::ParquetMetaData;
 use crate::page::{PageMemory, PageOptions};
 use crate::source::Source;
 use marquetry_base::{Error, Result};
+use marquetry_encoding::Bits;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Reads a column of a file: the row groups that were asked for, in that order, as one run of rows.
@@ -21,6 +23,8 @@ pub struct ColumnReader {
     memory: PageMemory,
     /// What to read of the only row group, if not all.
     survey: Option<Arc<Survey>>,
+    /// Whether offset indexes are used to pass over pages.
+    uses_page_index: bool,
 }
 
 /// Rows to pass over, and rows to read after them.
@@ -39,6 +43,8 @@ struct OpenChunk {
     rows: u64,
     /// Those that were not read yet.
     left: usize,
+    /// Whether the offset index was looked for.
+    has_map: bool,
 }
 
 impl ColumnReader {
@@ -62,7 +68,16 @@ impl ColumnReader {
             chunk: None,
             memory: PageMemory::default(),
             survey: None,
+            uses_page_index: false,
         }
+    }
+
+    /// Whether offset indexes are used: pages that nothing is wanted of are not looked at then. Default false.
+    ///
+    /// An index that contradicts the pages is an error when that is found.
+    #[must_use]
+    pub fn with_page_index(self, uses_page_index: bool) -> Self {
+        ColumnReader { uses_page_index, ..self }
     }
 
     /// A reader of what `survey` found in column `leaf` of `row_group`: the rows that are lost do not count.
@@ -97,9 +112,80 @@ impl ColumnReader {
         Ok(out)
     }
 
-    /// Passes over the next `rows` rows, which must be there.
+    /// Passes over the next `rows` rows, which must be there. What is left of a row group that ends with them is not looked
+    /// at.
     pub fn skip(&mut self, rows: usize) -> Result<()> {
-        self.advance(rows, ChunkReader::skip)
+        let mut left = rows;
+        while left > 0 {
+            let row_group = self.chunk()?.map(|chunk| chunk.left);
+            match row_group {
+                Some(rest) if rest <= left => {
+                    self.close();
+                    left -= rest;
+                }
+                _ => {
+                    self.find_map(left)?;
+                    return self.advance(left, ChunkReader::skip);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends those of the next rows whose bit in `rows` is 1 to `out`. All of the rows must be there, and in one row
+    /// group. `out` must be of this column.
+    pub fn read_kept(&mut self, keep: &Bits, rows: Range<usize>, out: &mut LeafBatch) -> Result<()> {
+        self.find_map(rows.len())?;
+        let mut at = rows.start;
+        self.advance(rows.len(), |chunk, n| {
+            at += n;
+            chunk.read_kept(keep, at - n..at, out)
+        })
+    }
+
+    /// Appends the next `rows` rows, which must be there, to `out`, which must be of this column.
+    pub fn read_into(&mut self, rows: usize, out: &mut LeafBatch) -> Result<()> {
+        out.reserve(rows.min(RESERVED_ROWS), &self.target);
+        self.advance(rows, |chunk, rows| chunk.read(rows, out))
+    }
+
+    /// An empty batch for this column.
+    pub fn empty_batch(&self) -> LeafBatch {
+        LeafBatch::of(&self.target)
+    }
+
+    /// Goes to the first row of `row_group`, which must exist; that one alone is read from now on.
+    pub fn begin(&mut self, row_group: usize) {
+        self.close();
+        self.row_groups = VecDeque::from([row_group]);
+    }
+
+    /// Looks for the offset index, once pages may be passed over: `rows` rows are more than the open page has.
+    fn find_map(&mut self, rows: usize) -> Result<()> {
+        if !self.uses_page_index {
+            return Ok(());
+        }
+        let (source, metadata) = (self.source.clone(), self.metadata.clone());
+        let (leaf, limits) = (self.leaf, self.options.limits.clone());
+        let Some(chunk) = self.chunk()? else { return Ok(()) };
+        if chunk.has_map || rows <= chunk.reader.entries_left() {
+            return Ok(());
+        }
+        chunk.has_map = true;
+        let row_group = metadata.row_group(chunk.row_group);
+        let used = row_group
+            .column(leaf)
+            .and_then(|column| chunk.reader.use_map(&*source, column, row_group.num_rows(), &limits));
+        used.map_err(|error| {
+            error.in_column(metadata.schema().column(leaf).dotted().clone()).in_row_group(row_group.index())
+        })
+    }
+
+    /// Leaves the open chunk.
+    fn close(&mut self) {
+        if let Some(chunk) = self.chunk.take() {
+            self.memory = chunk.reader.into_memory();
+        }
     }
 
     fn advance(
@@ -136,9 +222,7 @@ impl ColumnReader {
     /// The open chunk, or the next one that has rows.
     fn chunk(&mut self) -> Result<Option<&mut OpenChunk>> {
         while self.chunk.as_ref().is_none_or(|chunk| chunk.left == 0) {
-            if let Some(chunk) = self.chunk.take() {
-                self.memory = chunk.reader.into_memory();
-            }
+            self.close();
             let Some(row_group) = self.row_groups.pop_front() else {
                 return Ok(None);
             };
@@ -158,7 +242,7 @@ impl ColumnReader {
             };
             let reader = reader
                 .map_err(|error| error.in_column(column.leaf().dotted().clone()).in_row_group(row_group))?;
-            self.chunk = Some(OpenChunk { reader, row_group, rows, left });
+            self.chunk = Some(OpenChunk { reader, row_group, rows, left, has_map: false });
         }
         Ok(self.chunk.as_mut())
     }

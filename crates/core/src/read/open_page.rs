@@ -12,14 +12,14 @@ use marquetry_encoding::{Bits, Decode, Values};
 pub(super) struct OpenPage {
     pub(super) start: PageStart,
     rep: Levels,
-    def: Levels,
-    values: Box<dyn Decode>,
+    pub(super) def: Levels,
+    pub(super) values: Box<dyn Decode>,
     /// Entries whose levels were not decoded yet.
-    left: usize,
+    pub(super) left: usize,
     /// Levels that were decoded and not consumed, from `consumed` on: of columns in lists only.
-    pending_rep: Vec<u8>,
-    pending_def: Vec<u8>,
-    consumed: usize,
+    pub(super) pending_rep: Vec<u8>,
+    pub(super) pending_def: Vec<u8>,
+    pub(super) consumed: usize,
     /// The size of the chunk's dictionary, if `values` gives indices into it.
     keys_below: Option<usize>,
     /// Whether byte strings were validated with the dictionary already.
@@ -36,17 +36,27 @@ pub(super) struct Rest {
 /// Memory that pages share: one set for a column.
 pub(super) struct Scratch {
     /// Dense values of a block, before nulls are spread out.
-    dense: Values,
+    pub(super) dense: Values,
     /// Dense indices of a block.
-    keys: Values,
-    levels: Vec<u8>,
+    pub(super) keys: Values,
+    /// Values and indices of a block, before those that are not wanted are left out.
+    pub(super) whole: Values,
+    pub(super) whole_keys: Values,
+    pub(super) levels: Vec<u8>,
     /// Most bytes of a batch.
-    batch_bytes: usize,
+    pub(super) batch_bytes: usize,
 }
 
 impl Scratch {
     pub(super) fn new(target: &Target, batch_bytes: usize) -> Self {
-        Scratch { dense: target.empty(), keys: Values::W32(Vec::new()), levels: Vec::new(), batch_bytes }
+        Scratch {
+            dense: target.empty(),
+            keys: Values::W32(Vec::new()),
+            whole: target.empty(),
+            whole_keys: Values::W32(Vec::new()),
+            levels: Vec::new(),
+            batch_bytes,
+        }
     }
 }
 
@@ -96,6 +106,11 @@ impl OpenPage {
         }
     }
 
+    /// How many entries were not consumed.
+    pub(super) fn entries_left(&self) -> usize {
+        self.left + self.pending_rep.len() - self.consumed
+    }
+
     /// Appends up to `rows` rows of a column that is in no list: an entry is a row. Returns how many.
     pub(super) fn read_flat(
         &mut self,
@@ -108,26 +123,38 @@ impl OpenPage {
         let mut done = 0;
         while done < rows {
             let block = (rows - done).min(BLOCK);
-            out.check_room(block, target, scratch.batch_bytes)?;
-            if target.max_def == 0 {
-                self.decode_values(block, target, &mut out.values)?;
-            } else {
-                let validity = out.validity.get_or_insert_default();
-                let first = validity.len();
-                if target.keep_levels {
-                    let first = out.def.len();
-                    self.def.decode(block, &mut out.def)?;
-                    validity.push_at_least(&out.def[first..], target.max_def);
-                } else {
-                    self.def.decode_is_max(block, &mut scratch.levels, validity)?;
-                }
-                self.decode_slots(first, block, target, scratch, out)?;
-            }
-            out.entries += block;
-            self.left -= block;
+            self.read_block(block, target, scratch, out)?;
             done += block;
         }
         Ok(rows)
+    }
+
+    /// Appends `block` rows of a column that is in no list, no more than are left.
+    pub(super) fn read_block(
+        &mut self,
+        block: usize,
+        target: &Target,
+        scratch: &mut Scratch,
+        out: &mut LeafBatch,
+    ) -> Result<()> {
+        out.check_room(block, target, scratch.batch_bytes)?;
+        if target.max_def == 0 {
+            self.decode_values(block, target, &mut out.values)?;
+        } else {
+            let validity = out.validity.get_or_insert_default();
+            let first = validity.len();
+            if target.keep_levels {
+                let first = out.def.len();
+                self.def.decode(block, &mut out.def)?;
+                validity.push_at_least(&out.def[first..], target.max_def);
+            } else {
+                self.def.decode_is_max(block, &mut scratch.levels, validity)?;
+            }
+            self.decode_slots(first, block, target, scratch, out)?;
+        }
+        out.entries += block;
+        self.left -= block;
+        Ok(())
     }
 
     /// Appends entries of a column in lists, until `rows` rows have begun and the next one would. Returns how many
@@ -194,7 +221,7 @@ impl OpenPage {
     }
 
     /// Decodes the levels of the next block of entries.
-    fn decode_levels(&mut self) -> Result<()> {
+    pub(super) fn decode_levels(&mut self) -> Result<()> {
         let block = self.left.min(BLOCK);
         self.pending_rep.clear();
         self.pending_def.clear();
@@ -207,7 +234,7 @@ impl OpenPage {
 
     /// How many pending entries belong to what is open of the current row and to the next `rows` rows, and how many
     /// rows begin in them.
-    fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
+    pub(super) fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
         let pending = &self.pending_rep[self.consumed..];
         if pending.len() <= rows {
             // PERF: no more rows can begin than there are entries: nothing to look for.
@@ -226,7 +253,7 @@ impl OpenPage {
     }
 
     /// Appends `n` pending entries.
-    fn consume(
+    pub(super) fn consume(
         &mut self,
         n: usize,
         target: &Target,
@@ -241,21 +268,7 @@ impl OpenPage {
         out.entries += n;
         let validity = out.validity.get_or_insert_default();
         let first = validity.len();
-        // An entry below the level of the innermost list's elements is an empty or absent list: no slot.
-        if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.slot_def {
-            validity.push_at_least(def, target.max_def);
-        } else {
-            // PERF: every level is written, and the next one over it unless it is a slot's.
-            let slots = &mut scratch.levels;
-            slots.clear();
-            slots.resize(n, 0);
-            let mut count = 0;
-            for &def in def {
-                slots[count] = def;
-                count += usize::from(def >= target.slot_def);
-            }
-            validity.push_at_least(&slots[..count], target.max_def);
-        }
+        push_slots(def, target, &mut scratch.levels, validity);
         let slots = validity.len() - first;
         self.consumed += n;
         self.decode_slots(first, slots, target, scratch, out)
@@ -287,7 +300,7 @@ impl OpenPage {
     }
 
     /// Appends the next `n` values, dense, and validates text.
-    fn decode_values(&mut self, n: usize, target: &Target, out: &mut Values) -> Result<()> {
+    pub(super) fn decode_values(&mut self, n: usize, target: &Target, out: &mut Values) -> Result<()> {
         let first = out.len();
         self.values.decode(n, out)?;
         if let (Some(len), Values::W32(keys)) = (self.keys_below, &*out) {
@@ -303,6 +316,24 @@ impl OpenPage {
     }
 }
 
+/// Appends the validity of the slots among entries of these levels.
+pub(super) fn push_slots(def: &[u8], target: &Target, slots: &mut Vec<u8>, validity: &mut Bits) {
+    // An entry below the level of the innermost list's elements is an empty or absent list: no slot.
+    if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.slot_def {
+        validity.push_at_least(def, target.max_def);
+        return;
+    }
+    // PERF: every level is written, and the next one over it unless it is a slot's.
+    slots.clear();
+    slots.resize(def.len(), 0);
+    let mut count = 0;
+    for &def in def {
+        slots[count] = def;
+        count += usize::from(def >= target.slot_def);
+    }
+    validity.push_at_least(&slots[..count], target.max_def);
+}
+
 /// The error for text that is none.
 #[cold]
 pub(super) fn not_utf8(bytes: &[u8]) -> Error {
@@ -316,4 +347,4 @@ fn of_levels(kind: &str, error: Error) -> Error {
 }
 
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
-const BLOCK: usize = 2048;
+pub(super) const BLOCK: usize = 2048;

@@ -1,0 +1,178 @@
+//! The columns of a filtered read: each is decoded once a block, as far as someone wants it.
+//!
+//! ```text
+//! block      rows 8,192 .. 16,384 of a row group
+//! kept       those of them that all stages so far want
+//! cached     the values of a column for the kept rows: thinned out with them
+//! out        the values of a column for the batch that is being filled
+//! ```
+
+use marquetry_base::{Error, Result};
+use marquetry_core::read::{ColumnReader, LeafBatch, Target};
+use marquetry_core::select::{Block, refine_bits, runs};
+use marquetry_encoding::Bits;
+use std::ops::Range;
+
+/// A column of the file that is read.
+pub(super) struct Column {
+    pub(super) reader: ColumnReader,
+    pub(super) target: Target,
+    /// Whether batches have it.
+    pub(super) is_projected: bool,
+    /// The row group that the reader is in, and how many of its rows were passed.
+    at: Option<(usize, u64)>,
+    /// The values of the block's kept rows, once a stage asked for them.
+    cached: Option<LeafBatch>,
+    /// The values of the rows of the batch that is being filled.
+    pub(super) out: LeafBatch,
+}
+
+/// The rows that a step is about.
+#[derive(Debug, Clone)]
+pub(super) struct Rows {
+    pub(super) row_group: usize,
+    /// The first row in the row group, and how many.
+    pub(super) start: u64,
+    pub(super) len: usize,
+    /// Which of them are kept; `None` if all are.
+    pub(super) keep: Option<Bits>,
+}
+
+impl Rows {
+    pub(super) fn of(row_group: usize, block: Block) -> Rows {
+        Rows { row_group, start: block.start, len: block.rows, keep: block.keep }
+    }
+
+    /// How many rows are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.keep.as_ref().map_or(self.len, |keep| keep.count_ones(0..keep.len()))
+    }
+
+    /// Keeps of the kept rows those whose bit is 1.
+    pub(super) fn refine(&mut self, of_kept: Bits) {
+        self.keep = Some(match &self.keep {
+            None => of_kept,
+            Some(keep) => refine_bits(keep, &of_kept),
+        });
+    }
+
+    /// Takes rows away from the front until `n` kept ones are among them; all, if there are no more.
+    pub(super) fn split_off(&mut self, n: usize) -> Rows {
+        let len = match &self.keep {
+            None => n.min(self.len),
+            Some(keep) => end_of(keep, n),
+        };
+        let (first, rest) = match &self.keep {
+            None => (None, None),
+            Some(keep) => (Some(part(keep, 0..len)), Some(part(keep, len..self.len))),
+        };
+        let taken = Rows { keep: first, len, ..*self };
+        *self = Rows { start: self.start + len as u64, len: self.len - len, keep: rest, ..*self };
+        taken
+    }
+
+    /// The kept rows, as runs of numbers in the row group.
+    pub(super) fn each_run(&self, mut run: impl FnMut(Range<u64>)) {
+        match &self.keep {
+            None => run(self.start..self.start + self.len as u64),
+            Some(keep) => runs(keep, 0..keep.len())
+                .for_each(|range| run(self.start + range.start as u64..self.start + range.end as u64)),
+        }
+    }
+}
+
+fn part(bits: &Bits, range: Range<usize>) -> Bits {
+    let mut out = Bits::new();
+    out.push_packed(bits.as_bytes(), range.start, range.len());
+    out
+}
+
+/// How many bits there are up to the `n`th one, or in all.
+fn end_of(keep: &Bits, n: usize) -> usize {
+    let mut left = n;
+    for run in runs(keep, 0..keep.len()) {
+        if run.len() >= left {
+            return run.start + left;
+        }
+        left -= run.len();
+    }
+    keep.len()
+}
+
+impl Column {
+    pub(super) fn new(reader: ColumnReader, target: Target) -> Self {
+        let out = reader.empty_batch();
+        Column { reader, target, is_projected: false, at: None, cached: None, out }
+    }
+
+    /// Appends the kept of `rows` to `out`.
+    fn read(&mut self, rows: &Rows, out: &mut LeafBatch) -> Result<()> {
+        let passed = match self.at {
+            Some((row_group, passed)) if row_group == rows.row_group => passed,
+            _ => {
+                self.reader.begin(rows.row_group);
+                0
+            }
+        };
+        let Some(skip) = rows.start.checked_sub(passed) else {
+            return Err(Error::argument(format!("row {} after row {passed} was read", rows.start)));
+        };
+        self.reader.skip(usize::try_from(skip).unwrap_or(usize::MAX))?;
+        match &rows.keep {
+            None => self.reader.read_into(rows.len, out)?,
+            Some(keep) => self.reader.read_kept(keep, 0..rows.len, out)?,
+        }
+        self.at = Some((rows.row_group, rows.start + rows.len as u64));
+        Ok(())
+    }
+
+    /// Reads the values of the kept rows of a block, unless they are cached. They stay so until the block is done.
+    pub(super) fn fetch(&mut self, rows: &Rows) -> Result<()> {
+        if self.cached.is_none() {
+            let mut batch = self.reader.empty_batch();
+            self.read(rows, &mut batch)?;
+            self.cached = Some(batch);
+        }
+        Ok(())
+    }
+
+    /// The cached values, if there are any.
+    pub(super) fn cached(&self) -> Option<&LeafBatch> {
+        self.cached.as_ref()
+    }
+
+    /// Of what is cached, keeps the rows whose bit is 1.
+    pub(super) fn thin_out(&mut self, of_kept: &Bits) -> Result<()> {
+        if let Some(batch) = &self.cached {
+            let mut rest = self.reader.empty_batch();
+            rest.push_kept(batch, of_kept, &self.target)?;
+            self.cached = Some(rest);
+        }
+        Ok(())
+    }
+
+    /// Forgets what is cached.
+    pub(super) fn forget(&mut self) {
+        self.cached = None;
+    }
+
+    /// Appends the kept of `rows`, the next ones of the block, to the batch. `taken` are the numbers that those have
+    /// among all kept rows of the block, `kept` in number.
+    pub(super) fn give(&mut self, rows: &Rows, taken: Range<usize>, kept: usize) -> Result<()> {
+        let mut out = std::mem::replace(&mut self.out, self.reader.empty_batch());
+        match self.cached.take() {
+            None => self.read(rows, &mut out)?,
+            Some(batch) if out.entries == 0 && taken.len() == kept => out = batch,
+            Some(batch) => {
+                let mut wanted = Bits::new();
+                wanted.push_run(false, taken.start);
+                wanted.push_run(true, taken.len());
+                wanted.push_run(false, kept - taken.end);
+                out.push_kept(&batch, &wanted, &self.target)?;
+                self.cached = (taken.end < kept).then_some(batch);
+            }
+        }
+        self.out = out;
+        Ok(())
+    }
+}

@@ -1,0 +1,359 @@
+//! Reading some rows: those that were selected, and that a filter wants.
+//!
+//! ```text
+//! row group -> prune -> selection -> blocks -> stages, each for fewer rows -> the other columns, for the rows left -> batch
+//! ```
+//!
+//! Memory holds a block of the columns that the filter looks at, and a batch. Row groups and pages that nothing is wanted
+//! of are not read, and of other pages no more is decoded than pays: see `core::read`. So there is nothing to be undone
+//! where a filter turns out to want most rows: they are decoded as if there were none.
+
+use super::ProjectionMask;
+use super::columns::{Column, Rows};
+use super::options::ArrowReaderOptions;
+use super::reader::{Projected, array_type, page_options, projected, to_decode};
+use super::stages::{Columns, Stage, filter};
+use super::virtual_columns::{Positions, Virtual};
+use super::{ArrowPredicate, RowSelection};
+use crate::assemble::{Leaves, assemble};
+use crate::leaf::DictionaryCache;
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
+use marquetry_base::Result;
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::nesting::Field;
+use marquetry_core::predicate::Bound;
+use marquetry_core::prune::{Kept, PruneOptions, PruneReport, prune_row_group};
+use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
+use marquetry_core::select::{Cursor, Selection};
+use marquetry_core::source::Source;
+use marquetry_encoding::Bits;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Which rows of which columns are wanted.
+pub(super) struct Wanted {
+    pub(super) row_groups: Vec<usize>,
+    pub(super) batch_size: usize,
+    pub(super) projection: ProjectionMask,
+    pub(super) limit: usize,
+    pub(super) offset: usize,
+    pub(super) selection: Option<RowSelection>,
+    pub(super) predicate: Option<Bound>,
+    pub(super) filters: Vec<Box<dyn ArrowPredicate>>,
+}
+
+/// A read that passes over rows.
+pub(super) struct Filtered {
+    metadata: Arc<ParquetMetaData>,
+    schema: SchemaRef,
+    roots: Vec<Projected>,
+    virtuals: Vec<Virtual>,
+    columns: Columns,
+    stages: Vec<Stage>,
+    pruning: Option<Pruning>,
+    dictionaries: Vec<DictionaryCache>,
+    /// The row groups to come, with what was selected of them.
+    row_groups: VecDeque<(usize, Option<Selection>)>,
+    group: Option<Group>,
+    block: Option<Survivors>,
+    batch_size: usize,
+    /// Wanted rows that are still to be passed over, and to be given.
+    offset: usize,
+    limit: usize,
+    /// What the batch has so far.
+    rows: usize,
+    positions: Positions,
+}
+
+/// What tells without reading them which rows cannot be wanted.
+struct Pruning {
+    source: Arc<dyn Source>,
+    predicate: Bound,
+    options: PruneOptions,
+}
+
+/// The row group that is being read.
+struct Group {
+    index: usize,
+    selection: Selection,
+    cursor: Cursor,
+    /// Whether the typed predicate has to be asked.
+    asks_typed: bool,
+}
+
+/// What the filter left of a block.
+struct Survivors {
+    /// The rows that were not given yet.
+    rows: Rows,
+    /// How many rows were kept, and how many of them were given.
+    kept: usize,
+    given: usize,
+}
+
+impl Filtered {
+    pub(super) fn new(
+        source: &Arc<dyn Source>,
+        metadata: &Arc<ParquetMetaData>,
+        fields: &[Field],
+        schema: &ArrowSchema,
+        options: &ArrowReaderOptions,
+        wanted: Wanted,
+    ) -> Result<Self> {
+        let roots: Vec<Projected> = projected(fields, schema, &wanted.projection).collect();
+        let mut stages = match &wanted.predicate {
+            Some(predicate) => Stage::of_predicate(predicate, metadata),
+            None => Vec::new(),
+        };
+        for predicate in wanted.filters {
+            let roots = projected(fields, schema, predicate.projection()).collect();
+            stages.push(Stage::of_arrays(predicate, roots));
+        }
+        let virtuals = options.virtual_columns.iter().map(|field| Virtual::of(field));
+        let virtuals = virtuals.collect::<Result<Vec<_>>>()?;
+        let of_roots = roots.iter().map(|root| &root.arrow);
+        let arrow_fields: Vec<FieldRef> = of_roots.chain(&options.virtual_columns).cloned().collect();
+        let mut columns = Columns::new();
+        columns.resize_with(metadata.schema().num_columns(), || None);
+        let open = |leaf: usize, for_stage: bool| {
+            let (field, arrow) =
+                fields.iter().zip(schema.fields()).find(|(field, _)| field.has_leaf(leaf))?;
+            let column = metadata.schema().column(leaf);
+            let layout = match for_stage {
+                // Keys do for typed predicates, whatever batches get.
+                true => Layout::Keys,
+                false => {
+                    array_type(field, arrow, leaf).map_or_else(Layout::default, |to| to_decode(column, to))
+                }
+            };
+            let target = Target::new(column, field, leaf, layout);
+            let (source, metadata) = (source.clone(), metadata.clone());
+            let page_options = page_options(&metadata, options);
+            let reader = ColumnReader::new(source, metadata, &[], leaf, target.clone(), page_options);
+            Some(Column::new(reader.with_page_index(options.page_index), target))
+        };
+        for stage in &stages {
+            for &leaf in stage.leaves() {
+                if columns[leaf].is_none() {
+                    columns[leaf] = open(leaf, stage.is_typed());
+                }
+            }
+        }
+        for leaf in roots.iter().flat_map(Projected::leaves) {
+            if columns[leaf].is_none() {
+                columns[leaf] = open(leaf, false);
+            }
+            if let Some(column) = &mut columns[leaf] {
+                column.is_projected = true;
+            }
+        }
+        let pruning = wanted.predicate.map(|predicate| {
+            let (page_index, limits) = (options.page_index, options.limits.clone());
+            let options = PruneOptions { page_index, limits, ..PruneOptions::default() };
+            Pruning { source: source.clone(), predicate, options }
+        });
+        Ok(Filtered {
+            schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, schema.metadata().clone())),
+            dictionaries: columns.iter().map(|_| DictionaryCache::default()).collect(),
+            row_groups: with_selections(metadata, &wanted.row_groups, wanted.selection.as_ref()),
+            metadata: metadata.clone(),
+            roots,
+            virtuals,
+            columns,
+            stages,
+            pruning,
+            group: None,
+            block: None,
+            batch_size: wanted.batch_size,
+            offset: wanted.offset,
+            limit: wanted.limit,
+            rows: 0,
+            positions: Positions::default(),
+        })
+    }
+
+    /// The schema of all batches.
+    pub(super) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The next batch; `None` after the last.
+    pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
+        while self.rows < self.batch_size {
+            if let Some(block) = self.block.take() {
+                self.give(block)?;
+            } else if self.limit == 0 || !self.next_block()? {
+                // Batches end with row groups: few rows of many pages would keep all of these in memory.
+                self.group = None;
+                if self.rows > 0 {
+                    break;
+                }
+                if self.limit == 0 || !self.next_group()? {
+                    return Ok(None);
+                }
+            }
+        }
+        self.batch().map(Some)
+    }
+
+    /// Which rows of the row groups are wanted: no column is read that the filter does not look at.
+    pub(super) fn selected(mut self) -> Result<Selection> {
+        let mut out = Selection::new();
+        while let Some((index, selection)) = self.row_groups.pop_front() {
+            let first = out.rows();
+            if self.limit > 0 && self.open(index, selection)? {
+                while self.limit > 0 && self.next_block()? {
+                    let Some(block) = self.block.take() else { continue };
+                    self.columns.iter_mut().flatten().for_each(Column::forget);
+                    out.push_run(false, first + block.rows.start - out.rows());
+                    match block.rows.keep {
+                        None => out.push_run(true, block.rows.len as u64),
+                        Some(keep) => out.push_bits(keep),
+                    }
+                }
+            }
+            let end = first.saturating_add(self.metadata.row_group(index).num_rows());
+            out.push_run(false, end - out.rows());
+        }
+        Ok(out)
+    }
+
+    /// Opens the next row group with rows to be read; whether there is one.
+    fn next_group(&mut self) -> Result<bool> {
+        while let Some((index, selection)) = self.row_groups.pop_front() {
+            if self.open(index, selection)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Opens a row group, of which `selection` was selected; whether there are rows to be read.
+    fn open(&mut self, index: usize, selection: Option<Selection>) -> Result<bool> {
+        let rows = self.metadata.row_group(index).num_rows();
+        let mut selection = selection.unwrap_or_else(|| Selection::all(rows));
+        // A selection may end before the rows do.
+        selection.push_run(false, rows.saturating_sub(selection.rows()));
+        let mut asks_typed = true;
+        if selection.selected() > 0
+            && let Some(pruning) = &self.pruning
+        {
+            match pruning.prune(&self.metadata, index)? {
+                Kept::None => return Ok(false),
+                Kept::All => asks_typed = false,
+                Kept::Some(ranges) => selection = selection.and(&Selection::from_ranges(&ranges, rows)),
+            }
+        }
+        let has_rows = selection.selected() > 0;
+        self.group = has_rows.then(|| Group { index, selection, cursor: Cursor::default(), asks_typed });
+        Ok(has_rows)
+    }
+
+    /// Filters the next block of the row group; whether there was one.
+    fn next_block(&mut self) -> Result<bool> {
+        let Some(group) = &mut self.group else { return Ok(false) };
+        let size = self.batch_size.min(BLOCK);
+        let Some(block) = group.selection.next_block(&mut group.cursor, size) else { return Ok(false) };
+        let mut rows = Rows::of(group.index, block);
+        filter(&mut self.stages, &mut rows, group.asks_typed, &mut self.columns, &self.metadata)?;
+        let kept = rows.kept();
+        let passed = kept.min(self.offset);
+        let given = (kept - passed).min(self.limit);
+        self.offset -= passed;
+        self.limit -= given;
+        if given < kept {
+            let mut of_kept = Bits::new();
+            of_kept.push_run(false, passed);
+            of_kept.push_run(true, given);
+            of_kept.push_run(false, kept - passed - given);
+            for column in self.columns.iter_mut().flatten() {
+                match given {
+                    0 => column.forget(),
+                    _ => column.thin_out(&of_kept)?,
+                }
+            }
+            rows.refine(of_kept);
+        }
+        if given > 0 {
+            self.block = Some(Survivors { rows, kept: given, given: 0 });
+        }
+        Ok(true)
+    }
+
+    /// Puts rows of a block into the batch, as many as there is room for.
+    fn give(&mut self, mut block: Survivors) -> Result<()> {
+        let n = (block.kept - block.given).min(self.batch_size - self.rows);
+        let rows = block.rows.split_off(n);
+        let taken = block.given..block.given + n;
+        for column in self.columns.iter_mut().flatten() {
+            match column.is_projected {
+                true => column.give(&rows, taken.clone(), block.kept)?,
+                false => column.forget(),
+            }
+        }
+        if !self.virtuals.is_empty() {
+            let first = first_row(&self.metadata, rows.row_group);
+            rows.each_run(|run| self.positions.rows.extend(run.map(|row| (first + row) as i64)));
+            self.positions.row_groups.resize(self.positions.rows.len(), rows.row_group as i64);
+        }
+        self.rows += n;
+        block.given = taken.end;
+        self.block = (block.given < block.kept).then_some(block);
+        Ok(())
+    }
+
+    /// The batch that was filled.
+    fn batch(&mut self) -> Result<RecordBatch> {
+        let mut batches: Vec<Option<LeafBatch>> = self
+            .columns
+            .iter_mut()
+            .map(|column| {
+                let column = column.as_mut().filter(|column| column.is_projected)?;
+                let empty = column.reader.empty_batch();
+                let mut batch = std::mem::replace(&mut column.out, empty);
+                batch.finish();
+                Some(batch)
+            })
+            .collect();
+        let mut arrays = Vec::with_capacity(self.schema.fields().len());
+        for root in &self.roots {
+            let (schema, dictionaries) = (self.metadata.schema(), &mut self.dictionaries);
+            let mut leaves = Leaves { schema, batches: &mut batches, dictionaries };
+            arrays.push(assemble(&root.field, &root.arrow, &mut leaves)?);
+        }
+        arrays.extend(self.virtuals.iter().map(|kind| self.positions.array(*kind)));
+        self.positions.clear();
+        let options = RecordBatchOptions::new().with_row_count(Some(std::mem::take(&mut self.rows)));
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)
+    }
+}
+
+impl Pruning {
+    fn prune(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<Kept> {
+        let (predicate, mut report) = (&self.predicate, PruneReport::default());
+        prune_row_group(&*self.source, metadata, row_group, predicate, &self.options, &mut report)
+    }
+}
+
+/// The row groups, each with what `selection` selects of it, which is of the rows of all of them.
+fn with_selections(
+    metadata: &ParquetMetaData,
+    row_groups: &[usize],
+    selection: Option<&RowSelection>,
+) -> VecDeque<(usize, Option<Selection>)> {
+    let mut first = 0u64;
+    let with_selection = |&index: &usize| {
+        let rows = first..first.saturating_add(metadata.row_group(index).num_rows());
+        first = rows.end;
+        (index, selection.map(|selection| selection.rows().slice(rows)))
+    };
+    row_groups.iter().map(with_selection).collect()
+}
+
+/// The number in the file of a row group's first row.
+fn first_row(metadata: &ParquetMetaData, row_group: usize) -> u64 {
+    metadata.row_groups().take(row_group).fold(0, |rows, before| rows.saturating_add(before.num_rows()))
+}
+
+/// Most rows of a block: their values stay in the second-level cache from stage to stage.
+const BLOCK: usize = 16_384;

@@ -1,0 +1,233 @@
+//! A choice of rows, under the names that the `parquet` crate's users know.
+
+use arrow_array::{Array, BooleanArray};
+use arrow_buffer::BooleanBuffer;
+use marquetry_core::select::Selection;
+use marquetry_encoding::Bits;
+use std::fmt::{self, Debug, Formatter};
+use std::ops::Range;
+
+/// So many rows that follow each other, to be read or to be passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowSelector {
+    /// How many rows.
+    pub row_count: usize,
+    /// Whether they are passed over.
+    pub skip: bool,
+}
+
+impl RowSelector {
+    /// Reads `row_count` rows.
+    pub fn select(row_count: usize) -> Self {
+        RowSelector { row_count, skip: false }
+    }
+
+    /// Passes over `row_count` rows.
+    pub fn skip(row_count: usize) -> Self {
+        RowSelector { row_count, skip: true }
+    }
+}
+
+/// Which rows are to be read, of all rows of the row groups that are. Rows past its end are not read.
+///
+/// ```
+/// use marquetry_arrow::arrow_reader::{RowSelection, RowSelector};
+/// let selection = RowSelection::from(vec![RowSelector::skip(5), RowSelector::select(3), RowSelector::select(2)]);
+/// let selectors: Vec<RowSelector> = selection.clone().into();
+/// assert_eq!(selectors, [RowSelector::skip(5), RowSelector::select(5)]);
+/// assert_eq!(selection.row_count(), 5);
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct RowSelection {
+    rows: Selection,
+}
+
+impl RowSelection {
+    /// The rows for which the arrays are true, which follow each other.
+    ///
+    /// # Panics
+    /// If one has a null.
+    pub fn from_filters(filters: &[BooleanArray]) -> Self {
+        let mut rows = Selection::new();
+        for filter in filters {
+            assert_eq!(filter.null_count(), 0, "a filter without nulls");
+            rows.push_bits(bits(filter.values()));
+        }
+        RowSelection { rows }
+    }
+
+    /// The rows whose bit is 1.
+    pub fn from_boolean_buffer(mask: BooleanBuffer) -> Self {
+        let mut rows = Selection::new();
+        rows.push_bits(bits(&mask));
+        RowSelection { rows }
+    }
+
+    /// The rows in `ranges`, of so many.
+    ///
+    /// # Panics
+    /// If the ranges are not sorted, or end behind the last row.
+    pub fn from_consecutive_ranges(ranges: impl Iterator<Item = Range<usize>>, total_rows: usize) -> Self {
+        let mut rows = Selection::new();
+        for range in ranges.filter(|range| !range.is_empty()) {
+            let end = rows.rows() as usize;
+            assert!(range.start >= end && range.end <= total_rows, "{range:?} after {end} of {total_rows}");
+            rows.push_run(false, (range.start - end) as u64);
+            rows.push_run(true, range.len() as u64);
+        }
+        rows.push_run(false, total_rows as u64 - rows.rows());
+        RowSelection { rows }
+    }
+
+    /// Takes the first `row_count` rows away and returns them.
+    pub fn split_off(&mut self, row_count: usize) -> Self {
+        let first = self.rows.slice(0..row_count as u64);
+        self.rows = self.rows.slice(row_count as u64..u64::MAX);
+        RowSelection { rows: first }
+    }
+
+    /// Of the rows that this one selects, those that `other` does, which has a row for each of them.
+    ///
+    /// # Panics
+    /// If it has not.
+    #[must_use]
+    pub fn and_then(&self, other: &Self) -> Self {
+        let (selected, rows) = (self.rows.selected(), other.rows.rows());
+        assert_eq!(selected, rows, "a row for each that is selected");
+        RowSelection { rows: self.rows.refine(&other.rows) }
+    }
+
+    /// The rows that both select. Where one is longer, its last rows are as they are in it.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        RowSelection { rows: self.rows.and(&other.rows) }
+    }
+
+    /// The rows that either selects. Where one is longer, its last rows are as they are in it.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        RowSelection { rows: self.rows.or(&other.rows) }
+    }
+
+    /// Whether any row is selected.
+    pub fn selects_any(&self) -> bool {
+        self.rows.selected() > 0
+    }
+
+    /// The same rows, without those after the last that is selected.
+    #[must_use]
+    pub fn trim(self) -> Self {
+        let end = self.rows.runs().last().map_or(0, |run| run.end);
+        RowSelection { rows: self.rows.slice(0..end) }
+    }
+
+    /// Without the first `offset` selected rows.
+    #[must_use]
+    pub fn offset(self, offset: usize) -> Self {
+        RowSelection { rows: self.rows.offset(offset as u64) }
+    }
+
+    /// With no more than the first `limit` selected rows.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        RowSelection { rows: self.rows.limit(limit as u64) }
+    }
+
+    /// Runs of rows, in turn selected and not.
+    pub fn iter(&self) -> impl Iterator<Item = RowSelector> {
+        let mut at = 0;
+        let runs = self.rows.runs().flat_map(move |run| {
+            let skipped = (run.start - at) as usize;
+            at = run.end;
+            [RowSelector::skip(skipped), RowSelector::select((run.end - run.start) as usize)]
+        });
+        let end = self.rows.runs().last().map_or(0, |run| run.end);
+        let rest = RowSelector::skip((self.rows.rows() - end) as usize);
+        runs.chain([rest]).filter(|selector| selector.row_count > 0)
+    }
+
+    /// How many rows are selected.
+    pub fn row_count(&self) -> usize {
+        self.rows.selected() as usize
+    }
+
+    /// How many rows are passed over.
+    pub fn skipped_row_count(&self) -> usize {
+        (self.rows.rows() - self.rows.selected()) as usize
+    }
+
+    /// How many rows there are.
+    pub fn total_row_count(&self) -> usize {
+        self.rows.rows() as usize
+    }
+
+    /// The rows.
+    pub(super) fn rows(&self) -> &Selection {
+        &self.rows
+    }
+}
+
+fn bits(mask: &BooleanBuffer) -> Bits {
+    let mut bits = Bits::new();
+    bits.push_packed(mask.values(), mask.offset(), mask.len());
+    bits
+}
+
+impl FromIterator<RowSelector> for RowSelection {
+    fn from_iter<I: IntoIterator<Item = RowSelector>>(selectors: I) -> Self {
+        let mut rows = Selection::new();
+        selectors.into_iter().for_each(|selector| rows.push_run(!selector.skip, selector.row_count as u64));
+        RowSelection { rows }
+    }
+}
+
+impl From<Vec<RowSelector>> for RowSelection {
+    fn from(selectors: Vec<RowSelector>) -> Self {
+        selectors.into_iter().collect()
+    }
+}
+
+impl From<RowSelection> for Vec<RowSelector> {
+    fn from(selection: RowSelection) -> Self {
+        selection.iter().collect()
+    }
+}
+
+impl From<Selection> for RowSelection {
+    fn from(rows: Selection) -> Self {
+        RowSelection { rows }
+    }
+}
+
+impl Debug for RowSelection {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.rows.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_the_parquet_crate_has_it() {
+        let (skip, select) = (RowSelector::skip, RowSelector::select);
+        let selection = RowSelection::from_consecutive_ranges([5..10, 10..15, 17..17].into_iter(), 20);
+        assert_eq!(Vec::from(selection.clone()), [skip(5), select(10), skip(5)]);
+        assert_eq!(Vec::from(selection.clone().trim()), [skip(5), select(10)]);
+        assert_eq!(Vec::from(selection.clone().offset(3).limit(2)), [skip(8), select(2), skip(10)]);
+        assert_eq!((selection.row_count(), selection.skipped_row_count()), (10, 10));
+        let filters = [BooleanArray::from(vec![true, false]), BooleanArray::from(vec![false, true, true])];
+        let filtered = RowSelection::from_filters(&filters);
+        assert_eq!(Vec::from(filtered.clone()), [select(1), skip(2), select(2)]);
+        assert_eq!(RowSelection::from_boolean_buffer(filters[1].slice(1, 2).values().clone()).row_count(), 2);
+        let third = RowSelection::from(vec![skip(2), select(1)]);
+        assert_eq!(Vec::from(filtered.and_then(&third)), [skip(4), select(1)]);
+        assert_eq!(Vec::from(filtered.intersection(&third)), [skip(3), select(2)]);
+        assert_eq!(Vec::from(filtered.union(&third)), [select(1), skip(1), select(3)]);
+        let mut rest = selection;
+        assert_eq!(Vec::from(rest.split_off(7)), [skip(5), select(2)]);
+        assert_eq!(Vec::from(rest), [select(8), skip(5)]);
+        assert!(!RowSelection::default().selects_any());
+    }
+}

@@ -1,0 +1,337 @@
+//! The parts of a filter, one after the other: each decodes its columns for the rows that are left, and leaves fewer.
+//!
+//! Parts that look at the same columns are one stage. Stages of a typed predicate are taken in the order of what they
+//! cost for each row that they get rid of: measured, block by block, and put in order again as the scan goes. Predicates
+//! over arrays come after them, in the order in which they were given.
+
+use super::ArrowPredicate;
+use super::columns::{Column, Rows};
+use super::reader::Projected;
+use crate::assemble::{Leaves, assemble};
+use crate::leaf::DictionaryCache;
+use arrow_array::{Array, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Schema as ArrowSchema, SchemaRef};
+use marquetry_base::{Error, Kind, Result};
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::predicate::{Bound, LeafValues};
+use marquetry_core::read::LeafBatch;
+use marquetry_encoding::dictionary::Dictionary;
+use marquetry_encoding::{Bits, Values};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The columns of a file, those that are read.
+pub(super) type Columns = Vec<Option<Column>>;
+
+/// A part of a filter.
+pub(super) struct Stage {
+    test: Test,
+    /// The columns that it looks at.
+    leaves: Vec<usize>,
+    /// Seconds for each row that it was asked about.
+    cost: f64,
+    /// Which part of the rows it left.
+    left: f64,
+    /// Whether that was measured, and not only guessed.
+    is_measured: bool,
+}
+
+enum Test {
+    /// Typed conditions on the same columns.
+    Typed { conditions: Vec<Condition> },
+    /// A predicate over arrays.
+    Arrays(Arrays),
+}
+
+/// A predicate over arrays, and how they are made.
+struct Arrays {
+    predicate: Box<dyn ArrowPredicate>,
+    roots: Vec<Projected>,
+    schema: SchemaRef,
+    /// One for each column of the file.
+    dictionaries: Vec<DictionaryCache>,
+}
+
+/// A condition, and which entries of the dictionary that was met last it is true for.
+struct Condition {
+    bound: Bound,
+    entries: Option<Entries>,
+}
+
+struct Entries {
+    of: Arc<Dictionary>,
+    /// 1 for each entry that is wanted.
+    table: Vec<u8>,
+    /// 1 if null is.
+    null: u8,
+}
+
+impl Stage {
+    /// The stages of a typed predicate.
+    pub(super) fn of_predicate(predicate: &Bound, metadata: &ParquetMetaData) -> Vec<Stage> {
+        let mut stages: Vec<Stage> = Vec::new();
+        for bound in predicate.conjuncts() {
+            let leaves = bound.leaves().to_vec();
+            let condition = Condition { bound, entries: None };
+            match stages.iter_mut().find(|stage| stage.leaves == leaves) {
+                Some(Stage { test: Test::Typed { conditions }, .. }) => conditions.push(condition),
+                _ => {
+                    let cost = guessed_cost(metadata, &leaves);
+                    let test = Test::Typed { conditions: vec![condition] };
+                    stages.push(Stage { test, leaves, cost, left: 0.5, is_measured: false });
+                }
+            }
+        }
+        stages
+    }
+
+    /// The stage of a predicate over arrays of the fields in `roots`.
+    pub(super) fn of_arrays(predicate: Box<dyn ArrowPredicate>, roots: Vec<Projected>) -> Stage {
+        let mut leaves = Vec::new();
+        roots.iter().for_each(|root| root.field.leaves(&mut leaves));
+        let fields: Vec<_> = roots.iter().map(|root| root.arrow.clone()).collect();
+        let schema = Arc::new(ArrowSchema::new(fields));
+        let test = Test::Arrays(Arrays { predicate, roots, schema, dictionaries: Vec::new() });
+        Stage { test, leaves, cost: 0.0, left: 1.0, is_measured: false }
+    }
+
+    /// The columns that it looks at.
+    pub(super) fn leaves(&self) -> &[usize] {
+        &self.leaves
+    }
+
+    /// Whether it is of a typed predicate.
+    pub(super) fn is_typed(&self) -> bool {
+        matches!(self.test, Test::Typed { .. })
+    }
+
+    /// Which kept of `rows` are wanted, a bit for each.
+    fn evaluate(
+        &mut self,
+        rows: &Rows,
+        kept: usize,
+        columns: &mut Columns,
+        metadata: &ParquetMetaData,
+    ) -> Result<Bits> {
+        for &leaf in &self.leaves {
+            column(columns, leaf)?.fetch(rows)?;
+        }
+        match &mut self.test {
+            Test::Typed { conditions } => {
+                let mut out: Option<Bits> = None;
+                for condition in conditions {
+                    let found = condition.evaluate(kept, &self.leaves, columns)?;
+                    match &mut out {
+                        None => out = Some(found),
+                        Some(out) => out.and(&found),
+                    }
+                }
+                Ok(out.unwrap_or_else(|| (0..kept).map(|_| true).collect()))
+            }
+            Test::Arrays(arrays) => arrays.evaluate(kept, columns, metadata),
+        }
+    }
+
+    /// What it costs to get rid of a row.
+    fn rank(&self) -> f64 {
+        self.cost / (1.0 - self.left).max(1e-4)
+    }
+
+    /// Takes note of a block.
+    fn measure(&mut self, asked: usize, left: usize, seconds: f64) {
+        let (cost, part) = (seconds / asked as f64, left as f64 / asked as f64);
+        let weight = if self.is_measured { RECENT } else { 1.0 };
+        self.cost += weight * (cost - self.cost);
+        self.left += weight * (part - self.left);
+        self.is_measured = true;
+    }
+}
+
+/// How much the last block counts among those before.
+const RECENT: f64 = 0.25;
+
+/// Keeps those of `rows` that all stages want; those of typed predicates only if `asks_typed`.
+pub(super) fn filter(
+    stages: &mut [Stage],
+    rows: &mut Rows,
+    asks_typed: bool,
+    columns: &mut Columns,
+    metadata: &ParquetMetaData,
+) -> Result<()> {
+    let typed = stages.iter().take_while(|stage| stage.is_typed()).count();
+    if typed > 1 {
+        stages[..typed].sort_by(|a, b| a.rank().total_cmp(&b.rank()));
+    }
+    let first = if asks_typed { 0 } else { typed };
+    let measures = typed > 1;
+    for i in first..stages.len() {
+        let asked = rows.kept();
+        if asked == 0 {
+            break;
+        }
+        let start = measures.then(Instant::now);
+        let found = stages[i].evaluate(rows, asked, columns, metadata)?;
+        let left = found.count_ones(0..found.len());
+        if let Some(start) = start {
+            stages[i].measure(asked, left, start.elapsed().as_secs_f64());
+        }
+        // What nobody asks for any more need not be thinned out.
+        let (_, later) = stages.split_at(i + 1);
+        for (leaf, column) in columns.iter_mut().enumerate() {
+            let Some(column) = column else { continue };
+            let is_needed = column.is_projected || later.iter().any(|stage| stage.leaves.contains(&leaf));
+            match is_needed && left > 0 {
+                true if left < asked => column.thin_out(&found)?,
+                true => {}
+                false => column.forget(),
+            }
+        }
+        if left < asked {
+            rows.refine(found);
+        }
+    }
+    Ok(())
+}
+
+impl Condition {
+    fn evaluate(&mut self, rows: usize, leaves: &[usize], columns: &Columns) -> Result<Bits> {
+        let batches = leaves.iter().map(|&leaf| Ok((leaf, cached(columns, leaf)?)));
+        let batches: Vec<(usize, &LeafBatch)> = batches.collect::<Result<_>>()?;
+        if let [(leaf, LeafBatch { values: Values::W32(keys), validity, dictionary: Some(dictionary), .. })] =
+            batches.as_slice()
+            && self.knows(*leaf, dictionary, keys.len())?
+            && let Some(entries) = &self.entries
+        {
+            return Ok(entries.look_up(keys, validity.as_ref()));
+        }
+        let leaves = batches.iter().map(|&(leaf, batch)| {
+            let validity = batch.validity.as_ref().filter(|_| batch.nulls() > 0);
+            let dictionary = batch.dictionary.as_deref();
+            (leaf, LeafValues { values: &batch.values, validity, dictionary })
+        });
+        self.bound.evaluate(rows, &leaves.collect::<Vec<_>>())
+    }
+
+    /// Asks about each entry of a dictionary once, unless there are far more of them than rows. Whether that was done.
+    fn knows(&mut self, leaf: usize, dictionary: &Arc<Dictionary>, rows: usize) -> Result<bool> {
+        if self.entries.as_ref().is_some_and(|entries| Arc::ptr_eq(&entries.of, dictionary)) {
+            return Ok(true);
+        }
+        let values = dictionary.values();
+        if values.len() > MORE_ENTRIES * rows {
+            return Ok(false);
+        }
+        let of_entries = LeafValues { values, validity: None, dictionary: None };
+        let found = self.bound.evaluate(values.len(), &[(leaf, of_entries)])?;
+        let mut null = values.shape().empty();
+        null.push_defaults(1);
+        let is_valid = Bits::from_iter([false]);
+        let of_null = LeafValues { values: &null, validity: Some(&is_valid), dictionary: None };
+        let null = self.bound.evaluate(1, &[(leaf, of_null)])?;
+        self.entries = Some(Entries {
+            of: dictionary.clone(),
+            table: (0..found.len()).map(|i| u8::from(found.get(i))).collect(),
+            null: u8::from(null.get(0)),
+        });
+        Ok(true)
+    }
+}
+
+/// A dictionary may have so many entries for each row of a block to be asked about as a whole: blocks to come will profit.
+const MORE_ENTRIES: usize = 4;
+
+impl Entries {
+    fn look_up(&self, keys: &[u32], validity: Option<&Bits>) -> Bits {
+        let mut out = Bits::new();
+        out.reserve(keys.len());
+        let mut found = [0; BLOCK];
+        for (block, keys) in keys.chunks(BLOCK).enumerate() {
+            let found = &mut found[..keys.len()];
+            for (found, key) in found.iter_mut().zip(keys) {
+                // Slots of nulls may have any index.
+                *found = self.table.get(*key as usize).copied().unwrap_or(0);
+            }
+            if let Some(validity) = validity {
+                for (i, found) in found.iter_mut().enumerate() {
+                    *found = if validity.get(block * BLOCK + i) { *found } else { self.null };
+                }
+            }
+            out.push_at_least(found, 1);
+        }
+        out
+    }
+}
+
+/// Rows at a time.
+const BLOCK: usize = 1024;
+
+impl Arrays {
+    fn evaluate(&mut self, rows: usize, columns: &Columns, metadata: &ParquetMetaData) -> Result<Bits> {
+        let batch = self.batch(rows, columns, metadata)?;
+        let found = self.predicate.evaluate(batch).map_err(|error| {
+            Error::caused_by(Kind::Argument, "the predicate of a row filter failed", error)
+        })?;
+        if found.len() != rows {
+            let message = format!("a predicate gave {} results for {rows} rows", found.len());
+            return Err(Error::argument(message));
+        }
+        Ok(trues(&found))
+    }
+
+    /// What the predicate looks at.
+    fn batch(&mut self, rows: usize, columns: &Columns, metadata: &ParquetMetaData) -> Result<RecordBatch> {
+        let mut batches: Vec<Option<LeafBatch>> = vec![None; columns.len()];
+        self.dictionaries.resize_with(columns.len(), DictionaryCache::default);
+        let mut arrays = Vec::with_capacity(self.roots.len());
+        for root in &self.roots {
+            let mut below = Vec::new();
+            root.field.leaves(&mut below);
+            for leaf in below {
+                let mut batch = cached(columns, leaf)?.clone();
+                batch.finish();
+                batches[leaf] = Some(batch);
+            }
+            let (schema, batches, dictionaries) = (metadata.schema(), &mut batches, &mut self.dictionaries);
+            arrays.push(assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries })?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)
+    }
+}
+
+/// The results that are true, and not null.
+fn trues(found: &BooleanArray) -> Bits {
+    let mut out = Bits::new();
+    out.push_packed(found.values().values(), found.values().offset(), found.len());
+    if let Some(nulls) = found.nulls() {
+        let mut valid = Bits::new();
+        valid.push_packed(nulls.validity(), nulls.offset(), nulls.len());
+        out.and(&valid);
+    }
+    out
+}
+
+fn column(columns: &mut Columns, leaf: usize) -> Result<&mut Column> {
+    columns.get_mut(leaf).and_then(Option::as_mut).ok_or_else(|| missing(leaf))
+}
+
+/// The values of the kept rows.
+fn cached(columns: &Columns, leaf: usize) -> Result<&LeafBatch> {
+    columns.get(leaf).and_then(|column| column.as_ref()?.cached()).ok_or_else(|| missing(leaf))
+}
+
+#[cold]
+fn missing(leaf: usize) -> Error {
+    Error::argument(format!("column {leaf} was not read"))
+}
+
+/// What the columns may cost for a row before that was measured: by the bytes that they have in the first row group.
+fn guessed_cost(metadata: &ParquetMetaData, leaves: &[usize]) -> f64 {
+    let Some(row_group) = metadata.row_groups().next() else { return 0.0 };
+    let bytes =
+        leaves.iter().filter_map(|&leaf| row_group.column(leaf).ok()).map(|chunk| chunk.uncompressed_size());
+    bytes.map(|bytes| bytes.max(0) as f64).sum::<f64>() / row_group.num_rows().max(1) as f64 * SECONDS_A_BYTE
+}
+
+/// A gigabyte a second.
+const SECONDS_A_BYTE: f64 = 1e-9;

@@ -1,0 +1,123 @@
+//! Columns that no file has: where a row stands.
+//!
+//! A field with one of these extension types asks for such a column,
+//! see [`with_virtual_columns`](super::ArrowReaderOptions::with_virtual_columns).
+
+use arrow_array::{ArrayRef, Int64Array};
+use arrow_schema::extension::ExtensionType;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
+use marquetry_base::{Error, Result};
+use std::sync::Arc;
+
+/// The extension type of row numbers: `parquet.virtual.row_number`, stored as `Int64`. A row's number is that in the file,
+/// counted from 0, whichever rows are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RowNumber;
+
+/// The extension type of the numbers of row groups: `parquet.virtual.row_group_index`, stored as `Int64`, counted from 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RowGroupIndex;
+
+/// What all extension types of virtual columns have in common but their names.
+macro_rules! extension_type {
+    ($type:ident, $name:literal) => {
+        impl ExtensionType for $type {
+            const NAME: &'static str = $name;
+            type Metadata = &'static str;
+
+            fn metadata(&self) -> &Self::Metadata {
+                &""
+            }
+
+            fn serialize_metadata(&self) -> Option<String> {
+                Some(String::new())
+            }
+
+            fn deserialize_metadata(metadata: Option<&str>) -> Result<Self::Metadata, ArrowError> {
+                match metadata {
+                    Some("") => Ok(""),
+                    other => Err(ArrowError::InvalidArgumentError(format!(
+                        "the metadata of a virtual column is empty, not {other:?}"
+                    ))),
+                }
+            }
+
+            fn supports_data_type(&self, data_type: &DataType) -> Result<(), ArrowError> {
+                match data_type {
+                    DataType::Int64 => Ok(()),
+                    other => Err(ArrowError::InvalidArgumentError(format!(
+                        "a virtual column is Int64, not {other}"
+                    ))),
+                }
+            }
+
+            fn try_new(data_type: &DataType, _: Self::Metadata) -> Result<Self, ArrowError> {
+                $type.supports_data_type(data_type).map(|()| $type)
+            }
+        }
+    };
+}
+
+extension_type!(RowNumber, "parquet.virtual.row_number");
+extension_type!(RowGroupIndex, "parquet.virtual.row_group_index");
+
+/// What a virtual column has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Virtual {
+    RowNumber,
+    RowGroup,
+}
+
+impl Virtual {
+    /// What `field` asks for. Fails if it is no virtual column.
+    pub(super) fn of(field: &Field) -> Result<Virtual> {
+        let wrong = |error: ArrowError| Error::argument(format!("column {}: {error}", field.name()));
+        match field.extension_type_name() {
+            Some(RowNumber::NAME) => {
+                field.try_extension_type::<RowNumber>().map(|_| Virtual::RowNumber).map_err(wrong)
+            }
+            Some(RowGroupIndex::NAME) => {
+                field.try_extension_type::<RowGroupIndex>().map(|_| Virtual::RowGroup).map_err(wrong)
+            }
+            _ => Err(Error::argument(format!(
+                "the field {} has not the extension type of a virtual column: RowNumber or RowGroupIndex",
+                field.name()
+            ))),
+        }
+    }
+}
+
+/// A field for row numbers of this name.
+pub(super) fn row_numbers(name: &str) -> FieldRef {
+    Arc::new(Field::new(name, DataType::Int64, false).with_extension_type(RowNumber))
+}
+
+/// A field for the numbers of row groups of this name.
+pub(super) fn row_groups(name: &str) -> FieldRef {
+    Arc::new(Field::new(name, DataType::Int64, false).with_extension_type(RowGroupIndex))
+}
+
+/// The values of a batch's virtual columns as they are collected.
+#[derive(Debug, Default)]
+pub(super) struct Positions {
+    /// The rows' numbers in the file.
+    pub(super) rows: Vec<i64>,
+    /// The rows' row groups.
+    pub(super) row_groups: Vec<i64>,
+}
+
+impl Positions {
+    /// The column of `kind`.
+    pub(super) fn array(&self, kind: Virtual) -> ArrayRef {
+        let values = match kind {
+            Virtual::RowNumber => &self.rows,
+            Virtual::RowGroup => &self.row_groups,
+        };
+        Arc::new(Int64Array::from(values.clone()))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.row_groups.clear();
+    }
+}
