@@ -94,7 +94,8 @@ fn every_bit_of_every_page_header() {
     let table = damage::table(60, &mut Random(5));
     let step = if std::env::var_os("MARQUETRY_SLOW").is_some() { 1 } else { 11 };
     let (mut flips, mut unseen, mut failing, mut wrong) = (0, 0, 0, 0);
-    for number in 0..16usize {
+    let only = std::env::var("MARQUETRY_FILE").ok().and_then(|number| number.parse().ok());
+    for number in (0..16usize).filter(|number| only.is_none_or(|only: usize| only == *number)) {
         let bit = |i: usize| number >> i & 1 == 1;
         let mut properties = WriterProperties::builder()
             .set_data_page_row_count_limit(20)
@@ -128,7 +129,11 @@ fn every_bit_of_every_page_header() {
             let (may, _) = consequences(&pages, &[at], table.num_columns(), bit(3));
             let salvaged = salvage(fault.on(&good), OnCorrupt::SkipPage, 7, table.num_columns()).unwrap();
             let checked = check(&table, &salvaged, OnCorrupt::SkipPage, &may);
-            assert_eq!(checked, Ok(()), "file {number}, {fault:?}\n{}", salvaged.report);
+            let page = pages.iter().find(|page| page.header.contains(&at)).unwrap();
+            let header = &good[page.header.clone()];
+            let byte = at - page.header.start;
+            let words = format!("file {number}, {fault:?}, byte {byte} of {header:02x?} of {page:?}");
+            assert_eq!(checked, Ok(()), "{words}\n{}", salvaged.report);
             flips += 1;
             unseen += usize::from(salvaged.report.is_empty());
             // The same without salvage: most of it fails.

@@ -354,11 +354,12 @@ impl Found {
     ) -> Result<(Found, Option<PageStart>)> {
         let reason = match pages.start_at(bytes.start, index) {
             Ok(start) => {
-                let page = Found { bytes: bytes.clone(), ..Found::new(&start, None) };
-                if page.what == what {
-                    return Ok((page, Some(start)));
+                let (page, found) = (Found::new(&start, None), start.range());
+                // A header that is damaged may go on into the next page's.
+                if page.what == what && (found == bytes || what != What::Data && found.end <= bytes.end) {
+                    return Ok((Found { bytes, ..page }, Some(start)));
                 }
-                format!("a {} where none should be", start.header.type_)
+                format!("a {} of {} bytes where none should be", start.header.type_, found.end - found.start)
             }
             Err(error) if is_damage(&error) => error.message().to_owned(),
             Err(error) => return Err(error),

@@ -50,8 +50,8 @@ fn files_without_their_footers() {
         }
     }
     println!("{files} files: {with_schema} come back with their schema, {without} without");
-    assert!(with_schema * 100 >= files * 80, "{with_schema} of {files}");
-    assert!(without * 100 >= files * 40, "{without} of {files}");
+    assert!(with_schema * 100 >= files * 95, "{with_schema} of {files}");
+    assert!(without * 100 >= files * 60, "{without} of {files}");
 }
 
 /// Whether all values come back; types may be guessed wrong, as long as the bytes are right.
