@@ -21,8 +21,11 @@
 //!
 //! # What is fetched
 //! 1. The end of the file: a request for its last 64 KiB, which have the footer of most files, and a second one if not.
-//! 2. For each row group the pages of the chosen columns, in few requests ([`RequestCost`]). While a row group is
-//!    decoded the next ones are fetched, up to [`with_prefetch`](ParquetRecordBatchStreamBuilder::with_prefetch) bytes.
+//! 2. With a filter, for each row group that statistics do not rule out: its page indexes, and what else can rule out rows;
+//!    then the pages of the columns that the filter looks at, of the rows that are left.
+//! 3. For each row group the pages of the chosen columns that have wanted rows, in few requests ([`RequestCost`]). While a
+//!    row group is decoded the next ones are fetched, up to
+//!    [`with_prefetch`](ParquetRecordBatchStreamBuilder::with_prefetch) bytes.
 //!
 //! Decoding is work between two waits, done by whoever polls. Retries are up to the source.
 //!
@@ -32,6 +35,7 @@
 
 mod builder;
 mod fetch;
+mod filter;
 mod metadata;
 mod row_group;
 mod source;

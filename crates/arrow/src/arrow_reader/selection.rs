@@ -162,7 +162,7 @@ impl RowSelection {
     }
 
     /// The rows.
-    pub(super) fn rows(&self) -> &Selection {
+    pub(crate) fn rows(&self) -> &Selection {
         &self.rows
     }
 }

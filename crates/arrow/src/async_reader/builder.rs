@@ -1,17 +1,19 @@
 //! Choosing what to read of a file whose bytes come late.
 
+use super::filter::{Shared, Wanted, bytes, selected_of};
 use super::row_group::{Job, Scan};
 use super::source::AsyncSource;
 use super::stream::ParquetRecordBatchStream;
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96, OnCorrupt, ParquetRecordBatchReaderBuilder,
-    ProjectionMask,
+    ProjectionMask, RowFilter, RowSelection,
 };
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
 use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::predicate::Predicate;
 use marquetry_core::scan::{RequestCost, chunk_ranges};
 use marquetry_core::schema::Schema;
 use marquetry_encoding::Physical;
@@ -23,7 +25,6 @@ use std::sync::Arc;
 /// come late.
 ///
 /// The type parameter is what was opened, and is only there so that its name in ported code stays good.
-#[derive(Clone)]
 pub struct ParquetRecordBatchStreamBuilder<T> {
     source: Arc<dyn AsyncSource>,
     metadata: ArrowReaderMetadata,
@@ -32,6 +33,9 @@ pub struct ParquetRecordBatchStreamBuilder<T> {
     row_groups: Option<Vec<usize>>,
     limit: Option<usize>,
     offset: usize,
+    selection: Option<RowSelection>,
+    predicate: Option<Predicate>,
+    filter: Option<RowFilter>,
     prefetch: u64,
     cost: RequestCost,
     opened: PhantomData<fn() -> T>,
@@ -62,6 +66,9 @@ impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
             row_groups: None,
             limit: None,
             offset: 0,
+            selection: None,
+            predicate: None,
+            filter: None,
             prefetch: PREFETCH,
             cost: RequestCost::OBJECT_STORE,
             opened: PhantomData,
@@ -106,14 +113,43 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self
     }
 
-    /// Most rows to read. Default all.
+    /// The rows to read, of those of all row groups that are read, in their order; the filter is asked about these alone.
+    /// Default all. Pages that have none of them are not fetched, if the file has an offset index.
+    #[must_use]
+    pub fn with_row_selection(mut self, selection: RowSelection) -> Self {
+        self.selection = Some(selection);
+        self
+    }
+
+    /// Only rows for which `predicate` is true. What statistics and indexes rule out is not fetched; then its columns are,
+    /// and of all others only the pages with rows that it wants. Default all.
+    #[must_use]
+    pub fn with_predicate(mut self, predicate: Predicate) -> Self {
+        self.predicate = Some(predicate);
+        self
+    }
+
+    /// Only rows that `filter` wants: its columns are fetched, and of all others only the pages with rows that it wants. A
+    /// [predicate](Self::with_predicate) says the same faster, where it can. With both, the filter is asked about rows that
+    /// the predicate wants. Default all.
+    ///
+    /// A row group that has to be decoded once more, because its footer was wrong about where its bytes are, is asked
+    /// about once more.
+    #[must_use]
+    pub fn with_row_filter(mut self, filter: RowFilter) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// Most rows to read, of those that are wanted. Default all. With a filter, row groups are fetched one by one then.
     #[must_use]
     pub fn with_limit(mut self, rows: usize) -> Self {
         self.limit = Some(rows);
         self
     }
 
-    /// Rows to pass over before the first. Default 0. Row groups that are passed over as a whole are not fetched.
+    /// Rows to pass over before the first, of those that are wanted. Default 0. Without a filter, row groups that are passed
+    /// over as a whole are not fetched.
     #[must_use]
     pub fn with_offset(mut self, rows: usize) -> Self {
         self.offset = rows;
@@ -138,7 +174,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     /// The stream. Nothing is fetched before it is polled.
     ///
     /// Fails if a row group does not exist or the batch size is 0; if [`Int96::Fitting`] is asked for where an INT96
-    /// column is read, which takes reading it twice; and with another [`OnCorrupt`] than `Fail`.
+    /// column is read, which takes reading it twice; if the predicate does not fit the schema; and with another [`OnCorrupt`] than `Fail`.
     pub fn build(self) -> Result<ParquetRecordBatchStream<T>> {
         let options = &self.metadata.options;
         if options.on_corrupt != OnCorrupt::Fail {
@@ -152,6 +188,16 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             return Err(Error::argument("a unit that fits INT96 is only known after reading: choose one"));
         }
         let jobs = self.jobs(&leaves)?;
+        let bound = |predicate: Predicate| {
+            predicate.bind(self.metadata.parquet_schema()).map(|bound| (predicate, bound))
+        };
+        let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
+        let wanted = Wanted {
+            predicate: self.predicate.map(bound).transpose()?,
+            filters: filters.into_iter().map(Shared::new).collect(),
+        };
+        let rest = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
+        let rest = (wanted.has_filter() && rest != (0, u64::MAX)).then_some(rest);
         // A reader of nothing knows the schema.
         let schema = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), self.metadata.clone())
             .with_projection(self.projection.clone())
@@ -164,10 +210,11 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             metadata: self.metadata,
             projection: self.projection,
             leaves,
+            wanted,
             batch_size: self.batch_size,
             cost: self.cost,
         };
-        Ok(ParquetRecordBatchStream::new(schema, scan, jobs, self.prefetch))
+        Ok(ParquetRecordBatchStream::new(schema, scan, jobs, self.prefetch, rest))
     }
 
     /// The row groups with rows to read, and which rows.
@@ -175,21 +222,24 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let metadata = self.metadata.metadata();
         let count = metadata.num_row_groups();
         let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..count).collect());
-        let (mut offset, mut left) = (self.offset, self.limit.unwrap_or(usize::MAX));
+        if let Some(missing) = row_groups.iter().find(|&&row_group| row_group >= count) {
+            return Err(Error::argument(format!("no row group {missing}, there are {count}")));
+        }
+        let has_filter = self.predicate.is_some() || self.filter.is_some();
+        let (mut offset, mut left) = match has_filter {
+            // Only the filter knows which rows count.
+            true => (0, u64::MAX),
+            false => (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64)),
+        };
+        let selected = selected_of(&self.metadata, &row_groups, self.selection.as_ref());
         let mut jobs = Vec::new();
-        for row_group in row_groups {
-            if row_group >= count {
-                return Err(Error::argument(format!("no row group {row_group}, there are {count}")));
-            }
-            let rows = usize::try_from(metadata.row_group(row_group).num_rows()).unwrap_or(usize::MAX);
-            let first = offset.min(rows);
-            let last = first.saturating_add(left).min(rows);
+        for (row_group, selected) in row_groups.into_iter().zip(selected) {
+            let first = offset.min(selected.selected());
+            let last = first.saturating_add(left).min(selected.selected());
             (offset, left) = (offset - first, left - (last - first));
             if first < last {
-                let ranges = chunk_ranges(metadata, row_group, leaves);
-                let bytes =
-                    ranges.iter().fold(0, |sum: u64, range| sum.saturating_add(range.end - range.start));
-                jobs.push(Job { row_group, rows: first..last, bytes });
+                let bytes = bytes(&chunk_ranges(metadata, row_group, leaves));
+                jobs.push(Job { row_group, selected, rows: first..last, bytes });
             }
         }
         Ok(jobs)

@@ -29,6 +29,8 @@ pub struct ParquetRecordBatchStream<T> {
     /// Fetches what the open row group lacks, then gives it back.
     refetch: Option<BoxFuture<'static, Result<OpenGroup>>>,
     prefetch: u64,
+    /// With a filter: how many of the rows that it wants are still to be passed over and to be given, if not all.
+    rest: Option<(u64, u64)>,
     opened: PhantomData<fn() -> T>,
 }
 
@@ -50,7 +52,13 @@ enum Fetch {
 }
 
 impl<T> ParquetRecordBatchStream<T> {
-    pub(super) fn new(schema: SchemaRef, scan: Scan, jobs: Vec<Job>, prefetch: u64) -> Self {
+    pub(super) fn new(
+        schema: SchemaRef,
+        scan: Scan,
+        jobs: Vec<Job>,
+        prefetch: u64,
+        rest: Option<(u64, u64)>,
+    ) -> Self {
         let version = match scan.metadata.file_version() {
             Some(version) => Version::Known(Arc::new(version.clone())),
             None => Version::Unknown(None),
@@ -64,6 +72,7 @@ impl<T> ParquetRecordBatchStream<T> {
             open: None,
             refetch: None,
             prefetch,
+            rest,
             opened: PhantomData,
         }
     }
@@ -85,12 +94,22 @@ impl<T> ParquetRecordBatchStream<T> {
             self.fetch_ahead(&version);
             self.poll_ahead(cx);
             let Some(mut group) = self.open.take() else {
-                self.open = Some(ready!(self.poll_first())?);
+                let group = ready!(self.poll_first())?;
+                if let Some((offset, _)) = &mut self.rest {
+                    *offset -= group.passed;
+                }
+                self.open = Some(group);
                 continue;
             };
             match self.scan.step(&mut group)? {
                 Step::Batch(batch) => {
                     self.open = Some(group);
+                    if let Some((_, left)) = &mut self.rest {
+                        *left -= batch.num_rows() as u64;
+                        if *left == 0 {
+                            self.jobs.clear();
+                        }
+                    }
                     return Poll::Ready(Some(Ok(batch)));
                 }
                 Step::Missing(missing) => {
@@ -130,8 +149,14 @@ impl<T> ParquetRecordBatchStream<T> {
         let mut bytes: u64 = self.ahead.iter().fold(0, |sum, ahead| sum.saturating_add(ahead.bytes));
         loop {
             let is_wanted_now = self.open.is_none() && self.ahead.is_empty();
-            let has_room = |job: &mut Job| is_wanted_now || bytes.saturating_add(job.bytes) <= self.prefetch;
-            let Some(job) = self.jobs.pop_front_if(has_room) else { return };
+            let has_room = |job: &mut Job| {
+                // How many rows are left for it is known when those before it were read.
+                is_wanted_now || self.rest.is_none() && bytes.saturating_add(job.bytes) <= self.prefetch
+            };
+            let Some(mut job) = self.jobs.pop_front_if(has_room) else { return };
+            if let Some((offset, left)) = self.rest {
+                job.rows = offset..offset.saturating_add(left);
+            }
             // What is wanted now is not ahead of anything.
             let counted = if is_wanted_now { 0 } else { job.bytes };
             bytes = bytes.saturating_add(counted);

@@ -29,13 +29,16 @@ fn streams_give_what_readers_give() {
         let store = Store::with(file.clone(), Faults { latency: 1, ..Faults::default() });
         let expected = ParquetRecordBatchReaderBuilder::try_new(file);
         let stream = block_on(ParquetRecordBatchStreamBuilder::new(store));
-        let (Ok(expected), Ok(stream)) = (expected.as_ref(), stream.as_ref()) else {
-            let (expected, stream) = (expected.err().unwrap(), stream.err().unwrap());
-            assert_eq!(expected.to_string(), stream.to_string(), "{}", path.display());
-            continue;
+        let (expected, stream) = match (expected, stream) {
+            (Ok(expected), Ok(stream)) => (expected, stream),
+            (expected, stream) => {
+                let (expected, stream) = (expected.err().unwrap(), stream.err().unwrap());
+                assert_eq!(expected.to_string(), stream.to_string(), "{}", path.display());
+                continue;
+            }
         };
-        let expected = read(expected.clone().build().unwrap());
-        let stream = stream.clone().with_request_cost(RequestCost { gap: 0, largest: 1 << 20 });
+        let expected = read(expected.build().unwrap());
+        let stream = stream.with_request_cost(RequestCost { gap: 0, largest: 1 << 20 });
         let stream = stream.build().unwrap();
         let schema = stream.schema().clone();
         match (expected, collect(stream)) {

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod faults;
+mod filtered;
 mod requests;
 mod same;
 mod store;

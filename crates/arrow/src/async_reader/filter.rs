@@ -1,0 +1,208 @@
+//! Which rows of a row group are wanted: found before the other columns are fetched.
+//!
+//! ```text
+//! statistics ─► indexes ─► pages of the columns that are looked at ─► selection ─► pages of the other columns
+//!    footer       fetched       fetched, for rows that may be wanted                   fetched, for rows that are
+//! ```
+
+use super::fetch::Remote;
+use super::row_group::Scan;
+use super::source::AsyncSource;
+use crate::arrow_reader::{
+    ArrowPredicate, ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, ProjectionMask, RowFilter,
+    RowSelection,
+};
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::ArrowError;
+use marquetry_base::Result;
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::predicate::{Bound, Predicate};
+use marquetry_core::prune::{Kept, PruneOptions, PruneReport, Stage, prune_row_group};
+use marquetry_core::scan::{Buffered, chunk_ranges, index_ranges, page_ranges};
+use marquetry_core::select::Selection;
+use marquetry_core::source::Source;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What decides which rows are wanted.
+pub(super) struct Wanted {
+    pub(super) predicate: Option<(Predicate, Bound)>,
+    pub(super) filters: Vec<Shared>,
+}
+
+/// A predicate over arrays that each row group's reader asks.
+#[derive(Clone)]
+pub(super) struct Shared {
+    projection: ProjectionMask,
+    predicate: Arc<Mutex<Box<dyn ArrowPredicate>>>,
+}
+
+impl Shared {
+    pub(super) fn new(predicate: Box<dyn ArrowPredicate>) -> Self {
+        Shared { projection: predicate.projection().clone(), predicate: Arc::new(Mutex::new(predicate)) }
+    }
+}
+
+impl ArrowPredicate for Shared {
+    fn projection(&self) -> &ProjectionMask {
+        &self.projection
+    }
+
+    fn evaluate(&mut self, batch: RecordBatch) -> Result<BooleanArray, ArrowError> {
+        self.predicate.lock().unwrap_or_else(PoisonError::into_inner).evaluate(batch)
+    }
+}
+
+impl Wanted {
+    /// Whether values have to be looked at.
+    pub(super) fn has_filter(&self) -> bool {
+        self.predicate.is_some() || !self.filters.is_empty()
+    }
+
+    /// The columns that are looked at: by the predicate if it has to be asked, and by filters.
+    fn leaves(&self, metadata: &ParquetMetaData, asks_predicate: bool) -> Vec<usize> {
+        let predicate = self.predicate.as_ref().filter(|_| asks_predicate);
+        let of_predicate = predicate.map_or(&[][..], |(_, bound)| bound.leaves());
+        let is_in = |leaf: &usize| {
+            of_predicate.contains(leaf)
+                || self.filters.iter().any(|filter| filter.projection.leaf_included(*leaf))
+        };
+        (0..metadata.schema().num_columns()).filter(is_in).collect()
+    }
+}
+
+impl Scan {
+    /// The rows of a row group that are wanted, of those that were `selected`.
+    pub(super) async fn select(
+        &self,
+        remote: &Remote<'_, dyn AsyncSource>,
+        row_group: usize,
+        selected: Selection,
+        buffered: &Arc<Buffered>,
+    ) -> Result<Selection> {
+        let (kept, asks_predicate) = self.prune(remote, row_group, buffered).await?;
+        let selected = selected.and(&kept);
+        let metadata = self.metadata.metadata();
+        let looked_at = self.wanted.leaves(metadata, asks_predicate);
+        if selected.selected() == 0 || !asks_predicate && self.wanted.filters.is_empty() {
+            return Ok(selected);
+        }
+        let rows: Vec<_> = selected.runs().collect();
+        let mut ranges = self.pages(remote, row_group, &looked_at, &rows, buffered).await?;
+        let others = self.pages(remote, row_group, &self.leaves, &rows, buffered).await?;
+        if bytes(&buffered.lacking(others.clone())) <= ROUND_TRIP {
+            ranges.extend(others);
+        }
+        remote.fetch(buffered, ranges).await?;
+        remote.run(buffered, || self.evaluate(row_group, &selected, asks_predicate, buffered)).await
+    }
+
+    /// The rows of a row group that footer and indexes leave, and whether the predicate has to be asked about them.
+    async fn prune(
+        &self,
+        remote: &Remote<'_, dyn AsyncSource>,
+        row_group: usize,
+        buffered: &Arc<Buffered>,
+    ) -> Result<(Selection, bool)> {
+        let metadata = self.metadata.metadata();
+        let rows = metadata.row_group(row_group).num_rows();
+        let Some((_, predicate)) = &self.wanted.predicate else { return Ok((Selection::all(rows), false)) };
+        let limits = self.metadata.options.limits.clone();
+        let prune = |options: PruneOptions| {
+            let options = PruneOptions { limits: limits.clone(), ..options };
+            let report = &mut PruneReport::default();
+            prune_row_group(&**buffered, metadata, row_group, predicate, &options, report)
+        };
+        let mut kept = prune(PruneOptions::only(Stage::Statistics))?;
+        if matches!(kept, Kept::Some(_)) {
+            self.fetch_indexes(remote, row_group, predicate.leaves(), buffered).await?;
+            kept = remote.run(buffered, || prune(PruneOptions::default())).await?;
+        }
+        Ok(match kept {
+            Kept::None => (Selection::from_ranges(&[], rows), false),
+            Kept::All => (Selection::all(rows), false),
+            Kept::Some(ranges) => (Selection::from_ranges(&ranges, rows), true),
+        })
+    }
+
+    /// Where the pages of `leaves` are that have any of `rows`.
+    pub(super) async fn pages(
+        &self,
+        remote: &Remote<'_, dyn AsyncSource>,
+        row_group: usize,
+        leaves: &[usize],
+        rows: &[Range<u64>],
+        buffered: &Arc<Buffered>,
+    ) -> Result<Vec<Range<u64>>> {
+        let metadata = self.metadata.metadata();
+        let is_all = matches!(rows, [all] if *all == (0..metadata.row_group(row_group).num_rows()));
+        let whole = chunk_ranges(metadata, row_group, leaves);
+        if is_all || bytes(&whole) <= self.cost.gap {
+            // There is nothing to be won by knowing where the pages are.
+            return Ok(whole);
+        }
+        self.fetch_indexes(remote, row_group, leaves, buffered).await?;
+        let limits = &self.metadata.options.limits;
+        remote.run(buffered, || page_ranges(&**buffered, metadata, row_group, leaves, rows, limits)).await
+    }
+
+    /// Fetches the page indexes of `leaves`, and with them those of the columns that are read: they are neighbours.
+    async fn fetch_indexes(
+        &self,
+        remote: &Remote<'_, dyn AsyncSource>,
+        row_group: usize,
+        leaves: &[usize],
+        buffered: &Arc<Buffered>,
+    ) -> Result<()> {
+        let mut leaves = [leaves, &self.leaves].concat();
+        leaves.sort_unstable();
+        leaves.dedup();
+        remote.fetch(buffered, index_ranges(self.metadata.metadata(), row_group, &leaves)).await
+    }
+
+    /// Asks predicate and filters about the rows that were selected.
+    fn evaluate(
+        &self,
+        row_group: usize,
+        selected: &Selection,
+        asks_predicate: bool,
+        buffered: &Arc<Buffered>,
+    ) -> Result<Selection> {
+        let source: Arc<dyn Source> = buffered.clone();
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.metadata.clone())
+            .with_row_groups(vec![row_group])
+            .with_row_selection(RowSelection::from(selected.clone()));
+        if let Some((predicate, _)) = self.wanted.predicate.as_ref().filter(|_| asks_predicate) {
+            builder = builder.with_predicate(predicate.clone());
+        }
+        if !self.wanted.filters.is_empty() {
+            let filters = self.wanted.filters.iter().map(|filter| Box::new(filter.clone()) as _);
+            builder = builder.with_row_filter(RowFilter::new(filters.collect()));
+        }
+        Ok(builder.selected_rows()?.rows().clone())
+    }
+}
+
+/// Of `metadata`, for row groups that are read in this order: what `selection` selects of each.
+pub(super) fn selected_of(
+    metadata: &ArrowReaderMetadata,
+    row_groups: &[usize],
+    selection: Option<&RowSelection>,
+) -> Vec<Selection> {
+    let mut first = 0u64;
+    let each = row_groups.iter().map(|&index| {
+        let rows = metadata.metadata().row_group(index).num_rows();
+        let range = first..first.saturating_add(rows);
+        first = range.end;
+        selection.map_or_else(|| Selection::all(rows), |selection| selection.rows().slice(range))
+    });
+    each.collect()
+}
+
+pub(super) fn bytes(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().fold(0, |sum, range| sum.saturating_add(range.end - range.start))
+}
+
+/// What waiting once more costs: in some 30 ms a connection gives about so many bytes. Fewer bytes of other columns are
+/// fetched together with those that are looked at, before it is known which of their rows are wanted.
+const ROUND_TRIP: u64 = 1 << 20;

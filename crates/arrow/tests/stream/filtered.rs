@@ -1,0 +1,188 @@
+//! Streams of some rows: the same as readers give, for few bytes.
+
+use super::store::{Faults, Store};
+use super::{builder, collect, file, one, read, rows, written};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch};
+use futures::executor::block_on;
+use marquetry_arrow::arrow_reader::{
+    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask, RowFilter, RowSelection,
+    RowSelector,
+};
+use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
+use marquetry_core::predicate::Predicate;
+use marquetry_core::schema::Schema;
+use marquetry_core::write::WriterProperties;
+use proptest::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rows whose number divided by `n` leaves no rest.
+fn every(schema: &Schema, n: i64) -> RowFilter {
+    let test = move |batch: RecordBatch| {
+        let id = batch.column(0).as_primitive::<Int64Type>();
+        Ok(BooleanArray::from_unary(id, |id| id % n == 0))
+    };
+    RowFilter::new(vec![Box::new(ArrowPredicateFn::new(ProjectionMask::columns(schema, ["id"]), test))])
+}
+
+fn predicate() -> impl Strategy<Value = Option<String>> {
+    let some = prop_oneof![
+        (0i64..3000, 0i64..400).prop_map(|(from, n)| format!("id between {from} and {}", from + n)),
+        (0i64..50).prop_map(|i| format!("name = 'name {i}'")),
+        (0i64..3000).prop_map(|i| format!("id < {i} or name is null")),
+        (0i64..3000, 0f64..3000.).prop_map(|(i, price)| format!("id >= {i} and price < {price}")),
+        Just("id >= 0".to_owned()),
+        Just("id < 0".to_owned()),
+    ];
+    prop::option::of(some)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    #[test]
+    fn as_a_reader(
+        (count, group, page) in (1i64..3000, 1usize..900, 1usize..400),
+        mask in prop::collection::vec(any::<bool>(), 4),
+        predicate in predicate(),
+        modulo in prop::option::of(1i64..100),
+        runs in prop::option::of(prop::collection::vec(1usize..700, 0..8)),
+        (limit, offset) in (prop::option::of(0usize..500), prop_oneof![Just(0), 0usize..500]),
+        (batch, latency) in (1usize..1200, 0usize..3),
+        (gap, largest) in (0u64..5000, 1u64..100_000),
+    ) {
+        let file = file(&rows(count), group, page);
+        let store = Store::with(file.clone(), Faults { latency, ..Faults::default() });
+        let mut reader = builder(&file).with_offset(offset);
+        let names = ["id", "name", "price", "list"].into_iter().zip(&mask).filter(|(_, is_in)| **is_in);
+        let mask = ProjectionMask::columns(reader.parquet_schema(), names.map(|(name, _)| name));
+        // The tail of so small a file has all of it: it is not kept here, so that everything is fetched.
+        let metadata = block_on(ArrowReaderMetadata::load_async(&store, ArrowReaderOptions::new())).unwrap();
+        let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), ArrowReaderOptions::new()).unwrap();
+        let mut stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata)
+            .with_batch_size(batch)
+            .with_offset(offset)
+            .with_projection(mask.clone())
+            .with_request_cost(RequestCost { gap, largest });
+        reader = reader.with_projection(mask);
+        if let Some(text) = predicate {
+            reader = reader.with_predicate(Predicate::parse(&text).unwrap());
+            stream = stream.with_predicate(Predicate::parse(&text).unwrap());
+        }
+        if let Some(n) = modulo {
+            let schema = reader.parquet_schema().clone();
+            reader = reader.with_row_filter(every(&schema, n));
+            stream = stream.with_row_filter(every(&schema, n));
+        }
+        if let Some(runs) = runs {
+            let mut left = count as usize;
+            let mut selectors = Vec::new();
+            for (i, run) in runs.into_iter().chain([usize::MAX]).enumerate() {
+                let run = run.min(left);
+                left -= run;
+                selectors.push(if i % 2 == 0 { RowSelector::skip(run) } else { RowSelector::select(run) });
+            }
+            reader = reader.with_row_selection(RowSelection::from(selectors.clone()));
+            stream = stream.with_row_selection(RowSelection::from(selectors));
+        }
+        if let Some(limit) = limit {
+            reader = reader.with_limit(limit);
+            stream = stream.with_limit(limit);
+        }
+        let stream = stream.build().unwrap();
+        let schema = stream.schema().clone();
+        let given = collect(stream).unwrap();
+        prop_assert!(given.iter().all(|given| (1..=batch).contains(&given.num_rows())));
+        let expected = read(reader.build().unwrap()).unwrap();
+        prop_assert_eq!(one(&schema, &given), one(&schema, &expected));
+        prop_assert_eq!(store.running(), 0);
+    }
+}
+
+fn len(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
+}
+
+/// 2,000,000 rows by growing key, with a value that nothing predicts.
+fn sorted_rows() -> RecordBatch {
+    let n = 2_000_000i64;
+    let key = Arc::new(Int64Array::from_iter_values((0..n).map(|i| i * 3 + i % 3))) as ArrayRef;
+    let random = |i: i64| f64::from_bits((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2);
+    let value = Arc::new(Float64Array::from_iter_values((0..n).map(random))) as ArrayRef;
+    let other = Arc::new(Float64Array::from_iter_values((0..n).map(|i| random(i * 31 + 7)))) as ArrayRef;
+    RecordBatch::try_from_iter([("key", key), ("value", value), ("other", other)]).unwrap()
+}
+
+/// One column of 1 % of the rows, which lie together: little more than their pages, in few requests.
+#[test]
+fn few_rows_that_lie_together_cost_little() {
+    let rows = sorted_rows();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(500_000)).build();
+    let file = written(&rows, properties);
+    let store = Store::new(file.clone());
+    let stream = block_on(ParquetRecordBatchStreamBuilder::new(store.clone())).unwrap();
+    let (first, last) = (700_000usize, 720_000usize);
+    let text = format!("key >= {} and key < {}", first * 3 + first % 3, last * 3 + last % 3);
+    let mask = ProjectionMask::columns(stream.parquet_schema(), ["value"]);
+    let metadata = stream.metadata().clone();
+    let stream =
+        stream.with_predicate(Predicate::parse(&text).unwrap()).with_projection(mask).build().unwrap();
+    let schema = stream.schema().clone();
+    let read = one(&schema, &collect(stream).unwrap());
+    assert_eq!(read.column(0), &rows.column(1).slice(first, last - first));
+    let requests = store.take_requests();
+    // The least: the footer, what the indexes of both columns take, and the pages with these rows.
+    let group = metadata.row_group(first / 500_000);
+    let rows_of_group = (first % 500_000) as i64..(last % 500_000) as i64;
+    let mut least = file.len() as u64 - metadata.data_end().unwrap();
+    for column in [0, 1] {
+        let chunk = group.column(column).unwrap();
+        let (bounds, places) = (chunk.column_index_range().unwrap(), chunk.offset_index_range().unwrap());
+        least += places.end - places.start + if column == 0 { bounds.end - bounds.start } else { 0 };
+        let index =
+            marquetry_core::index::read_offset_index(&file, chunk, &Default::default()).unwrap().unwrap();
+        let pages = &index.page_locations;
+        for (i, page) in pages.iter().enumerate() {
+            let next = pages.get(i + 1).map_or(500_000, |next| next.first_row_index);
+            if page.first_row_index < rows_of_group.end && next > rows_of_group.start {
+                least += page.compressed_page_size as u64;
+            }
+        }
+    }
+    let fetched = len(&requests);
+    eprintln!(
+        "{} requests, {fetched} bytes, the least is {least}, the file has {}",
+        requests.len(),
+        file.len()
+    );
+    assert!(requests.len() <= 4, "{requests:?}");
+    // The end of the file is asked for before anything is known; what of it turns out to be of no use is no waste of plans.
+    let tail = requests[0].end - requests[0].start;
+    assert!((fetched - tail) as f64 <= 1.2 * least as f64, "{requests:?}");
+    assert!(fetched as f64 <= 1.2 * (least + (64 << 10)) as f64, "{requests:?}");
+}
+
+/// A limit is over when it is reached: row groups after it are not fetched.
+#[test]
+fn a_limit_spares_the_rest() {
+    let file = file(&rows(400_000), 50_000, 10_000);
+    let store = Store::new(file);
+    let stream = block_on(ParquetRecordBatchStreamBuilder::new(store.clone())).unwrap();
+    let place = stream.metadata().row_group(1).column(0).unwrap().byte_range().unwrap().start;
+    store.take_requests();
+    let predicate = Predicate::parse("price > 100").unwrap();
+    let stream = stream.with_predicate(predicate).with_limit(10).build().unwrap();
+    assert_eq!(collect(stream).unwrap().iter().map(RecordBatch::num_rows).sum::<usize>(), 10);
+    assert!(store.take_requests().iter().all(|request| request.end <= place + 1000));
+    // So does one without a filter: of a row group only the first pages.
+    let stream = block_on(ParquetRecordBatchStreamBuilder::new(store.clone())).unwrap();
+    let group = stream.metadata().row_group(0).column(2).unwrap().compressed_size() as u64;
+    let mask = ProjectionMask::columns(stream.parquet_schema(), ["price"]);
+    store.take_requests();
+    let cost = RequestCost { gap: 1000, largest: 1 << 20 };
+    let stream = stream.with_projection(mask).with_limit(10).with_request_cost(cost).build().unwrap();
+    assert_eq!(collect(stream).unwrap().len(), 1);
+    // One of five pages, and the dictionary.
+    assert!(len(&store.take_requests()) < group * 3 / 4);
+}
