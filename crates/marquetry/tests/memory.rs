@@ -7,6 +7,7 @@ use marquetry::format::{
     ColumnChunk, ColumnMetaData, CompressionCodec, DataPageHeader, Encoding, FileMetaData, PAR1, PageHeader,
     PageType, Repetition, RowGroup, SchemaElement, Tail, Type, Writer,
 };
+use marquetry::predicate::col;
 use peak_alloc::PeakAlloc;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -40,6 +41,14 @@ fn reading_takes_a_few_row_groups() {
     }
     let peak = peak_of(|| assert_eq!(read(&file.0, &["number"], 8192), sum(ROWS)));
     println!("{peak} bytes for the numbers alone");
+    // No statistics tell that all rows are wanted.
+    let all = || marquetry::open(&file.0).unwrap().filter(col("number").ge(0));
+    let filtered = peak_of(|| {
+        let rows: usize = all().batches().unwrap().map(|batch| batch.unwrap().num_rows()).sum();
+        assert_eq!(rows, ROWS);
+    });
+    println!("{filtered} bytes with a filter");
+    assert!(filtered < 3 * ROW_GROUP && filtered < whole / 10, "{filtered}");
     assert!(peak < 3 * NUMBERS_OF_ROW_GROUP, "{peak}");
 }
 

@@ -1,0 +1,69 @@
+//! `--where`: the rows that a condition wants.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+fn wines() -> String {
+    format!("{}/../../examples/wines.parquet", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The exit code, and what was printed on standard output and standard error.
+fn marquetry(arguments: &[&str]) -> (i32, String, String) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_marquetry")).args(arguments).output().expect("the binary runs");
+    let text = |bytes| String::from_utf8(bytes).expect("output in UTF-8");
+    (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
+}
+
+#[track_caller]
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    let (code, lines, errors) = marquetry(arguments);
+    assert_eq!((code, errors.as_str()), (0, ""), "{arguments:?}");
+    lines.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+#[test]
+fn rows_that_a_condition_wants() {
+    let wines = wines();
+    let all = rows(&["cat", &wines, "--format", "json"]);
+    let is_wanted =
+        |row: &&Value| row["year"].as_i64().is_some_and(|year| year >= 2015) && row["country"] != "France";
+    let expected: Vec<&Value> = all.iter().filter(is_wanted).collect();
+    assert!(!expected.is_empty() && expected.len() < all.len());
+    let condition = ["--where", "year >= 2015 and country != 'France'", "--format", "json"];
+    let with = |arguments: &[&'static str]| {
+        let arguments = [&[arguments[0], wines.as_str()], &condition[..], &arguments[1..]].concat();
+        rows(&arguments)
+    };
+    assert_eq!(with(&["cat"]).iter().collect::<Vec<_>>(), expected);
+    assert_eq!(with(&["cat", "--offset", "2", "--limit", "5"]).iter().collect::<Vec<_>>(), expected[2..7]);
+    assert_eq!(with(&["head", "-n", "3"]).iter().collect::<Vec<_>>(), expected[..3]);
+    let names = with(&["cat", "--columns", "name"]);
+    assert_eq!(names.len(), expected.len());
+    assert_eq!((&names[0]["name"], &names[0]["year"]), (&expected[0]["name"], &Value::Null));
+    assert_eq!(with(&["count"])[0]["rows"], expected.len());
+
+    let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join("where.parquet");
+    let output = output.to_str().expect("a name in UTF-8");
+    let arguments = ["convert", &wines, output, "--report", "none", "--where", condition[1]];
+    let (code, _, errors) = marquetry(&arguments);
+    assert_eq!(code, 0, "{errors}");
+    assert_eq!(rows(&["cat", output, "--format", "json"]).iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn conditions_that_cannot_be() {
+    let wines = wines();
+    let fails = |arguments: &[&str]| {
+        let (code, _, errors) = marquetry(arguments);
+        (code, errors)
+    };
+    let (code, errors) = fails(&["cat", &wines, "--where", "year >"]);
+    assert_eq!(code, 2, "{errors}");
+    let (code, errors) = fails(&["count", &wines, "--where", "yaer > 2000"]);
+    assert_eq!(code, 2, "{errors}");
+    let (code, errors) = fails(&["cat", &wines, "--where", "year > 2000", "--on-corrupt", "skip-page"]);
+    assert_eq!(code, 2, "{errors}");
+    assert!(errors.contains("filter the batches"), "{errors}");
+}
