@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// Count rows
     #[command(after_help = COUNT_HELP)]
     Count(CountArgs),
+    /// Show what a predicate lets be skipped, stage by stage, and what would help
+    #[command(after_help = crate::commands::explain::EXPLAIN_HELP)]
+    Explain(crate::commands::explain::ExplainArgs),
     /// Print the bytes of each column, largest first
     #[command(after_help = SIZE_HELP)]
     Size(SizeArgs),
@@ -132,7 +135,7 @@ pub(crate) struct Selection {
 }
 
 /// What is typed after --where.
-fn condition(text: &str) -> Result<Predicate, String> {
+pub(crate) fn condition(text: &str) -> Result<Predicate, String> {
     Predicate::parse(text).map_err(|error| error.message().to_owned())
 }
 
@@ -348,10 +351,14 @@ Examples:
   marquetry cat broken.parquet --on-corrupt skip-page --loss-report lost.json --format json > rows.jsonl";
 
 const COUNT_HELP: &str = "\
+With --where only columns of the predicate are read, and of them only what statistics, bloom filters, dictionaries and page
+indexes leave: see explain.
+
 JSON: {file, rows}; of several files there is a last line with their sum, whose file is null.
 
 Examples:
-  marquetry count 'data/*.parquet'";
+  marquetry count 'data/*.parquet'
+  marquetry count wines.parquet --where \"country = 'FR' and price between 10 and 20\"";
 
 const SIZE_HELP: &str = "\
 JSON: {file, compressed_size, uncompressed_size, columns: [{column, compressed_size, uncompressed_size, ratio, share,

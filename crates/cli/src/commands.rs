@@ -8,6 +8,7 @@ pub(crate) mod convert;
 pub(crate) mod count;
 pub(crate) mod dictionary;
 pub(crate) mod drop_row_group;
+pub(crate) mod explain;
 pub(crate) mod head;
 pub(crate) mod index;
 pub(crate) mod merge;

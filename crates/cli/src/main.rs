@@ -71,6 +71,7 @@ fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<
         Command::Head(args) => commands::head::run(args, output, outcome),
         Command::Cat(args) => commands::cat::run(args, output, outcome),
         Command::Count(args) => commands::count::run(args, output, outcome),
+        Command::Explain(args) => commands::explain::run(args, output, outcome),
         Command::Size(args) => commands::size::run(args, output, outcome),
         Command::Convert(args) => commands::convert::run(args, output, outcome),
         Command::Completions(args) => commands::completions::run(args, output),

@@ -1,0 +1,177 @@
+//! What would let more be skipped: concluded from what the file says of itself, and from counts.
+
+use super::matching::Matching;
+use marquetry::file::metadata::ColumnChunk;
+use marquetry::predicate::{Comparison, Predicate};
+use marquetry::prune::Kept;
+use marquetry_core::order::Order;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// What is asked of a column.
+#[derive(Debug, Default)]
+struct Asked {
+    /// Whether it is equal to something.
+    is_equal: bool,
+    /// Whether it is compared at all, and not only with NULL.
+    is_compared: bool,
+}
+
+/// One sentence for each thing that would help. `counts` are the rows that match, by row group, if they were counted.
+pub(super) fn advice(
+    matching: &Matching,
+    predicate: &Predicate,
+    kept: &[Kept],
+    counts: Option<&[u64]>,
+) -> Vec<String> {
+    let mut asked = BTreeMap::new();
+    collect(predicate, false, &mut asked);
+    let left: Vec<usize> = (0..kept.len()).filter(|i| matches!(kept[*i], Kept::Some(_))).collect();
+    let mut out = Vec::new();
+    for leaf in matching.bound.leaves() {
+        let name = matching.metadata.schema().column(*leaf).dotted();
+        if let Some(asked) = asked.get(&**name).filter(|asked| asked.is_compared) {
+            out.extend(of_bounds(matching, *leaf, &left));
+            out.extend(of_order(matching, *leaf, &left));
+            out.extend(of_filter(matching, *leaf, &left, asked, counts));
+        }
+        out.extend(of_pages(matching, *leaf, &left));
+    }
+    out.extend(of_counts(matching, &left, counts));
+    out
+}
+
+fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String, Asked>) {
+    match predicate {
+        Predicate::And(parts) | Predicate::Or(parts) => {
+            parts.iter().for_each(|part| collect(part, is_negated, asked));
+        }
+        Predicate::Not(inner) => collect(inner, !is_negated, asked),
+        Predicate::Compare { column, is, .. } => {
+            let asked = asked.entry(column.clone()).or_default();
+            asked.is_compared = true;
+            asked.is_equal |= (*is == Comparison::Eq && !is_negated) || (*is == Comparison::Ne && is_negated);
+        }
+        Predicate::In { column, .. } => {
+            let asked = asked.entry(column.clone()).or_default();
+            asked.is_compared = true;
+            asked.is_equal |= !is_negated;
+        }
+        Predicate::StartsWith { column, .. } | Predicate::IsNan { column } => {
+            asked.entry(column.clone()).or_default().is_compared = true;
+        }
+        Predicate::IsNull { column } => {
+            asked.entry(column.clone()).or_default();
+        }
+    }
+}
+
+/// The bounds of a chunk, and their order, if readers may take them.
+fn bounds<'a>(
+    matching: &Matching,
+    leaf: usize,
+    chunk: ColumnChunk<'a>,
+) -> Option<(Order, &'a [u8], &'a [u8])> {
+    let (statistics, column) = (chunk.statistics()?, matching.metadata.schema().column(leaf));
+    let declared = matching.metadata.column_orders().and_then(|orders| orders.get(leaf));
+    let pair = statistics.min_value.as_deref().zip(statistics.max_value.as_deref());
+    if let (Some(order), Some((min, max))) = (Order::for_reading(column, declared), pair) {
+        return Some((order, min, max));
+    }
+    let (min, max) = statistics.min.as_deref().zip(statistics.max.as_deref())?;
+    Some((Order::for_deprecated(column)?, min, max))
+}
+
+/// Row groups that are left, and have no bounds.
+fn of_bounds(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> {
+    let name = matching.metadata.schema().column(leaf).dotted();
+    let without = count(matching, leaf, left, |chunk| bounds(matching, leaf, chunk).is_none());
+    (without > 0).then(|| {
+        format!(
+            "{name}: {without} of {} row groups left have no bounds that can be used; write statistics",
+            left.len()
+        )
+    })
+}
+
+/// How many row groups a value is within the bounds of, on average.
+fn of_order(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> {
+    let name = matching.metadata.schema().column(leaf).dotted();
+    let groups = matching.metadata.row_groups().filter_map(|group| group.column(leaf).ok());
+    let all: Vec<_> = groups.filter_map(|chunk| bounds(matching, leaf, chunk)).collect();
+    if all.len() < 2 || left.len() < 2 {
+        return None;
+    }
+    let is_within = |value: &[u8], (order, min, max): &(Order, &[u8], &[u8])| {
+        order.compare(min, value).is_some_and(|ordering| ordering != Ordering::Greater)
+            && order.compare(value, max).is_some_and(|ordering| ordering != Ordering::Greater)
+    };
+    // The least value of each row group stands for all values. Of very many, some do.
+    let step = all.len().div_ceil(MOST_ASKED);
+    let asked: Vec<_> = all.iter().step_by(step).collect();
+    let depth: usize =
+        asked.iter().map(|(_, min, _)| all.iter().filter(|group| is_within(min, group)).count()).sum();
+    let mean = depth as f64 / asked.len() as f64;
+    (mean > 2.0).then(|| {
+        format!(
+            "{name}: a value is within the bounds of {mean:.1} of {} row groups on average; in a file that is sorted by \
+             {name} it is within those of one or two",
+            all.len()
+        )
+    })
+}
+
+/// Row groups that a bloom filter could decide.
+fn of_filter(
+    matching: &Matching,
+    leaf: usize,
+    left: &[usize],
+    asked: &Asked,
+    counts: Option<&[u64]>,
+) -> Option<String> {
+    let is_without = |chunk: ColumnChunk<'_>| chunk.bloom_filter_offset().is_none();
+    let empty: Vec<usize> = match counts {
+        Some(counts) => left.iter().copied().filter(|i| counts[*i] == 0).collect(),
+        None => left.to_vec(),
+    };
+    let without = count(matching, leaf, &empty, is_without);
+    if !asked.is_equal || without == 0 {
+        return None;
+    }
+    let name = matching.metadata.schema().column(leaf).dotted();
+    let found = if counts.is_some() { " in which no row matches" } else { "" };
+    Some(format!("{name}: {without} of {} row groups left{found} have no bloom filter", left.len()))
+}
+
+/// Row groups whose pages cannot be told apart.
+fn of_pages(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> {
+    let is_without =
+        |chunk: ColumnChunk<'_>| chunk.column_index_range().is_none() || chunk.offset_index_range().is_none();
+    let without = count(matching, leaf, left, is_without);
+    let name = matching.metadata.schema().column(leaf).dotted();
+    (without > 0).then(|| format!("{name}: {without} of {} row groups left have no page index", left.len()))
+}
+
+/// How near to the best it is.
+fn of_counts(matching: &Matching, left: &[usize], counts: Option<&[u64]>) -> Option<String> {
+    let counts = counts?;
+    let empty = left.iter().filter(|i| counts[**i] == 0).count();
+    let rows: u64 = left.iter().map(|i| counts[*i]).sum();
+    let largest =
+        matching.metadata.row_groups().map(|group| group.num_rows()).max().filter(|rows| *rows > 0)?;
+    let enough = rows.div_ceil(largest) as usize;
+    (empty > 0 || enough < left.len()).then(|| {
+        format!(
+            "of {} row groups left {empty} have no row that matches; all {rows} rows that match would fit into {enough}",
+            left.len()
+        )
+    })
+}
+
+fn count(matching: &Matching, leaf: usize, groups: &[usize], is: impl Fn(ColumnChunk<'_>) -> bool) -> usize {
+    let chunk = |i: &usize| matching.metadata.row_group(*i).column(leaf).ok();
+    groups.iter().filter_map(chunk).filter(|chunk| is(*chunk)).count()
+}
+
+/// The work is quadratic.
+const MOST_ASKED: usize = 1_000;

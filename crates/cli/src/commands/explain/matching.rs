@@ -1,0 +1,55 @@
+//! A file and a predicate for it: what can be skipped, and how many rows match.
+
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::errors::Error;
+use marquetry::file::metadata::ParquetMetaData;
+use marquetry::predicate::{Bound, Predicate};
+use marquetry::prune::{Kept, PruneOptions, PruneReport, prune_row_group};
+use marquetry_core::source::Source;
+use std::sync::Arc;
+
+/// A file and a predicate for it.
+pub(super) struct Matching {
+    pub(super) source: Arc<dyn Source>,
+    pub(super) metadata: Arc<ParquetMetaData>,
+    pub(super) bound: Bound,
+    /// Nothing but the rows that match.
+    filtered: OpenFile,
+}
+
+impl Matching {
+    /// Fails if the predicate is none for the file's schema.
+    pub(super) fn new(file: &OpenFile, predicate: &Predicate) -> Result<Self, Error> {
+        let metadata = file.metadata().clone();
+        let bound = predicate.bind(metadata.schema())?;
+        let filtered = file.clone().columns(Vec::<String>::new()).filter(predicate.clone());
+        Ok(Matching { source: file.clone().into_source()?, metadata, bound, filtered })
+    }
+
+    /// What may match of each row group.
+    pub(super) fn prune(&self, options: &PruneOptions, report: &mut PruneReport) -> Result<Vec<Kept>, Error> {
+        let each = 0..self.metadata.num_row_groups();
+        each.map(|row_group| {
+            prune_row_group(&*self.source, &self.metadata, row_group, &self.bound, options, report)
+        })
+        .collect()
+    }
+
+    /// How many rows of each row group match, `kept` being what may.
+    pub(super) fn count(&self, kept: &[Kept]) -> Result<Vec<u64>, Error> {
+        let each = kept.iter().enumerate();
+        each.map(|(row_group, kept)| match kept {
+            Kept::None => Ok(0),
+            Kept::All => Ok(self.metadata.row_group(row_group).num_rows()),
+            Kept::Some(_) => {
+                let (mut rows, mut reader) = (0, self.filtered.clone().row_groups([row_group]).batches()?);
+                while let Some(batch) = reader.next_batch() {
+                    rows += batch?.num_rows() as u64;
+                }
+                Ok(rows)
+            }
+        })
+        .collect()
+    }
+}
