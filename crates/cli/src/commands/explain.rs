@@ -15,7 +15,7 @@ use clap::Args as ClapArgs;
 use left::{Left, leaves_of};
 use marquetry::OpenFile;
 use marquetry::predicate::Predicate;
-use marquetry::prune::{Kept, PruneOptions, PruneReport, Stage, StageReport};
+use marquetry::prune::{PruneOptions, PruneReport, Stage, StageReport};
 use matching::Matching;
 use serde_json::{Value, json};
 
@@ -85,9 +85,8 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output, outcome: &mut Outcome
 fn explain(file: &OpenFile, predicate: &Predicate, args: &ExplainArgs) -> Result<Explained, Failure> {
     let matching = Matching::new(file, predicate)?;
     let wanted = leaves_of(file.metadata(), args.columns.as_deref())?;
-    let whole = vec![Kept::Some(Vec::new()); file.metadata().num_row_groups()];
     let mut left = vec![("file", Left::whole(&matching, &wanted))];
-    let (mut kept, mut report) = (whole, PruneReport::default());
+    let (mut kept, mut report) = (Vec::new(), PruneReport::default());
     let mut options = PruneOptions::none();
     // Each stage again with those before it: what is left after it is then what it would be without those behind it.
     for stage in Stage::ALL {

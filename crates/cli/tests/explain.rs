@@ -1,0 +1,126 @@
+//! `explain` and `count --where`: what is skipped, and that what is counted is right.
+
+mod command;
+
+use command::{Folder, failure, success, with_input};
+use serde_json::Value;
+
+/// Rows (i, word i % 7, i % 100 as amount, nothing each tenth row), ten row groups of 1,000.
+fn sample(name: &str, more: &[&str]) -> String {
+    let path = Folder::new(name).path("t.parquet");
+    let mut csv = "id,word,amount,note\n".to_owned();
+    for i in 0..10_000 {
+        let note = if i % 10 == 0 { String::new() } else { format!("note {}", i / 2_000) };
+        csv += &format!("{i},w{},{},{note}\n", i % 7, i % 100);
+    }
+    let mut arguments =
+        vec!["convert", "-", &path, "--from", "csv", "--row-group-rows", "1000", "--page-rows", "100"];
+    arguments.extend(more);
+    with_input(&arguments, &csv);
+    path
+}
+
+fn explained(path: &str, predicate: &str, more: &[&str]) -> Value {
+    let mut arguments = vec!["explain", path, "--where", predicate, "--format", "json"];
+    arguments.extend(more);
+    serde_json::from_str(&success(&arguments)).unwrap()
+}
+
+fn count(path: &str, predicate: &str) -> u64 {
+    success(&["count", path, "--where", predicate]).trim().parse().unwrap()
+}
+
+#[test]
+fn rows_that_match_are_counted() {
+    let path = sample("count-where", &[]);
+    for (predicate, rows) in [
+        ("id < 2500", 2_500),
+        ("id between 990 and 1010 and word = 'w3'", 3),
+        ("word in ('w1', 'w2') or note is null", 3_572),
+        ("note like 'note 4%'", 1_800),
+        ("not (amount >= 50)", 5_000),
+        ("id >= 0", 10_000),
+        ("id < 0", 0),
+        ("false", 0),
+        ("true", 10_000),
+    ] {
+        assert_eq!(count(&path, predicate), rows, "{predicate}");
+    }
+}
+
+#[test]
+fn stages_leave_less_and_less() {
+    let path = sample("explain-stages", &[]);
+    let json = explained(&path, "id >= 4200 and id < 4300", &["--scan", "--columns", "id,amount"]);
+    let stages = json["stages"].as_array().unwrap();
+    let names: Vec<_> = stages.iter().map(|stage| stage["stage"].as_str().unwrap()).collect();
+    assert_eq!(names, ["file", "statistics", "bloom filters", "dictionaries", "page index"]);
+    let of = |member: &str| stages.iter().map(|stage| stage[member].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(of("row_groups"), [10, 1, 1, 1, 1]);
+    assert_eq!(of("rows"), [10_000, 1_000, 1_000, 1_000, 100]);
+    let bytes = of("bytes");
+    assert!(bytes[0] > bytes[1] && bytes[3] > bytes[4] && bytes[4] > 0, "{bytes:?}");
+    let last = &stages[4];
+    assert_eq!((last["pages_asked"].as_u64(), last["pages_left"].as_u64()), (Some(10), Some(1)));
+    assert!(last["bytes_read"].as_u64().unwrap() > 0);
+    assert_eq!(stages[1]["columns"][0]["column"], "id");
+    assert_eq!(json["matching"]["rows"], 100);
+    assert_eq!(json["notes"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn a_row_group_that_matches_as_a_whole_is_told() {
+    let path = sample("explain-all", &[]);
+    let json = explained(&path, "id >= 3000 and word is not null", &[]);
+    assert_eq!(json["stages"][1]["row_groups_matched"], 7);
+    let text = success(&["explain", &path, "--where", "id >= 3000 and word is not null"]);
+    assert!(text.contains("all rows of 7 row groups match"), "{text}");
+    assert!(text.starts_with("where id >= 3000 and word is not null\n"), "{text}");
+}
+
+#[test]
+fn advice_names_what_is_missing() {
+    let advice = |json: &Value| {
+        let all = json["advice"].as_array().unwrap().iter();
+        all.map(|advice| advice.as_str().unwrap().to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    let with = sample("explain-with", &["--bloom", "word"]);
+    let without = sample("explain-without", &["--statistics", "none", "--dictionary", "off"]);
+    // All seven words are in all row groups, and w31 is between them: the dictionary, or the filter, knows that it is nowhere.
+    let json = explained(&with, "word = 'w31'", &[]);
+    assert_eq!(json["stages"][1]["row_groups"], 10);
+    assert_eq!(json["stages"][4]["row_groups"], 0);
+    let json = explained(&without, "word = 'w31'", &["--scan"]);
+    assert_eq!(json["stages"][4]["row_groups"], 10);
+    let text = advice(&json);
+    assert!(text.contains("word: 10 of 10 row groups left have no bounds"), "{text}");
+    assert!(
+        text.contains("word: 10 of 10 row groups left in which no row matches have no bloom filter"),
+        "{text}"
+    );
+    assert!(text.contains("word: 10 of 10 row groups left have no page index"), "{text}");
+    assert!(text.contains("of 10 row groups left 10 have no row that matches"), "{text}");
+    // Amounts are spread over all row groups, ids are not.
+    let text = advice(&explained(&with, "amount = 5 and id >= 0", &[]));
+    assert!(
+        text.contains("amount: a value is within the bounds of 10.0 of 10 row groups on average"),
+        "{text}"
+    );
+    assert!(!text.contains("id:"), "{text}");
+}
+
+#[test]
+fn errors_are_of_usage() {
+    let path = sample("explain-errors", &[]);
+    for (predicate, message) in [
+        ("idd = 5", "no column idd; did you mean id?"),
+        ("id = 'x'", "write a number, without quotes"),
+        ("id =", "character 5: a literal expected, the end found"),
+    ] {
+        for command in ["explain", "count"] {
+            let (code, lines) = failure(&[command, &path, "--where", predicate]);
+            assert_eq!(code, 2, "{lines:?}");
+            assert!(lines.len() == 1 && lines[0].contains(message), "{lines:?}");
+        }
+    }
+}
