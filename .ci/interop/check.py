@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import datasets
 import filters
 import known
 import matrix
@@ -67,13 +68,21 @@ def check_theirs(args, folder, ledger):
                 ledger.note(peer, "theirs, read by us", case, failure)
 
 
+def check_datasets(args, folder, ledger):
+    with processes() as pool:
+        tasks = [pool.submit(datasets.check, args.binary, folder / peer, peer) for peer in args.peers]
+        for task in tasks:
+            for peer, case, failure in task.result():
+                ledger.note(peer, "datasets, read by us", case, failure)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary", help="the example `interop`")
     parser.add_argument("--full", action="store_true", help="every codec with everything")
     parser.add_argument("--folder", help="keep the files here")
     parser.add_argument("--peers", nargs="*", default=list(readers.READERS))
-    parser.add_argument("--parts", nargs="*", default=["matrix", "filters", "theirs"])
+    parser.add_argument("--parts", nargs="*", default=["matrix", "filters", "theirs", "datasets"])
     parser.add_argument("--dump", help="write all unexpected failures here")
     args = parser.parse_args()
     ledger = known.Ledger(args.peers, args.parts)
@@ -94,7 +103,7 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-PARTS = {"matrix": check_matrix, "filters": check_filters, "theirs": check_theirs}
+PARTS = {"matrix": check_matrix, "filters": check_filters, "theirs": check_theirs, "datasets": check_datasets}
 
 if __name__ == "__main__":
     main()

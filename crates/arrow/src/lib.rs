@@ -4,6 +4,8 @@
 //! schema     which Arrow type each field becomes: the mapping, and the hints and wishes that change it
 //! leaf       the values of one column as an array, one file for each family of types
 //! assemble   arrays of columns as arrays of structs, lists and maps
+//! evolution  a file as another schema: missing columns, wider types, another order
+//! dataset    many files as one
 //! shred      and the other way round, with the nulls and lists as levels
 //! trusted    arrays from parts that were validated when they were decoded: the crate's only `unsafe`
 //! ```
@@ -16,6 +18,8 @@ pub mod arrow_writer;
 mod assemble;
 #[cfg(feature = "async")]
 pub mod async_reader;
+pub mod dataset;
+pub mod evolution;
 mod leaf;
 #[cfg(test)]
 mod sample;

@@ -186,11 +186,8 @@ impl Mapping<'_> {
         let element_hint = element_hint.map(Arc::as_ref);
         let element: FieldRef = Arc::new(named_as(self.field(element, element_hint), element_hint));
         let data_type = match hint {
-            Some(DataType::LargeList(_)) => DataType::LargeList(element),
-            Some(DataType::ListView(_)) => DataType::ListView(element),
-            Some(DataType::LargeListView(_)) => DataType::LargeListView(element),
-            Some(DataType::FixedSizeList(_, n)) if *n >= 0 => DataType::FixedSizeList(element, *n),
-            _ => DataType::List(element),
+            Some(DataType::FixedSizeList(_, ..0)) | None => DataType::List(element),
+            Some(hint) => list_of(hint, element),
         };
         Mapped { data_type, hinted: element_hint.is_some() }
     }
@@ -240,6 +237,17 @@ pub(crate) fn element_of(list: &DataType) -> Option<&FieldRef> {
         | DataType::LargeListView(element)
         | DataType::FixedSizeList(element, _) => Some(element),
         _ => None,
+    }
+}
+
+/// A list of the layout of `list`, with another element.
+pub(crate) fn list_of(list: &DataType, element: FieldRef) -> DataType {
+    match list {
+        DataType::LargeList(_) => DataType::LargeList(element),
+        DataType::ListView(_) => DataType::ListView(element),
+        DataType::LargeListView(_) => DataType::LargeListView(element),
+        DataType::FixedSizeList(_, size) => DataType::FixedSizeList(element, *size),
+        _ => DataType::List(element),
     }
 }
 

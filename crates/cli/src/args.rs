@@ -103,6 +103,31 @@ pub(crate) enum Command {
     Rules(crate::commands::rules::RulesArgs),
 }
 
+/// How many files become one table.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Many files as one table")]
+pub(crate) struct Together {
+    /// Have the columns of all files, null where a file has none, in the narrowest types that hold all values
+    #[arg(long)]
+    pub(crate) union_by_name: bool,
+    /// Make no columns of directories called key=value
+    #[arg(long)]
+    pub(crate) no_partitions: bool,
+    /// The type of a key=value directory's column, as after convert's --schema: 'year int16'
+    #[arg(long, value_name = "KEY TYPE", value_parser = crate::tables::partition_type)]
+    pub(crate) partition_type: Vec<(String, arrow_schema::DataType)>,
+}
+
+/// Files and directories that a command looks at.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Tables {
+    /// Parquet files; patterns with *, ? and [] are expanded where the shell did not. A directory is one table
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) together: Together,
+}
+
 /// The files that a command looks at.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Files {
@@ -114,7 +139,7 @@ pub(crate) struct Files {
 /// Which rows are read, and of which columns.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Selection {
-    /// Only these columns, and all below them: dotted paths with commas between
+    /// Only these columns, and all below them, in this order: dotted paths with commas between
     #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
     /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
@@ -166,7 +191,7 @@ impl From<OnCorruptArg> for OnCorrupt {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SchemaArgs {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) tables: Tables,
     /// Print the Arrow schema that the file is read as, instead of its own
     #[arg(long)]
     pub(crate) arrow: bool,
@@ -225,7 +250,7 @@ pub(crate) struct IndexArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct HeadArgs {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) tables: Tables,
     /// How many rows
     #[arg(long, short = 'n', value_name = "ROWS", default_value_t = 10)]
     pub(crate) rows: usize,
@@ -239,10 +264,10 @@ pub(crate) struct HeadArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CatArgs {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Print at most so many rows of each file
+    /// Print at most so many rows
     #[arg(long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
     /// Shorten no values and leave out no columns
@@ -253,7 +278,7 @@ pub(crate) struct CatArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CountArgs {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) tables: Tables,
     /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
     pub(crate) condition: Option<Predicate>,
@@ -286,10 +311,12 @@ Examples:
 
 const SCHEMA_HELP: &str = "\
 JSON: {file, name, fields: [{name, repetition, type, logical, field_id, column, fields}]}; `column` is the number of a
-leaf, `fields` are those of a group. With --arrow: {file, metadata, fields: [{name, type, nullable, metadata}]}.
+leaf, `fields` are those of a group. With --arrow: {file, metadata, fields: [{name, type, nullable, metadata}]}. The schema of
+a directory's files, and of those that a _metadata names, is that as which they are read together, as with --arrow.
 
 Examples:
   marquetry schema wines.parquet
+  marquetry schema warehouse/wines --union-by-name
   marquetry schema --arrow wines.parquet";
 
 const META_HELP: &str = "\
@@ -334,10 +361,16 @@ With --on-corrupt the exit code is 1 if anything is lost; see `marquetry cat --h
 
 Examples:
   marquetry head wines.parquet
-  marquetry head -n 3 --columns name,price --format json 'data/*.parquet'";
+  marquetry head -n 3 --columns name,price --format json 'data/*.parquet'
+  marquetry head warehouse/wines";
 
 const CAT_HELP: &str = "\
 JSON: one object a row; see `marquetry convert --help` for how values look. Memory does not grow with the file.
+
+Several files are read as one table, as are those of a directory: *.parquet, *.parq and *.pq in it and below it, but for
+what begins with _ or . , or all files if none is called so. They have the schema of the first, or that of all with
+--union-by-name; a file that does not fit is an error. A _metadata stands for the files that it names. Directories called
+key=value make columns: integers, dates as 2024-12-31, or text; __HIVE_DEFAULT_PARTITION__ is null.
 
 With --on-corrupt whatever is whole is read, and rows stay together. The exit code is 0 if nothing is lost, else 1.
 Then --offset counts rows of the file, --limit those that are given; losses that no wanted row meets are not looked for.
@@ -348,15 +381,17 @@ it is no single page.
 Examples:
   marquetry cat wines.parquet --columns name,producer.founded
   marquetry cat wines.parquet --offset 100 --limit 50 --format json
+  marquetry cat 'warehouse/wines/year=202?' --columns year,name
   marquetry cat broken.parquet --on-corrupt skip-page --loss-report lost.json --format json > rows.jsonl";
 
 const COUNT_HELP: &str = "\
 With --where only columns of the predicate are read, and of them only what statistics, bloom filters, dictionaries and page
 indexes leave: see explain.
 
-JSON: {file, rows}; of several files there is a last line with their sum, whose file is null.
+JSON: {file, rows}; of several files there is a last line with their sum, whose file is null. A directory is one line.
 
 Examples:
+  marquetry count warehouse/wines
   marquetry count 'data/*.parquet'
   marquetry count wines.parquet --where \"country = 'FR' and price between 10 and 20\"";
 

@@ -4,7 +4,7 @@ use arrow_schema::ArrowError;
 use marquetry::errors::{Error, Kind};
 use std::fmt::{self, Display, Formatter};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Why a command stops, or a file is left.
@@ -20,6 +20,17 @@ pub(crate) enum Failure {
     Check(String),
     /// Output cannot be written.
     Write(io::Error),
+}
+
+impl Failure {
+    /// The file that this is about, as far as it says; else `path`.
+    pub(crate) fn file(&self, path: &Path) -> PathBuf {
+        match self {
+            Failure::File(error) => error.place().file.as_ref().map(|name| PathBuf::from(&**name)),
+            _ => None,
+        }
+        .unwrap_or_else(|| path.to_owned())
+    }
 }
 
 /// Failures seen so far.

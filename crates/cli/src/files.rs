@@ -1,7 +1,8 @@
 //! Patterns become files, files are opened.
 
-use crate::args::{Files, Selection};
+use crate::args::{Files, Selection, Tables};
 use crate::failure::{Failure, Outcome};
+use crate::tables::Table;
 use marquetry::OpenFile;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,34 @@ fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
     match matched.is_empty() {
         true => Err(Failure::Check("no file has such a name".to_owned())),
         false => Ok(matched),
+    }
+}
+
+impl Tables {
+    /// Runs `look` on each file, as [`Files::for_each`] does; the files of a directory are one table.
+    pub(crate) fn for_each(
+        &self,
+        outcome: &mut Outcome,
+        mut look: impl FnMut(&Path, Table) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for path in self.as_files().expanded(outcome) {
+            let opened = Table::open_one(&path, &self.together).map_err(Failure::from);
+            match opened.and_then(|table| look(&path, table)) {
+                Ok(()) => {}
+                Err(failure @ (Failure::ClosedPipe | Failure::Write(_))) => return Err(failure),
+                Err(failure) => outcome.report(Some(&failure.file(&path)), &failure),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there may be more than one table, so that output should name them.
+    pub(crate) fn are_several(&self) -> bool {
+        self.as_files().are_several()
+    }
+
+    fn as_files(&self) -> Files {
+        Files { files: self.files.clone() }
     }
 }
 

@@ -32,7 +32,7 @@ mod schema_text;
 mod time;
 mod typed;
 
-use crate::args::{InputArgs, OnCorruptArg, Selection};
+use crate::args::{InputArgs, OnCorruptArg, Selection, Together};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -42,7 +42,7 @@ use marquetry::arrow::arrow_reader::LossReport;
 use origin::Origin;
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Rows that are read.
@@ -59,9 +59,12 @@ pub(crate) struct Input {
     pub(crate) bytes_read: Rc<Cell<u64>>,
     /// The file, if it is a Parquet file.
     pub(crate) parquet: Option<OpenFile>,
-    /// What was lost of it; complete after the last batch.
-    pub(crate) losses: Rc<RefCell<LossReport>>,
+    /// What was lost of each Parquet file; complete after the last batch.
+    pub(crate) losses: Rc<RefCell<Losses>>,
 }
+
+/// What was lost, by file.
+pub(crate) type Losses = Vec<(PathBuf, LossReport)>;
 
 /// Batches of rows.
 pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>>>;
@@ -70,6 +73,8 @@ pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>>>
 pub(crate) struct Wanted<'a> {
     /// How the input is understood.
     pub(crate) args: &'a InputArgs,
+    /// How many files become one table.
+    pub(crate) together: &'a Together,
     /// Which columns and rows.
     pub(crate) selection: &'a Selection,
     /// At most so many rows.
@@ -80,8 +85,32 @@ pub(crate) struct Wanted<'a> {
     pub(crate) plain: bool,
 }
 
-/// Opens the input at `path`; `-` is standard input.
-pub(crate) fn open(path: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
+/// Opens the input at `paths`: one file, `-` for standard input, or many Parquet files.
+pub(crate) fn open(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input, Failure> {
+    match paths {
+        [path] if path.is_file() || Origin::new(path).path().is_none() => open_one(path, wanted),
+        paths => {
+            let is_other = |path: &&PathBuf| {
+                !path.is_dir() && !matches!(Kind::of(path, wanted.args.from), Ok(Kind::Parquet))
+            };
+            match (paths, paths.iter().find(is_other)) {
+                ([_, _, ..], Some(other)) => Err(Failure::Usage(format!(
+                    "{}: only Parquet files can be read as one table",
+                    other.display()
+                ))),
+                ([path], Some(_)) => open_one(path, wanted),
+                _ => parquet::open_many(paths, wanted),
+            }
+        }
+    }
+}
+
+/// The schema that a text after `--schema` means.
+pub(crate) fn schema_of(text: &str) -> Result<arrow_schema::Schema, String> {
+    schema_text::parse(text)
+}
+
+fn open_one(path: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
     let origin = Origin::new(path);
     let kind = Kind::of(path, wanted.args.from)?;
     if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {

@@ -6,7 +6,7 @@ use marquetry::arrow::arrow_reader::{Loss, LossReport};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where losses are told.
 pub(crate) struct Losses {
@@ -19,29 +19,33 @@ impl Losses {
         Ok(Losses { file: selection.loss_report.as_ref().map(File::create).transpose()? })
     }
 
-    /// Tells what a file has lost. That anything is, is a failure.
-    pub(crate) fn tell(&mut self, path: &Path, report: &LossReport) -> Result<(), Failure> {
-        if let Some(file) = &mut self.file {
-            writeln!(file, "{}", json_of(path, report))?;
+    /// Tells what files have lost. That anything is, is a failure.
+    pub(crate) fn tell(&mut self, reports: &[(PathBuf, LossReport)]) -> Result<(), Failure> {
+        let (mut rows, mut nulls) = (0, 0);
+        for (path, report) in reports {
+            if let Some(file) = &mut self.file {
+                writeln!(file, "{}", json_of(path, report))?;
+            }
+            for loss in &report.losses {
+                // There is nowhere left to say that this failed.
+                let _ = writeln!(io::stderr(), "{}", line(Some(path), format_args!("lost: {loss}")));
+            }
+            rows += report.rows_left_out;
+            nulls += report.values_made_null;
         }
-        if report.is_empty() {
-            return Ok(());
+        match reports.iter().all(|(_, report)| report.is_empty()) {
+            true => Ok(()),
+            false => Err(Failure::Check(format!("{rows} rows left out, {nulls} values made null"))),
         }
-        for loss in &report.losses {
-            // There is nowhere left to say that this failed.
-            let _ = writeln!(io::stderr(), "{}", line(Some(path), format_args!("lost: {loss}")));
-        }
-        let (rows, nulls) = (report.rows_left_out, report.values_made_null);
-        Err(Failure::Check(format!("{rows} rows left out, {nulls} values made null")))
     }
-    /// Tells what a file had lost before it failed.
+
+    /// Tells what files had lost before one failed.
     pub(crate) fn before(
         &mut self,
-        path: &Path,
-        report: &LossReport,
+        reports: &[(PathBuf, LossReport)],
         failure: impl Into<Failure>,
     ) -> Failure {
-        match self.tell(path, report) {
+        match self.tell(reports) {
             Err(failure @ (Failure::Write(_) | Failure::ClosedPipe)) => failure,
             _ => failure.into(),
         }

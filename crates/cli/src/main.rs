@@ -3,6 +3,7 @@
 //! ```text
 //! args      what can be typed
 //! files     patterns become files, files are opened
+//! tables    a file, or many files as one table
 //! commands  one file for each command
 //! inputs    rows of Parquet, CSV, JSON Lines and Arrow files
 //! sort      rows in another order, more than fit in memory
@@ -36,6 +37,7 @@ mod rewrite;
 mod rows;
 mod sort;
 mod table;
+mod tables;
 mod value;
 
 use args::{Args, Command};

@@ -4,8 +4,9 @@ use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry_arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96, OnCorrupt, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder, ProjectionMask,
+    ParquetRecordBatchReaderBuilder,
 };
+use marquetry_arrow::evolution::Evolution;
 use marquetry_arrow::schema::Text;
 use marquetry_base::{Error, Result};
 use marquetry_core::io::LocalFile;
@@ -46,6 +47,7 @@ pub struct OpenFile {
     metadata: Arc<ParquetMetaData>,
     options: ArrowReaderOptions,
     columns: Option<Vec<String>>,
+    evolution: Option<Evolution>,
     row_groups: Option<Vec<usize>>,
     batch_size: Option<usize>,
     limit: Option<usize>,
@@ -65,6 +67,7 @@ impl OpenFile {
             metadata,
             options,
             columns: None,
+            evolution: None,
             row_groups: None,
             batch_size: None,
             limit: None,
@@ -87,10 +90,19 @@ impl OpenFile {
         Ok(nanoseconds.batches()?.schema())
     }
 
-    /// Reads only these columns, and all below them: dotted paths such as `a` or `b.c`.
+    /// Reads only these columns, and all below them, in this order: dotted paths such as `a` or `b.c`. The fields of
+    /// structs have the order of the paths, too.
     #[must_use]
     pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
         self.columns = Some(columns.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Reads the file as this schema, whatever its own is; see [`mod@crate::arrow::evolution`]. It says which columns are
+    /// read: [`columns`](Self::columns) has no effect then.
+    #[must_use]
+    pub fn evolve(mut self, evolution: Evolution) -> Self {
+        self.evolution = Some(evolution);
         self
     }
 
@@ -186,10 +198,11 @@ impl OpenFile {
         let metadata = ArrowReaderMetadata::try_new(self.metadata, self.options)?;
         let mut builder =
             ParquetRecordBatchReaderBuilder::<Arc<dyn Source>>::new_with_metadata(self.source, metadata);
-        if let Some(columns) = &self.columns {
-            let names = columns.iter().map(String::as_str);
-            let mask = ProjectionMask::existing_columns(builder.parquet_schema(), names)?;
-            builder = builder.with_projection(mask);
+        if let Some(columns) = self.columns.filter(|_| self.evolution.is_none()) {
+            builder = builder.with_columns(columns)?;
+        }
+        if let Some(evolution) = self.evolution {
+            builder = builder.with_evolution(evolution);
         }
         if let Some(row_groups) = self.row_groups {
             builder = builder.with_row_groups(row_groups);

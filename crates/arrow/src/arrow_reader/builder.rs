@@ -5,12 +5,15 @@ use super::loss::OnCorrupt;
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
 use super::reader::{ParquetRecordBatchReader, Plan};
-use super::{ProjectionMask, RowFilter, RowSelection, int96};
+use super::{Int96, ProjectionMask, RowFilter, RowSelection, int96};
+use crate::evolution::{Evolution, Remake, ordered};
+use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
 use marquetry_core::io::LocalFile;
 use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::nesting::Field;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
@@ -51,6 +54,9 @@ pub struct ParquetRecordBatchReaderBuilder<T> {
     metadata: ArrowReaderMetadata,
     batch_size: usize,
     projection: ProjectionMask,
+    /// The names of columns in the order that batches are to have them in.
+    order: Option<Vec<String>>,
+    evolution: Option<Evolution>,
     row_groups: Option<Vec<usize>>,
     limit: Option<usize>,
     offset: usize,
@@ -88,6 +94,8 @@ impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
             metadata,
             batch_size: BATCH_SIZE,
             projection: ProjectionMask::all(),
+            order: None,
+            evolution: None,
             row_groups: None,
             limit: None,
             offset: 0,
@@ -123,10 +131,27 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self
     }
 
-    /// The columns to read. Default all.
+    /// The columns to read, in the order of the file. Default all.
     #[must_use]
     pub fn with_projection(mut self, mask: ProjectionMask) -> Self {
-        self.projection = mask;
+        (self.projection, self.order) = (mask, None);
+        self
+    }
+
+    /// The columns to read, in this order: dotted paths, each for all columns at and below it. The fields of structs
+    /// have the order of the names, too. Fails if a path does not exist, naming similar ones.
+    pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        let mask = ProjectionMask::existing_columns(self.parquet_schema(), names.iter().map(String::as_str))?;
+        (self.projection, self.order) = (mask, Some(names));
+        Ok(self)
+    }
+
+    /// The schema that batches are to have, whatever the file's is. It says which columns are read: a projection has no
+    /// effect then. It comes on top of [`ArrowReaderOptions::with_schema`].
+    #[must_use]
+    pub fn with_evolution(mut self, evolution: Evolution) -> Self {
+        self.evolution = Some(evolution);
         self
     }
 
@@ -188,8 +213,39 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 
     /// The reader. Fails if a row group does not exist, if the batch size is 0, if the predicate does not fit the schema,
-    /// and if rows are to be chosen from a damaged file: which they are could not be told any more.
+    /// if the file cannot be read as the wanted schema, and if rows are to be chosen from a damaged file: which they are
+    /// could not be told any more.
     pub fn build(mut self) -> Result<ParquetRecordBatchReader> {
+        let (order, evolution) = (self.order.take(), self.evolution.take());
+        let evolved = evolution.map(|evolution| self.evolve(&evolution)).transpose()?;
+        let (fields, mask) = (self.metadata.fields.clone(), self.projection.clone());
+        let (metadata, on_corrupt) = (self.metadata.metadata.clone(), self.metadata.options.on_corrupt);
+        let reader = self.reader()?;
+        let read: Vec<Field> =
+            fields.iter().filter_map(|field| field.project(&|leaf| mask.leaf_included(leaf))).collect();
+        let ordered = || ordered(&order?, metadata.schema(), &read, &reader.schema());
+        // Virtual columns stay behind the others.
+        let remake = evolved.or_else(ordered).map(|remake| remake.with_others(&reader.schema(), read.len()));
+        Ok(match remake {
+            // Any value may turn out to be lost.
+            Some(remake) if on_corrupt == OnCorrupt::NullPage => reader.remade(remake.nullable()),
+            Some(remake) => reader.remade(remake),
+            None => reader,
+        })
+    }
+
+    /// Chooses the columns that the wanted schema needs, as what they are read, and says what is made of them.
+    fn evolve(&mut self, evolution: &Evolution) -> Result<Remake> {
+        let ArrowReaderMetadata { metadata, fields, schema, options, .. } = &mut self.metadata;
+        let evolved = evolution.of(fields, metadata.schema(), schema)?;
+        self.projection = evolved.mask;
+        schema.clone_from(&evolved.read_as);
+        // The wanted schema has their unit.
+        options.int96 = Int96::Nanoseconds;
+        Ok(evolved.remake)
+    }
+
+    fn reader(mut self) -> Result<ParquetRecordBatchReader> {
         let (row_groups, options, schema) = self.fitted()?;
         let is_whole = self.selection.is_none() && self.predicate.is_none() && self.filter.is_none();
         if is_whole && options.virtual_columns.is_empty() {
@@ -255,6 +311,24 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             filters: self.filter.map(RowFilter::into_predicates).unwrap_or_default(),
         };
         Filtered::new(&self.source, metadata, &self.metadata.fields, schema, options, wanted)
+    }
+
+    /// How many rows the chosen row groups have.
+    pub(crate) fn chosen_rows(&self) -> u64 {
+        let metadata = &self.metadata.metadata;
+        let rows = |row_group: &usize| metadata.row_group(*row_group).num_rows();
+        match &self.row_groups {
+            Some(row_groups) => row_groups.iter().map(rows).fold(0, u64::saturating_add),
+            None => metadata.num_rows(),
+        }
+    }
+
+    /// A unit that holds the chosen INT96 timestamps, if the options ask for one that fits.
+    pub(crate) fn fitting_int96(&self) -> Result<Int96> {
+        let (metadata, mut options) = (&self.metadata.metadata, self.metadata.options.clone());
+        let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..metadata.num_row_groups()).collect());
+        int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)?;
+        Ok(options.int96)
     }
 }
 

@@ -7,6 +7,7 @@ use super::options::ArrowReaderOptions;
 use super::runs;
 use super::salvage::{Chosen, Salvage};
 use crate::assemble::{Leaves, assemble};
+use crate::evolution::Remake;
 use crate::leaf::DictionaryCache;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
@@ -42,6 +43,8 @@ pub struct ParquetRecordBatchReader {
     salvage: Option<Salvage>,
     /// If not all rows of the row groups are read, or more than their columns: everything else is idle then.
     filtered: Option<Box<Filtered>>,
+    /// What batches are made into, unless they are given as they are read.
+    remake: Option<Remake>,
 }
 
 /// What to read.
@@ -143,6 +146,7 @@ impl ParquetRecordBatchReader {
             offset,
             salvage,
             filtered: None,
+            remake: None,
         })
     }
 
@@ -159,7 +163,14 @@ impl ParquetRecordBatchReader {
             offset: 0,
             salvage: None,
             filtered: Some(Box::new(filtered)),
+            remake: None,
         }
+    }
+
+    /// The same reader, its batches made into others.
+    pub(super) fn remade(mut self, remake: Remake) -> Self {
+        self.remake = Some(remake);
+        self
     }
 
     /// What could not be read so far; complete after the last batch. Empty if damage is an error.
@@ -169,6 +180,14 @@ impl ParquetRecordBatchReader {
 
     /// The next batch; `None` after the last.
     pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        let batch = self.next_read()?;
+        let Some(remake) = &self.remake else { return Some(batch) };
+        let batch = batch.and_then(|batch| remake.batch(&batch));
+        self.left = if batch.is_ok() { self.left } else { 0 };
+        Some(batch)
+    }
+
+    fn next_read(&mut self) -> Option<Result<RecordBatch>> {
         if self.left == 0 {
             return None;
         }
@@ -290,7 +309,7 @@ impl Iterator for ParquetRecordBatchReader {
 
 impl RecordBatchReader for ParquetRecordBatchReader {
     fn schema(&self) -> SchemaRef {
-        self.schema.clone()
+        self.remake.as_ref().map_or(&self.schema, |remake| &remake.schema).clone()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The Arrow field of a field that lost some of its columns.
 
-use super::element_of;
+use super::{element_of, list_of};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields};
 use marquetry_core::nesting::{Field, FieldKind};
 use std::sync::Arc;
@@ -24,14 +24,7 @@ fn projected_type(whole: &Field, part: &Field, arrow: &DataType) -> Option<DataT
             DataType::Struct(projected_fields(whole, part, arrow))
         }
         (FieldKind::List(whole), FieldKind::List(part), list) => {
-            let element = project(whole, part, element_of(list)?);
-            match list {
-                DataType::LargeList(_) => DataType::LargeList(element),
-                DataType::ListView(_) => DataType::ListView(element),
-                DataType::LargeListView(_) => DataType::LargeListView(element),
-                DataType::FixedSizeList(_, n) => DataType::FixedSizeList(element, *n),
-                _ => DataType::List(element),
-            }
+            list_of(list, project(whole, part, element_of(list)?))
         }
         (FieldKind::Map(whole), FieldKind::Map(part), DataType::Map(arrow, sorted)) => {
             DataType::Map(project(whole, part, arrow), *sorted)

@@ -1,6 +1,6 @@
 //! What can be typed after `convert`.
 
-use super::{Selection, bytes};
+use super::{Selection, Together, bytes};
 use clap::{Args as ClapArgs, ValueEnum};
 use marquetry_core::write::{Compression, EnabledStatistics, Encoding};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -9,9 +9,10 @@ use std::str::FromStr;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ConvertArgs {
-    /// The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson or .arrow; - is standard input
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
+    /// The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson or .arrow; - is standard input. Several Parquet files, a
+    /// directory of them or a pattern are read as one table
+    #[arg(value_name = "IN", required = true, num_args = 1..)]
+    pub(crate) inputs: Vec<PathBuf>,
     /// The file to write: .parquet, .arrow, .csv or .jsonl; - is standard output
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
@@ -32,6 +33,8 @@ pub(crate) struct ConvertArgs {
     /// Memory for rows that are sorted or written; what needs more goes to temporary files
     #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = bytes)]
     pub(crate) memory_limit: usize,
+    #[command(flatten)]
+    pub(crate) together: Together,
     #[command(flatten)]
     pub(crate) reading: InputArgs,
     #[command(flatten)]
@@ -305,5 +308,6 @@ Examples:
   marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' --row-group-rows 500000
   psql -c 'COPY t TO STDOUT CSV HEADER' | marquetry convert - t.parquet --from csv
   marquetry convert wines.parquet wines.arrow
+  marquetry convert warehouse/wines wines.parquet --union-by-name
   marquetry convert wines.parquet - --columns name,grapes --limit 5
   marquetry convert wines.parquet - --to csv | head";

@@ -12,7 +12,9 @@ use std::sync::atomic::Ordering;
 
 pub(crate) fn run(args: &ConvertArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     match convert(args, output) {
-        Err(failure @ (Failure::File(_) | Failure::Check(_))) => outcome.report(Some(&args.input), &failure),
+        Err(failure @ (Failure::File(_) | Failure::Check(_))) => {
+            outcome.report(Some(&failure.file(&args.inputs[0])), &failure)
+        }
         Err(failure @ (Failure::Write(_) | Failure::Usage(_))) => {
             outcome.report(Some(&args.output), &failure);
         }
@@ -28,7 +30,7 @@ fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
         (None, true) => Target::Jsonl,
         (None, false) => by_extension(&args.output)?,
     };
-    let input = inputs::open(&args.input, &wanted(args, target))?;
+    let input = inputs::open(&args.inputs, &wanted(args, target))?;
     let schema = match target {
         // A Parquet file keeps its names, the empty ones too.
         Target::Parquet => input.schema.clone(),
@@ -39,7 +41,7 @@ fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
     let (mut lost, losses) = (Losses::new(&args.selection)?, input.losses.clone());
     let mut destination = match to_stdout {
         true => Destination::stdout(output),
-        false => Destination::create(&args.output, &args.input)?,
+        false => Destination::create(&args.output, &args.inputs)?,
     };
     let written = destination.written();
     let mut progress = Progress::new(total(&input), to_stdout, written.clone());
@@ -63,7 +65,7 @@ fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
         }
     };
     for batch in batches {
-        let batch = batch.map_err(|failure| lost.before(&args.input, &losses.borrow(), failure))?;
+        let batch = batch.map_err(|failure| lost.before(&losses.borrow(), failure))?;
         sink.write(&batch)?;
         progress.advance(batch.num_rows());
     }
@@ -73,12 +75,13 @@ fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
     if let Some(sizes) = sizes {
         print(&sizes, report, &args.output, written.load(Ordering::Relaxed), output)?;
     }
-    lost.tell(&args.input, &losses.borrow())
+    lost.tell(&losses.borrow())
 }
 
 fn wanted(args: &ConvertArgs, target: Target) -> Wanted<'_> {
     Wanted {
         args: &args.reading,
+        together: &args.together,
         selection: &args.selection,
         limit: args.limit,
         batch_rows: args.batch_size.get(),

@@ -3,21 +3,25 @@
 use crate::args::CountArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::tables::Table;
+use arrow_array::RecordBatch;
+use marquetry::errors::Error;
 use serde_json::json;
 
 pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    let are_several = args.files.are_several();
+    let are_several = args.tables.are_several();
     let mut total = 0u64;
-    args.files.for_each(outcome, |path, file| {
-        let rows = match &args.condition {
-            None => file.metadata().num_rows(),
-            Some(condition) => {
-                let mut rows = 0;
-                let mut reader = file.columns(Vec::<String>::new()).filter(condition.clone()).batches()?;
-                while let Some(batch) = reader.next_batch() {
-                    rows += batch?.num_rows() as u64;
-                }
-                rows
+    args.tables.for_each(outcome, |path, table| {
+        let rows = match (table, &args.condition) {
+            (Table::File(file), None) => file.metadata().num_rows(),
+            (Table::Files(files), None) => files.num_rows()?,
+            (Table::File(file), Some(condition)) => {
+                let mut reader = file.columns(NONE).filter(condition.clone()).batches()?;
+                counted(|| reader.next_batch())?
+            }
+            (Table::Files(files), Some(condition)) => {
+                let mut reader = files.columns(NONE).filter(condition.clone()).batches()?;
+                counted(|| reader.next_batch())?
             }
         };
         total = total.saturating_add(rows);
@@ -35,3 +39,15 @@ pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) 
     }
     Ok(())
 }
+
+/// The rows of all batches.
+fn counted(mut next: impl FnMut() -> Option<Result<RecordBatch, Error>>) -> Result<u64, Failure> {
+    let mut rows = 0;
+    while let Some(batch) = next() {
+        rows += batch?.num_rows() as u64;
+    }
+    Ok(rows)
+}
+
+/// The columns that are needed to count rows.
+const NONE: [String; 0] = [];

@@ -4,29 +4,32 @@ use super::title;
 use crate::args::SchemaArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::tables::Table;
 use arrow_schema::{Field, Schema as ArrowSchema};
 use marquetry::schema::{Node, NodeKind, Schema};
 use serde_json::{Value, json};
 use std::path::Path;
 
 pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    let are_several = args.files.are_several();
-    args.files.for_each(outcome, |path, file| {
-        let schema = file.metadata().schema();
-        let arrow = args.arrow.then(|| file.schema()).transpose()?;
-        if output.is_json() {
-            let value = match &arrow {
-                Some(arrow) => arrow_tree(path, arrow),
-                None => tree(path, schema),
-            };
-            return Ok(output.json(&value)?);
-        }
-        if are_several {
+    let are_several = args.tables.are_several();
+    args.tables.for_each(outcome, |path, table| {
+        if are_several && !output.is_json() {
             title(path, output)?;
         }
-        match &arrow {
-            Some(arrow) => print_arrow(arrow, output),
-            None => Ok(output.line(schema.to_string())?),
+        let arrow = match &table {
+            Table::File(file) if !args.arrow => {
+                let schema = file.metadata().schema();
+                return match output.is_json() {
+                    true => Ok(output.json(&tree(path, schema))?),
+                    false => Ok(output.line(schema.to_string())?),
+                };
+            }
+            Table::File(file) => file.schema()?,
+            Table::Files(files) => files.schema()?,
+        };
+        match output.is_json() {
+            true => Ok(output.json(&arrow_tree(path, &arrow))?),
+            false => print_arrow(&arrow, output),
         }
     })
 }

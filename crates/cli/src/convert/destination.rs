@@ -43,11 +43,11 @@ impl<'a> Destination<'a> {
         self.written.clone()
     }
 
-    /// A destination at `path`. Fails if that is the file `input` itself, or nothing can be written there.
-    pub(crate) fn create(path: &Path, input: &Path) -> Result<Self, Failure> {
+    /// A destination at `path`. Fails if that is one of the files `inputs` itself, or nothing can be written there.
+    pub(crate) fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self, Failure> {
         // A link stays one: what it points to is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if fs::canonicalize(input).is_ok_and(|input| input == path) {
+        if inputs.iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == path)) {
             return Err(Failure::Usage("is the file that is read".to_owned()));
         }
         let old = fs::metadata(&path).ok();

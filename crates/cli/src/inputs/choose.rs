@@ -5,7 +5,7 @@ use crate::convert::{plain_batch, plain_schema};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
-use marquetry::errors::Error;
+use marquetry::schema::no_such_column;
 
 /// The wanted columns and rows, in layouts that the output knows.
 pub(super) fn choose(input: Input, wanted: &Wanted<'_>) -> Result<Input, Failure> {
@@ -29,14 +29,18 @@ pub(super) fn choose(input: Input, wanted: &Wanted<'_>) -> Result<Input, Failure
     Ok(Input { schema, batches, rows, ..input })
 }
 
-/// The columns of these names, in the order of the input.
+/// The columns of these names, in this order, each once.
 fn chosen(schema: &Schema, columns: &[String]) -> Result<Vec<usize>, Failure> {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    if let Some(missing) = columns.iter().find(|column| !names.contains(&column.as_str())) {
-        let all = names.join(", ");
-        return Err(Error::argument(format!("no column {missing}, there are {all}")).into());
+    let mut chosen = Vec::new();
+    for column in columns {
+        let at = names.iter().position(|name| name == column);
+        let at = at.ok_or_else(|| no_such_column(column, names.iter().copied()))?;
+        if !chosen.contains(&at) {
+            chosen.push(at);
+        }
     }
-    Ok((0..names.len()).filter(|i| columns.iter().any(|column| column == names[*i])).collect())
+    Ok(chosen)
 }
 
 fn rows(mut batches: Batches, mut offset: usize, mut limit: usize) -> Batches {

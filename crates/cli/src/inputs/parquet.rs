@@ -1,18 +1,20 @@
 //! Parquet files.
 
 use super::origin::Origin;
-use super::{Input, Wanted};
-use crate::convert::{is_int96, plain_columns};
+use super::{Input, Losses, Wanted};
+use crate::convert::{is_int96, plain_batch, plain_columns, plain_schema};
 use crate::failure::Failure;
+use crate::tables::{self, Table};
 use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, FieldRef, Schema};
 use marquetry::OpenFile;
+use marquetry::arrow::Text;
 use marquetry::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, LossReport, ParquetRecordBatchReader,
+    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96, ParquetRecordBatchReader,
 };
 use marquetry::file::LocalFile;
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -32,15 +34,52 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
     let rows = file.metadata().num_rows().saturating_sub(wanted.selection.offset as u64);
     let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
     let reader = chosen.batches()?;
-    let losses = Rc::<RefCell<LossReport>>::default();
+    let losses = Rc::<RefCell<Losses>>::default();
+    let path = origin.path().unwrap_or(Path::new("-")).to_owned();
     Ok(Input {
         schema: reader.schema(),
-        batches: Box::new(Reader { reader, losses: losses.clone() }),
+        batches: Box::new(Reader { reader, path, losses: losses.clone() }),
         losses,
         rows: wanted.selection.condition.is_none().then_some(rows),
         bytes: None,
         bytes_read: origin.bytes_read(),
         parquet: Some(file),
+    })
+}
+
+/// Opens many files as one table, or one that is no regular file.
+pub(super) fn open_many(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input, Failure> {
+    let files = match Table::open(paths, wanted.together)? {
+        Table::Files(files) => files,
+        Table::File(_) => return open(Origin::new(&paths[0]), wanted),
+    };
+    let options = ArrowReaderOptions::new().with_int96(Int96::Fitting);
+    let options = if wanted.plain { options.with_text(Text::Utf8View) } else { options };
+    let rows = files.num_rows()?.saturating_sub(wanted.selection.offset as u64);
+    let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
+    let chosen = tables::chosen(files, wanted.selection, wanted.limit, wanted.batch_rows, options);
+    let mut reader = chosen.batches()?;
+    let schema = if wanted.plain { plain_schema(&reader.schema()) } else { reader.schema() };
+    let losses = Rc::<RefCell<Losses>>::default();
+    let (told, to) = (losses.clone(), schema.clone());
+    let batches = std::iter::from_fn(move || {
+        let batch = reader.next_batch();
+        if !matches!(batch, Some(Ok(_))) {
+            told.replace(tables::losses_of(&reader));
+        }
+        Some(batch?.map_err(Failure::from).and_then(|batch| match batch.schema() == to {
+            true => Ok(batch),
+            false => Ok(plain_batch(&batch, &to)?),
+        }))
+    });
+    Ok(Input {
+        schema,
+        batches: Box::new(batches),
+        losses,
+        rows: wanted.selection.condition.is_none().then_some(rows),
+        bytes: None,
+        bytes_read: Rc::default(),
+        parquet: None,
     })
 }
 
@@ -82,7 +121,8 @@ fn is_pipe(path: &Path) -> bool {
 
 struct Reader {
     reader: ParquetRecordBatchReader,
-    losses: Rc<RefCell<LossReport>>,
+    path: PathBuf,
+    losses: Rc<RefCell<Losses>>,
 }
 
 impl Iterator for Reader {
@@ -91,7 +131,7 @@ impl Iterator for Reader {
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.reader.next_batch();
         if !matches!(batch, Some(Ok(_))) {
-            self.losses.replace(self.reader.loss_report());
+            self.losses.replace(vec![(self.path.clone(), self.reader.loss_report())]);
         }
         Some(batch?.map_err(Failure::from))
     }

@@ -32,7 +32,7 @@ fn wrong(message: String) -> Failure {
     Failure::Usage(format!("--schema: {message}"))
 }
 
-fn parse(text: &str) -> Result<Schema, String> {
+pub(super) fn parse(text: &str) -> Result<Schema, String> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0 };
     let fields = parser.fields(None)?;
     Ok(Schema::new(fields))

@@ -7,6 +7,7 @@
 //!     [--apart]                      one small file for each column, as any reader should take it, and no more
 //! interop filters FOLDER             files with statistics, indexes and bloom filters that filters can be tried on
 //! interop read IN OUT ..             Parquet files as Arrow IPC
+//! interop table IN OUT [--union-by-name]   many files as one table, as Arrow IPC
 //! ```
 //!
 //! The first two print a JSON line for each file, the third for each file that cannot be read.
@@ -64,8 +65,20 @@ fn main() -> Result<()> {
             }
             Ok(())
         }
-        _ => Err("interop matrix FOLDER [--full] | filters FOLDER | read IN OUT ..".into()),
+        ["table", from, to, options @ ..] => {
+            table(Path::new(from), Path::new(to), options == ["--union-by-name"])
+        }
+        _ => Err("interop matrix FOLDER [--full] | filters FOLDER | read IN OUT .. | table IN OUT".into()),
     }
+}
+
+fn table(from: &Path, to: &Path, union: bool) -> Result<()> {
+    let reader = marquetry::dataset([from])?.union_by_name(union).batches()?;
+    let mut writer = FileWriter::try_new(File::create(to)?, &reader.schema())?;
+    for batch in reader {
+        writer.write(&batch?)?;
+    }
+    Ok(writer.finish()?)
 }
 
 /// How values are to be encoded.

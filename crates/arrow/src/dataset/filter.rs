@@ -1,0 +1,164 @@
+//! What a predicate says of a file before it is opened: the values of its partitions are known, and those of columns that
+//! it does not have.
+
+use crate::leaf::{self, Picks};
+use crate::schema::{FromArrowOptions, from_arrow};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{Field, Schema as ArrowSchema};
+use marquetry_base::{Error, Limits, Result};
+use marquetry_core::nesting::Slices;
+use marquetry_core::predicate::{LeafValues, Predicate};
+use marquetry_core::schema::Schema;
+
+/// What is left of a predicate where some columns have the same value in all rows.
+#[derive(Debug, PartialEq)]
+pub(super) enum Rest {
+    /// True for all rows.
+    All,
+    /// True for no row: false, or unknown.
+    None,
+    /// As true as this.
+    Some(Predicate),
+}
+
+/// The value of a column: `None` if it is not known; an array of one row; or `Some(None)` if it is null.
+pub(super) type Known<'a> = &'a dyn Fn(&str) -> Option<Option<ArrayRef>>;
+
+/// What is left of `predicate` where the values of some columns are known.
+pub(super) fn rest(predicate: &Predicate, known: Known<'_>) -> Result<Rest> {
+    part(predicate, false, known)
+}
+
+/// That of a predicate, or of its opposite. Only whether it is true matters, so what is unknown counts as false: opposites
+/// are brought down to single columns, where both are told apart.
+fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Rest> {
+    let column = match predicate {
+        Predicate::Not(inner) => return part(inner, !is_opposite, known),
+        Predicate::And(parts) => return parts_of(parts, !is_opposite, is_opposite, known),
+        Predicate::Or(parts) => return parts_of(parts, is_opposite, is_opposite, known),
+        Predicate::Compare { column, .. }
+        | Predicate::In { column, .. }
+        | Predicate::StartsWith { column, .. }
+        | Predicate::IsNull { column }
+        | Predicate::IsNan { column } => column,
+    };
+    let predicate = if is_opposite { !predicate.clone() } else { predicate.clone() };
+    let is_true = match known(column) {
+        None => return Ok(Rest::Some(predicate)),
+        // All else that is asked of nulls is unknown.
+        Some(None) => matches!(predicate, Predicate::IsNull { .. }),
+        Some(Some(value)) if value.is_null(0) => matches!(predicate, Predicate::IsNull { .. }),
+        Some(Some(value)) => is_true(&predicate, column, &value)?,
+    };
+    Ok(if is_true { Rest::All } else { Rest::None })
+}
+
+/// That of all parts together, or of any of them.
+fn parts_of(parts: &[Predicate], is_and: bool, is_opposite: bool, known: Known<'_>) -> Result<Rest> {
+    let mut left = Vec::new();
+    for predicate in parts {
+        match (part(predicate, is_opposite, known)?, is_and) {
+            (Rest::Some(predicate), _) => left.push(predicate),
+            (Rest::All, true) | (Rest::None, false) => {}
+            (Rest::All, false) => return Ok(Rest::All),
+            (Rest::None, true) => return Ok(Rest::None),
+        }
+    }
+    Ok(match (left.len(), is_and) {
+        (0, true) => Rest::All,
+        (0, false) => Rest::None,
+        (1, _) => left.pop().map_or(Rest::All, Rest::Some),
+        (_, true) => Rest::Some(Predicate::And(left)),
+        (_, false) => Rest::Some(Predicate::Or(left)),
+    })
+}
+
+/// The columns that a predicate names.
+pub(super) fn columns_of(predicate: &Predicate) -> Vec<String> {
+    match predicate {
+        Predicate::Not(inner) => columns_of(inner),
+        Predicate::And(parts) | Predicate::Or(parts) => parts.iter().flat_map(columns_of).collect(),
+        Predicate::Compare { column, .. }
+        | Predicate::In { column, .. }
+        | Predicate::StartsWith { column, .. }
+        | Predicate::IsNull { column }
+        | Predicate::IsNan { column } => vec![column.clone()],
+    }
+}
+
+/// Whether a predicate of one column is true for its value.
+fn is_true(predicate: &Predicate, column: &str, value: &ArrayRef) -> Result<bool> {
+    let field = Field::new(column, value.data_type().clone(), true);
+    let elements = from_arrow(&ArrowSchema::new(vec![field]), &FromArrowOptions::default())?;
+    let schema = Schema::from_thrift(&elements, &Limits::default())?;
+    let bound = predicate.bind(&schema)?;
+    let leaf = schema.columns().first().ok_or_else(|| Error::argument("a partition without a column"))?;
+    let mut values = leaf.physical().shape().empty();
+    let all = Slices::of(0..1);
+    leaf::from_array(value, &Picks::new(&all, None), leaf, &mut values)
+        .map_err(|unfit| Error::argument(unfit.why).in_column(column))?;
+    let values = LeafValues { values: &values, validity: None, dictionary: None };
+    Ok(bound.evaluate(1, &[(0, values)])?.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Date32Array, Int64Array, StringArray};
+    use std::sync::Arc;
+
+    /// n is 7, day is 2024-01-01, city is null.
+    fn known(name: &str) -> Option<Option<ArrayRef>> {
+        match name {
+            "n" => Some(Some(Arc::new(Int64Array::from(vec![7])))),
+            "day" => Some(Some(Arc::new(Date32Array::from(vec![19723])))),
+            "city" => Some(Some(Arc::new(StringArray::from(vec![None::<&str>])))),
+            "gone" => Some(None),
+            _ => None,
+        }
+    }
+
+    fn rest_of(text: &str) -> String {
+        match rest(&Predicate::parse(text).unwrap(), &known).unwrap() {
+            Rest::All => "all".to_owned(),
+            Rest::None => "none".to_owned(),
+            Rest::Some(predicate) => predicate.to_string(),
+        }
+    }
+
+    #[test]
+    fn known_columns_go() {
+        for (text, left) in [
+            ("n = 7", "all"),
+            ("n > 7.5", "none"),
+            ("n in (1, 7) and a = 1", "a = 1"),
+            ("n = 8 and a = 1", "none"),
+            ("n = 7 or a = 1", "all"),
+            ("n = 8 or a = 1 or b = 2", "a = 1 or b = 2"),
+            ("day >= date '2024-01-01' and not a = 1", "not (a = 1)"),
+            ("day < '2024-01-01'", "none"),
+            ("not (n = 7 and a = 1)", "not (a = 1)"),
+            ("not (n = 7 or a = 1)", "none"),
+            ("not (n = 8 or not a = 1)", "a = 1"),
+            ("a = 1", "a = 1"),
+        ] {
+            assert_eq!(rest_of(text), left, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_is_not_true_nor_is_its_opposite() {
+        for (text, left) in [
+            ("city = 'x'", "none"),
+            ("not city = 'x'", "none"),
+            ("city is null", "all"),
+            ("city is not null", "none"),
+            ("gone = 1", "none"),
+            ("gone is null and a = 1", "a = 1"),
+            ("city = 'x' or a = 1", "a = 1"),
+            ("not (city = 'x' and a = 1)", "not (a = 1)"),
+        ] {
+            assert_eq!(rest_of(text), left, "{text}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The rows of all files, one file after the other.
+
+use super::Dataset;
+use super::filter::{Rest, rest};
+use super::schema::Plan;
+use crate::arrow_reader::{LossReport, OnCorrupt, ParquetRecordBatchReader};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use marquetry_base::{Error, Result};
+use std::sync::Arc;
+
+/// Reads files as one table, batch by batch; each batch has rows of one file. One file is open at a time.
+///
+/// After an error the reader is over.
+pub struct DatasetReader {
+    dataset: Dataset,
+    plan: Plan,
+    schema: SchemaRef,
+    /// Which file is the next to be opened.
+    next: usize,
+    open: Option<(Arc<str>, ParquetRecordBatchReader)>,
+    /// Rows still to be passed over, and still to be given.
+    offset: usize,
+    left: usize,
+    losses: Vec<(Arc<str>, LossReport)>,
+}
+
+impl DatasetReader {
+    pub(super) fn new(dataset: Dataset) -> Result<Self> {
+        let plan = dataset.plan()?;
+        let schema = match dataset.options.on_corrupt {
+            // Any value may turn out to be lost.
+            OnCorrupt::NullPage => Arc::new(nullable(plan.evolution.schema())),
+            _ => plan.evolution.schema().clone(),
+        };
+        let (offset, left) = (dataset.offset, dataset.limit.unwrap_or(usize::MAX));
+        Ok(DatasetReader { dataset, plan, schema, next: 0, open: None, offset, left, losses: Vec::new() })
+    }
+
+    /// The next batch; `None` after the last. Errors name the file.
+    pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        let batch = self.advance().transpose();
+        self.left = match &batch {
+            Some(Ok(batch)) => self.left - batch.num_rows(),
+            _ => 0,
+        };
+        batch
+    }
+
+    /// What could not be read so far, by file; complete after the last batch. A file without losses has an empty report.
+    pub fn loss_reports(&self) -> Vec<(Arc<str>, LossReport)> {
+        let open = self.open.iter().map(|(name, reader)| (name.clone(), reader.loss_report()));
+        self.losses.iter().cloned().chain(open).collect()
+    }
+
+    /// The file that is open: that of the last batch or error.
+    pub fn file(&self) -> Option<&str> {
+        self.open.as_ref().map(|(name, _)| &**name)
+    }
+
+    fn advance(&mut self) -> Result<Option<RecordBatch>> {
+        while self.left > 0 {
+            if let Some((name, reader)) = &mut self.open {
+                if let Some(batch) = reader.next_batch() {
+                    let batch = batch.map_err(|error| error.in_file(name.clone()))?;
+                    // Only the rows that a filter wants count: no file was told to pass over them.
+                    let passed = self.offset.min(batch.num_rows());
+                    self.offset -= passed;
+                    if passed < batch.num_rows() {
+                        let rows = self.left.min(batch.num_rows() - passed);
+                        return Ok(Some(batch.slice(passed, rows)));
+                    }
+                    continue;
+                }
+            }
+            self.close();
+            if !self.open_next()? {
+                return Ok(None);
+            }
+        }
+        Ok(None)
+    }
+
+    fn close(&mut self) {
+        if let Some((name, reader)) = self.open.take() {
+            self.losses.push((name, reader.loss_report()));
+        }
+    }
+
+    /// Opens the next file that may have a row that is wanted. Returns whether there is one.
+    fn open_next(&mut self) -> Result<bool> {
+        while let Some(file) = self.dataset.files.get(self.next) {
+            self.next += 1;
+            let name = file.name();
+            let in_file = |error: Error| error.in_file(name.clone());
+            let evolution = self.plan.of(file).map_err(in_file)?;
+            let predicate = match &self.dataset.predicate {
+                Some(predicate) => {
+                    rest(predicate, &|name| self.plan.partition(file, name)).map_err(in_file)?
+                }
+                None => Rest::All,
+            };
+            if predicate == Rest::None {
+                continue;
+            }
+            let mut builder = self.dataset.builder(file, &self.dataset.options)?;
+            if let Some(rows) = self.dataset.batch_size {
+                builder = builder.with_batch_size(rows);
+            }
+            let predicate = match predicate {
+                Rest::Some(predicate) => {
+                    let schema = builder.parquet_schema();
+                    rest(&predicate, &|name| self.plan.missing(schema, name)).map_err(in_file)?
+                }
+                other => other,
+            };
+            let builder = match predicate {
+                Rest::None => continue,
+                Rest::Some(predicate) => {
+                    builder.with_predicate(predicate).with_limit(self.offset.saturating_add(self.left))
+                }
+                Rest::All => {
+                    let rows = usize::try_from(builder.chosen_rows()).unwrap_or(usize::MAX);
+                    let passed = self.offset.min(rows);
+                    self.offset -= passed;
+                    if passed == rows {
+                        continue;
+                    }
+                    builder.with_offset(passed).with_limit(self.left)
+                }
+            };
+            let reader = builder.with_evolution(evolution).build().map_err(in_file)?;
+            self.open = Some((name, reader));
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
+
+fn nullable(schema: &Schema) -> Schema {
+    let fields = schema.fields().iter().map(|field| Field::clone(field).with_nullable(true));
+    Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone())
+}
+
+impl Iterator for DatasetReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // The typed error stays reachable as the source.
+        Some(self.next_batch()?.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+    }
+}
+
+impl RecordBatchReader for DatasetReader {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}

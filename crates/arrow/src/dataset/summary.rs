@@ -1,0 +1,106 @@
+//! Summary files: `_metadata` has the row groups of many files, whose pages are in those files.
+//!
+//! SPEC: parquet.thrift, ColumnChunk.file_path: relative to the summary's own directory. What a summary says of pages may
+//! be old. So only which files and row groups there are is taken from it, and each is held against the file's own footer.
+
+use marquetry_base::{Error, Kind, Result};
+use marquetry_core::meta::{ParquetMetaData, RowGroup};
+use std::path::{Component, Path, PathBuf};
+
+/// A file that a summary names, and its row groups there.
+pub(super) struct Part {
+    pub(super) path: PathBuf,
+    pub(super) groups: Vec<Group>,
+}
+
+/// What a summary and a file's own footer both say of a row group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Group {
+    rows: u64,
+    /// Where the data pages of the first column begin.
+    first_page: Option<i64>,
+}
+
+impl Group {
+    fn of(row_group: RowGroup<'_>) -> Result<Self> {
+        let first = row_group.columns().next().transpose()?;
+        Ok(Group { rows: row_group.num_rows(), first_page: first.map(|chunk| chunk.data_page_offset()) })
+    }
+}
+
+/// Whether the pages that the footer tells of are in other files.
+pub(super) fn is_summary(metadata: &ParquetMetaData) -> bool {
+    let Some(first) = metadata.row_groups().next() else { return false };
+    let Some(Ok(chunk)) = first.columns().next() else { return false };
+    // QUIRK: some files name themselves. Only where the pages cannot be here are they in another file.
+    let is_here = |data_end| chunk.byte_range().is_ok_and(|range| range.start < data_end);
+    chunk.file_path().is_some_and(|path| !path.is_empty()) && !chunk.data_end().is_some_and(is_here)
+}
+
+/// The files of the summary at `path`, in the order in which it names them.
+pub(super) fn parts(path: &Path, metadata: &ParquetMetaData) -> Result<Vec<Part>> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut parts: Vec<Part> = Vec::new();
+    for row_group in metadata.row_groups() {
+        let in_group = |error: Error| error.in_row_group(row_group.index());
+        let named = file_of(row_group).map_err(in_group)?;
+        let path = resolve(directory, named).map_err(in_group)?;
+        let group = Group::of(row_group)?;
+        // Row groups of a file stand together.
+        match parts.last_mut().filter(|part| part.path == path) {
+            Some(part) => part.groups.push(group),
+            None => parts.push(Part { path, groups: vec![group] }),
+        }
+    }
+    Ok(parts)
+}
+
+/// The file that all columns of a row group are in.
+fn file_of(row_group: RowGroup<'_>) -> Result<&str> {
+    let mut found: Option<&str> = None;
+    for chunk in row_group.columns() {
+        let path = chunk?.file_path().unwrap_or_default();
+        match found {
+            Some(found) if found != path => {
+                return Err(Error::unsupported(format!(
+                    "the row group's columns are in several files: {found}, {path}"
+                )));
+            }
+            _ => found = Some(path),
+        }
+    }
+    found.ok_or_else(|| Error::corrupt("a row group without columns tells no file"))
+}
+
+/// The file at a path that a footer has. It must be below the summary's directory, with links followed: a file that is
+/// opened must not make its reader open any other.
+pub(super) fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
+    let outside = || Error::corrupt(format!("the path {named:?} leads out of the summary's directory"));
+    let relative = Path::new(named);
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    // Backslashes and colons are nothing on one system and a way out on another.
+    if named.is_empty() || named.contains(['\\', ':', '\0']) || !relative.components().all(is_plain) {
+        return Err(outside());
+    }
+    let path = directory.join(relative);
+    let real = |path: &Path| {
+        std::fs::canonicalize(path)
+            .map_err(|error| Error::caused_by(Kind::Io, format!("cannot find {}", path.display()), error))
+    };
+    match real(&path)?.starts_with(real(directory)?) {
+        true => Ok(path),
+        false => Err(outside()),
+    }
+}
+
+/// Which row groups of the file those of the summary are. Fails if one is not there: the summary is old.
+pub(super) fn row_groups(metadata: &ParquetMetaData, wanted: &[Group]) -> Result<Vec<usize>> {
+    let there = metadata.row_groups().map(Group::of).collect::<Result<Vec<_>>>()?;
+    let find = |group| there.iter().position(|there| there == group);
+    wanted.iter().map(find).collect::<Option<_>>().ok_or_else(|| {
+        Error::corrupt("the summary has row groups that the file does not have: it is older than the file")
+    })
+}

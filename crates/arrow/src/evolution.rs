@@ -1,0 +1,152 @@
+//! Reading a file as another schema: columns that are missing, wider types, another order.
+//!
+//! An [`Evolution`] is a wanted Arrow schema and the rules by which a file's columns are found for it. Every batch has
+//! that schema then, whatever the file has, or opening the file fails with an error that names column and both types.
+//!
+//! ```
+//! # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+//! # use marquetry_arrow::evolution::Evolution;
+//! use arrow_schema::{DataType, Field, Schema};
+//! # use std::{fs::File, sync::Arc};
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! let wanted = Schema::new(vec![
+//!     Field::new("year", DataType::Int64, true),        // INT32 in the file
+//!     Field::new("name", DataType::LargeUtf8, true),
+//!     Field::new("importer", DataType::Utf8, true),     // not in the file: null
+//! ]);
+//! let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+//! let mut reader = builder.with_evolution(Evolution::to(Arc::new(wanted))).build()?;
+//! let batch = reader.next().unwrap()?;
+//! assert_eq!(*batch.schema().field(0).data_type(), DataType::Int64);
+//! assert_eq!(batch.column(2).null_count(), batch.num_rows());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Which types become which
+//!
+//! Those of which no value changes. A file's type is the one that it is read as by default.
+//!
+//! | from | to |
+//! |---|---|
+//! | any integer | an integer that holds all its values: Int8 to Int64, UInt8 to Int16, .. |
+//! | Int8, Int16, UInt8, UInt16 | Float32, Float64 |
+//! | Int32, UInt32 | Float64 |
+//! | any integer | a decimal with as many digits before the point: 3, 5, 10, 19 (UInt64: 20) |
+//! | Float16, Float32 | Float32, Float64 |
+//! | a decimal | a decimal of any width with no fewer digits before the point, and none fewer behind it |
+//! | Date32 | Date64, Timestamp without a zone |
+//! | Time32, Time64, Duration | a finer unit |
+//! | Timestamp | a finer unit, another zone; but not with a zone from without one or the other way round |
+//! | INT96 | Timestamp of any unit and zone, since it has neither; what is finer than the unit is cut off |
+//! | text, binary | any layout of both; binary that is not UTF-8 cannot be text |
+//! | FixedSizeBinary | Binary of any layout |
+//! | Null | anything that may be null |
+//! | a type in a dictionary or in runs | what it becomes without, and the other way round |
+//! | struct | struct: fields are found as columns are, those that are missing are made, others left out |
+//! | list of any layout | list of any layout; of a fixed size only from the same one |
+//! | map | map; keys and values are found by position |
+//!
+//! A value that does not fit all the same, a date of the year 9999 in nanoseconds, is an error when it is read.
+
+mod fields;
+mod order;
+mod recipe;
+mod union;
+mod widen;
+
+pub(crate) use order::ordered;
+pub(crate) use recipe::{Remake, strictly};
+pub(crate) use union::union;
+
+use arrow_array::ArrayRef;
+use arrow_schema::SchemaRef;
+use std::collections::HashMap;
+
+/// How a file's fields are found for wanted ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MatchBy {
+    /// The same name.
+    #[default]
+    Name,
+    /// The same name, or if there is none, the only one that is the same but for upper and lower case.
+    NameIgnoringCase,
+    /// The same field id: that of the file, and that in the wanted field's metadata under
+    /// [`FIELD_ID_KEY`](crate::schema::FIELD_ID_KEY), which each wanted field must have.
+    FieldId,
+}
+
+/// A wanted schema, and how a file is read as it.
+#[derive(Debug, Clone)]
+pub struct Evolution {
+    schema: SchemaRef,
+    by: MatchBy,
+    refuse_missing: bool,
+    refuse_extra: bool,
+    defaults: HashMap<String, ArrayRef>,
+    constants: HashMap<String, ArrayRef>,
+}
+
+impl Evolution {
+    /// Batches are to have this schema: these columns, in this order. The file's other columns are not read.
+    pub fn to(schema: SchemaRef) -> Self {
+        Evolution {
+            schema,
+            by: MatchBy::default(),
+            refuse_missing: false,
+            refuse_extra: false,
+            defaults: HashMap::new(),
+            constants: HashMap::new(),
+        }
+    }
+
+    /// How the file's fields are found. Default: by name.
+    #[must_use]
+    pub fn by(mut self, by: MatchBy) -> Self {
+        self.by = by;
+        self
+    }
+
+    /// Whether a field that the file does not have and that has no default is an error. Default false: it is null, and
+    /// an error only if it must not be.
+    #[must_use]
+    pub fn refuse_missing(mut self, refuse: bool) -> Self {
+        self.refuse_missing = refuse;
+        self
+    }
+
+    /// Whether a field that the file has and that is not wanted is an error. Default false: it is not read.
+    #[must_use]
+    pub fn refuse_extra(mut self, refuse: bool) -> Self {
+        self.refuse_extra = refuse;
+        self
+    }
+
+    /// The value, an array of one row, of a field that a file does not have. `path` is the names from the root on with
+    /// dots between; elements, keys and values of lists and maps have the names of the wanted schema. Opening a file
+    /// fails if the value is none of the field's type, nor of one that becomes it.
+    #[must_use]
+    pub fn with_default(mut self, path: impl Into<String>, value: ArrayRef) -> Self {
+        self.defaults.insert(path.into(), value);
+        self
+    }
+
+    /// The value, an array of one row, of a column of the root, whether the file has it or not: that of a partition.
+    #[must_use]
+    pub fn with_constant(mut self, name: impl Into<String>, value: ArrayRef) -> Self {
+        self.constants.insert(name.into(), value);
+        self
+    }
+
+    /// The default of the field at a path.
+    pub(crate) fn default_of(&self, path: &str) -> Option<&ArrayRef> {
+        self.defaults.get(path)
+    }
+
+    /// The wanted schema.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,301 @@
+//! A file's fields held against wanted ones: which columns are read, as what, and what is made of them.
+
+use super::recipe::{Part, Recipe, Remake, strictly};
+use super::widen::widens;
+use super::{Evolution, MatchBy};
+use crate::arrow_reader::ProjectionMask;
+use crate::leaf;
+use crate::schema::{FIELD_ID_KEY, element_of, list_of, value_type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, SchemaRef};
+use marquetry_base::{Error, Result};
+use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::schema::Schema;
+use marquetry_encoding::Physical;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How one file is read as the wanted schema.
+#[derive(Debug, Clone)]
+pub(crate) struct Evolved {
+    /// The columns that are read.
+    pub(crate) mask: ProjectionMask,
+    /// What the file is read as: what its reader can make wider itself, it does.
+    pub(crate) read_as: SchemaRef,
+    /// What is made of that.
+    pub(crate) remake: Remake,
+}
+
+impl Evolution {
+    /// How a file of these fields, which it reads as `arrow` by default, is read as the wanted schema.
+    pub(crate) fn of(&self, fields: &[Field], schema: &Schema, arrow: &ArrowSchema) -> Result<Evolved> {
+        if self.by == MatchBy::FieldId && !fields.is_empty() && !fields.iter().any(has_id) {
+            return Err(Error::argument("the file has no field ids; its columns can be found by name only"));
+        }
+        let mut walk = Walk { evolution: self, schema, kept: Vec::new(), path: Vec::new() };
+        let (read_as, parts) = walk.fields(fields, arrow.fields(), self.schema.fields())?;
+        Ok(Evolved {
+            mask: ProjectionMask::leaves(schema, walk.kept),
+            read_as: Arc::new(ArrowSchema::new_with_metadata(read_as, arrow.metadata().clone())),
+            remake: Remake { schema: self.schema.clone(), parts },
+        })
+    }
+}
+
+/// Whether the field or one below it has an id.
+fn has_id(field: &Field) -> bool {
+    field.field_id.is_some()
+        || match &field.kind {
+            FieldKind::Leaf(_) => false,
+            FieldKind::List(child) | FieldKind::Map(child) => has_id(child),
+            FieldKind::Struct(fields) => fields.iter().any(has_id),
+        }
+}
+
+/// Fields by what they are found by. Wide tables make a look at each field for each wanted one too much.
+#[derive(Default)]
+struct Names<'a> {
+    exact: HashMap<&'a str, Vec<usize>>,
+    lower: HashMap<String, Vec<usize>>,
+    ids: HashMap<i32, Vec<usize>>,
+}
+
+impl<'a> Names<'a> {
+    fn new(fields: &'a [Field], by: MatchBy) -> Self {
+        let mut names = Names::default();
+        for (i, field) in fields.iter().enumerate() {
+            match (by, field.field_id) {
+                (MatchBy::FieldId, Some(id)) => names.ids.entry(id).or_default().push(i),
+                (MatchBy::FieldId, None) => {}
+                _ => names.exact.entry(&field.name).or_default().push(i),
+            }
+            if by == MatchBy::NameIgnoringCase {
+                names.lower.entry(field.name.to_lowercase()).or_default().push(i);
+            }
+        }
+        names
+    }
+}
+
+/// On the way down both schemas.
+struct Walk<'a> {
+    evolution: &'a Evolution,
+    schema: &'a Schema,
+    /// The leaves that are read.
+    kept: Vec<usize>,
+    /// Names of the wanted fields from the root on.
+    path: Vec<String>,
+}
+
+impl Walk<'_> {
+    /// The fields of a struct, or of the root: what they are read as, and how the wanted ones are made of those that are
+    /// read.
+    fn fields(&mut self, file: &[Field], arrow: &Fields, wanted: &Fields) -> Result<(Fields, Vec<Part>)> {
+        let mut read_as: Vec<FieldRef> = arrow.iter().cloned().collect();
+        let names = Names::new(file, self.evolution.by);
+        let mut is_found = vec![false; file.len()];
+        let mut found = Vec::with_capacity(wanted.len());
+        for wanted in wanted {
+            self.path.push(wanted.name().clone());
+            let at = if self.constant(wanted).is_some() { None } else { self.find(&names, file, wanted)? };
+            if at.is_some_and(|at| std::mem::replace(&mut is_found[at], true)) {
+                return Err(self.refused("is wanted twice"));
+            }
+            found.push(at);
+            self.path.pop();
+        }
+        if self.evolution.refuse_extra {
+            self.refuse_extra(file, wanted, &is_found)?;
+        }
+        // Those that are read stand in the order of the file.
+        let order: Vec<usize> = (0..file.len()).filter(|&i| is_found[i]).collect();
+        let mut parts = Vec::with_capacity(wanted.len());
+        for (wanted, at) in wanted.iter().zip(&found) {
+            self.path.push(wanted.name().clone());
+            parts.push(match at {
+                Some(at) => {
+                    let (field, recipe) = self.field(&file[*at], &arrow[*at], wanted)?;
+                    read_as[*at] = field;
+                    Part::Of(order.partition_point(|before| before < at), recipe)
+                }
+                None => self.made(wanted)?,
+            });
+            self.path.pop();
+        }
+        if order.is_empty() && !self.path.is_empty() {
+            // Where the struct is null only its columns tell: one is read for that.
+            self.kept.extend(file.first().map(Field::first_leaf));
+        }
+        Ok((read_as.into(), parts))
+    }
+
+    /// The value that a column of the root has in any case.
+    fn constant(&self, wanted: &ArrowField) -> Option<&ArrayRef> {
+        let is_root = self.path.len() == 1;
+        self.evolution.constants.get(wanted.name()).filter(|_| is_root)
+    }
+
+    /// The place of the file's field for a wanted one.
+    fn find(&self, names: &Names<'_>, file: &[Field], wanted: &ArrowField) -> Result<Option<usize>> {
+        let found = match self.evolution.by {
+            MatchBy::Name => names.exact.get(&**wanted.name()),
+            MatchBy::NameIgnoringCase => {
+                let exact = names.exact.get(&**wanted.name());
+                exact.or_else(|| names.lower.get(&wanted.name().to_lowercase()))
+            }
+            MatchBy::FieldId => {
+                let id = wanted.metadata().get(FIELD_ID_KEY).and_then(|id| id.parse::<i32>().ok());
+                names.ids.get(&id.ok_or_else(|| self.refused("is wanted by field id, and has none"))?)
+            }
+        };
+        match found.map_or(&[][..], Vec::as_slice) {
+            [] => Ok(None),
+            [one] => Ok(Some(*one)),
+            several => {
+                let names: Vec<&str> = several.iter().map(|&i| file[i].name.as_str()).collect();
+                Err(self.refused(format!("may be any of the file's {}", names.join(", "))))
+            }
+        }
+    }
+
+    fn refuse_extra(&mut self, file: &[Field], wanted: &Fields, is_found: &[bool]) -> Result<()> {
+        let is_root = self.path.is_empty();
+        for (i, field) in file.iter().enumerate() {
+            let is_constant = is_root && self.evolution.constants.contains_key(&field.name);
+            if !is_found[i] && !is_constant {
+                self.path.push(field.name.clone());
+                let names: Vec<&str> = wanted.iter().map(|field| field.name().as_str()).collect();
+                return Err(self.refused(format!("is not among the wanted fields, {}", names.join(", "))));
+            }
+        }
+        Ok(())
+    }
+
+    /// A field that the file does not have, or that does not come from it.
+    fn made(&self, wanted: &ArrowField) -> Result<Part> {
+        let path = self.path.join(".");
+        let value = self.constant(wanted).or_else(|| self.evolution.defaults.get(&path));
+        let Some(value) = value else {
+            return match (self.evolution.refuse_missing, wanted.is_nullable()) {
+                (false, true) => Ok(Part::Null(wanted.data_type().clone())),
+                (true, _) => Err(self.refused("is not in the file")),
+                (false, false) => Err(self.refused("is not in the file, and must not be null")),
+            };
+        };
+        if value.len() != 1 {
+            return Err(self.refused(format!("has {} default values", value.len())));
+        }
+        let fits = value.data_type() == wanted.data_type() || widens(value.data_type(), wanted.data_type());
+        if !fits {
+            return Err(self.no_wider(value.data_type(), wanted.data_type()));
+        }
+        if value.logical_null_count() > 0 && !wanted.is_nullable() {
+            return Err(self.refused("has null as its default, and must not be null"));
+        }
+        Ok(Part::Constant(strictly(value, wanted.data_type()).map_err(|error| error.in_column(path))?))
+    }
+
+    /// What a field is read as, and what is made of it.
+    fn field(&mut self, file: &Field, arrow: &FieldRef, wanted: &FieldRef) -> Result<(FieldRef, Recipe)> {
+        if (arrow.is_nullable() || file.nullable) && !wanted.is_nullable() {
+            return Err(self.refused("may be null in the file, and must not be"));
+        }
+        let (read_as, recipe) = self.value(file, arrow, wanted.data_type())?;
+        // The reader takes names and nullability from the file's schema.
+        Ok((Arc::new(ArrowField::clone(arrow).with_data_type(read_as)), recipe))
+    }
+
+    fn value(&mut self, file: &Field, arrow: &FieldRef, wanted: &DataType) -> Result<(DataType, Recipe)> {
+        let found = match (&file.kind, arrow.data_type(), wanted) {
+            (FieldKind::Leaf(leaf), from, _) => self.leaf(*leaf, from, wanted)?,
+            (FieldKind::Struct(fields), DataType::Struct(from), DataType::Struct(to)) => {
+                let (read_as, parts) = self.fields(fields, from, to)?;
+                (DataType::Struct(read_as), Recipe::Struct(to.clone(), parts))
+            }
+            (FieldKind::List(element), from, to) => self.list(element, from, to)?,
+            (FieldKind::Map(entries), DataType::Map(from, _), DataType::Map(to, sorted)) => {
+                let (read_as, recipe) = self.map(entries, from, to)?;
+                (DataType::Map(read_as, *sorted), recipe)
+            }
+            (_, from, _) => return Err(self.no_wider(from, wanted)),
+        };
+        // Nothing of it changes, or the reader does all of it.
+        Ok(if found.0 == *wanted { (found.0, Recipe::Keep) } else { found })
+    }
+
+    fn list(&mut self, file: &Field, from: &DataType, to: &DataType) -> Result<(DataType, Recipe)> {
+        let (Some(from_element), Some(to_element)) = (element_of(from), element_of(to)) else {
+            return Err(self.no_wider(from, to));
+        };
+        let fixed = |list: &DataType| match list {
+            DataType::FixedSizeList(_, size) => Some(*size),
+            _ => None,
+        };
+        if fixed(to).is_some_and(|size| fixed(from) != Some(size)) {
+            return Err(self.no_wider(from, to));
+        }
+        self.path.push(to_element.name().clone());
+        let (element, recipe) = self.field(file, from_element, to_element)?;
+        self.path.pop();
+        let read_as = list_of(to, element);
+        Ok((read_as, Recipe::List(to_element.clone(), Box::new(recipe))))
+    }
+
+    fn map(&mut self, file: &Field, from: &FieldRef, to: &FieldRef) -> Result<(FieldRef, Recipe)> {
+        let (FieldKind::Struct(parts), DataType::Struct(from_parts), DataType::Struct(to_parts)) =
+            (&file.kind, from.data_type(), to.data_type())
+        else {
+            return Err(self.no_wider(from.data_type(), to.data_type()));
+        };
+        let ([key, value], [from_key, from_value], [to_key, to_value]) =
+            (parts.as_slice(), &**from_parts, &**to_parts)
+        else {
+            return Err(self.no_wider(from.data_type(), to.data_type()));
+        };
+        self.path.push(to_key.name().clone());
+        // Keys are never null in Arrow, whatever the file declares.
+        let (key_type, key_recipe) = self.value(key, from_key, to_key.data_type())?;
+        self.path.pop();
+        self.path.push(to_value.name().clone());
+        let (value, value_recipe) = self.field(value, from_value, to_value)?;
+        self.path.pop();
+        let key = Arc::new(ArrowField::clone(from_key).with_data_type(key_type));
+        let entries = DataType::Struct(Fields::from(vec![key, value]));
+        let read_as = Arc::new(ArrowField::clone(from).with_data_type(entries));
+        Ok((read_as, Recipe::Map(to.clone(), Box::new((key_recipe, value_recipe)))))
+    }
+
+    fn leaf(&mut self, leaf: usize, from: &DataType, to: &DataType) -> Result<(DataType, Recipe)> {
+        self.kept.push(leaf);
+        let column = self.schema.column(leaf);
+        let is_int96 = column.physical() == Physical::Int96;
+        if is_int96 && matches!(value_type(to), DataType::Timestamp(..)) && leaf::fits(column, to) {
+            return Ok((to.clone(), Recipe::Keep));
+        }
+        if from == to {
+            return Ok((from.clone(), Recipe::Keep));
+        }
+        if !widens(from, to) {
+            return Err(self.no_wider(from, to));
+        }
+        // A column without an annotation may be read as anything of its width, bit for bit: only what it is by default
+        // says what its bits are.
+        let is_annotated = column.logical().is_some() || column.physical() == Physical::ByteArray;
+        let is_same = value_type(from) == value_type(to);
+        if (is_annotated || is_same) && leaf::fits_as_meant(column, to) {
+            return Ok((to.clone(), Recipe::Keep));
+        }
+        Ok((value_type(from).clone(), Recipe::Cast(to.clone(), self.path.join(".").into())))
+    }
+
+    #[cold]
+    fn no_wider(&self, from: &DataType, to: &DataType) -> Error {
+        self.refused(format!("is {from} in the file, which cannot become {to} with every value the same"))
+    }
+
+    #[cold]
+    fn refused(&self, why: impl std::fmt::Display) -> Error {
+        let path = self.path.join(".");
+        Error::argument(format!("the column {why}")).in_column(path)
+    }
+}

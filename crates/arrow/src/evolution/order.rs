@@ -1,0 +1,90 @@
+//! Columns in the order in which they were asked for.
+
+use super::recipe::{Part, Recipe, Remake};
+use crate::schema::{element_of, list_of};
+use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
+use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::schema::Schema;
+use std::sync::Arc;
+
+/// How batches of `fields`, which are read as `arrow`, become batches whose columns, and the fields of whose structs,
+/// stand in the order in which `names` has the first of their leaves. `None` if they stand so already.
+pub(crate) fn ordered(
+    names: &[String],
+    schema: &Schema,
+    fields: &[Field],
+    arrow: &ArrowSchema,
+) -> Option<Remake> {
+    let ranks: Vec<usize> = schema.columns().iter().map(|leaf| rank(names, leaf.dotted())).collect();
+    let (fields, parts) = reordered(fields, arrow.fields(), &ranks)?;
+    let schema = ArrowSchema::new_with_metadata(fields, arrow.metadata().clone());
+    Some(Remake { schema: Arc::new(schema), parts })
+}
+
+/// The place of the first name that is at or above the path.
+fn rank(names: &[String], path: &str) -> usize {
+    let is_at_or_above = |name: &String| {
+        path.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    names.iter().position(is_at_or_above).unwrap_or(names.len())
+}
+
+fn reordered(fields: &[Field], arrow: &Fields, ranks: &[usize]) -> Option<(Fields, Vec<Part>)> {
+    let first_rank = |field: &Field| {
+        let mut leaves = Vec::new();
+        field.leaves(&mut leaves);
+        leaves.into_iter().map(|leaf| ranks[leaf]).min()
+    };
+    let first_ranks: Vec<_> = fields.iter().map(first_rank).collect();
+    let mut order: Vec<usize> = (0..fields.len()).collect();
+    // Stable: fields of one name that was asked for stay in the order of the file.
+    order.sort_by_key(|&i| first_ranks[i]);
+    let mut changes = !order.is_sorted();
+    let made = order.into_iter().map(|i| match inside(&fields[i], &arrow[i], ranks) {
+        Some((field, recipe)) => {
+            changes = true;
+            (field, Part::Of(i, recipe))
+        }
+        None => (arrow[i].clone(), Part::Of(i, Recipe::Keep)),
+    });
+    let (fields, parts): (Vec<FieldRef>, Vec<Part>) = made.unzip();
+    changes.then(|| (fields.into(), parts))
+}
+
+/// The field with the structs inside of it in order; `None` if they are so already.
+fn inside(field: &Field, arrow: &FieldRef, ranks: &[usize]) -> Option<(FieldRef, Recipe)> {
+    let (data_type, recipe) = match (&field.kind, arrow.data_type()) {
+        (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
+            let (fields, parts) = reordered(fields, arrow, ranks)?;
+            (DataType::Struct(fields.clone()), Recipe::Struct(fields, parts))
+        }
+        (FieldKind::List(element), list) => {
+            let (element, recipe) = inside(element, element_of(list)?, ranks)?;
+            let recipe = Recipe::List(element.clone(), Box::new(recipe));
+            (list_of(list, element), recipe)
+        }
+        // Key and value are what their places say.
+        (FieldKind::Map(entries), DataType::Map(arrow_entries, sorted)) => {
+            let (FieldKind::Struct(parts), DataType::Struct(arrow_parts)) =
+                (&entries.kind, arrow_entries.data_type())
+            else {
+                return None;
+            };
+            let ([key, value], [key_arrow, value_arrow]) = (parts.as_slice(), &**arrow_parts) else {
+                return None;
+            };
+            let (new_key, new_value) = (inside(key, key_arrow, ranks), inside(value, value_arrow, ranks));
+            if new_key.is_none() && new_value.is_none() {
+                return None;
+            }
+            let (key, key_recipe) = new_key.unwrap_or((key_arrow.clone(), Recipe::Keep));
+            let (value, value_recipe) = new_value.unwrap_or((value_arrow.clone(), Recipe::Keep));
+            let pair = DataType::Struct(Fields::from(vec![key, value]));
+            let entries = Arc::new(ArrowField::clone(arrow_entries).with_data_type(pair));
+            let recipe = Recipe::Map(entries.clone(), Box::new((key_recipe, value_recipe)));
+            (DataType::Map(entries, *sorted), recipe)
+        }
+        _ => return None,
+    };
+    Some((Arc::new(ArrowField::clone(arrow).with_data_type(data_type)), recipe))
+}

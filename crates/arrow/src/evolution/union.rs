@@ -1,0 +1,111 @@
+//! The schema that holds the rows of two files.
+
+use super::MatchBy;
+use super::widen::common;
+use crate::schema::{FIELD_ID_KEY, element_of, list_of};
+use arrow_schema::{DataType, Field, FieldRef, Fields};
+use marquetry_base::{Error, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The fields of `a`, then those that only `b` has. What only one has may be null; a field of both has the narrowest type
+/// that holds the values of both. Fails if there is none.
+pub(crate) fn union(a: &Fields, b: &Fields, by: MatchBy) -> Result<Fields> {
+    let mut names: HashMap<Name<'_>, usize> = HashMap::new();
+    for (i, field) in b.iter().enumerate() {
+        names.entry(Name::of(field, by)).or_insert(i);
+    }
+    let mut is_known = vec![false; b.len()];
+    let mut out = Vec::with_capacity(a.len());
+    for field in a {
+        out.push(match names.get(&Name::of(field, by)) {
+            Some(&i) => {
+                is_known[i] = true;
+                both(field, &b[i], by).map_err(|error| below(field.name(), error))?
+            }
+            None => nullable(field),
+        });
+    }
+    out.extend(b.iter().zip(is_known).filter(|(_, is_known)| !is_known).map(|(field, _)| nullable(field)));
+    Ok(out.into())
+}
+
+/// What a field is found by.
+#[derive(PartialEq, Eq, Hash)]
+enum Name<'a> {
+    Exact(&'a str),
+    Lower(String),
+    Id(&'a str),
+}
+
+impl<'a> Name<'a> {
+    fn of(field: &'a Field, by: MatchBy) -> Self {
+        match (by, field.metadata().get(FIELD_ID_KEY)) {
+            (MatchBy::NameIgnoringCase, _) => Name::Lower(field.name().to_lowercase()),
+            (MatchBy::FieldId, Some(id)) => Name::Id(id),
+            _ => Name::Exact(field.name()),
+        }
+    }
+}
+
+fn nullable(field: &FieldRef) -> FieldRef {
+    match field.is_nullable() {
+        true => field.clone(),
+        false => Arc::new(Field::clone(field).with_nullable(true)),
+    }
+}
+
+fn both(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
+    let data_type = match (a.data_type(), b.data_type()) {
+        (same, other) if same == other => same.clone(),
+        (DataType::Null, other) | (other, DataType::Null) => other.clone(),
+        (DataType::Struct(a), DataType::Struct(b)) => DataType::Struct(union(a, b, by)?),
+        (DataType::Map(a, sorted), DataType::Map(b, also)) => {
+            DataType::Map(entries(a, b, by)?, *sorted && *also)
+        }
+        (a, b) => match (element_of(a), element_of(b)) {
+            (Some(x), Some(y)) => list(a, b, both(x, y, by)?),
+            _ => common(a, b)
+                .ok_or_else(|| Error::argument(format!("the column is {b}, and {a} in files before it")))?,
+        },
+    };
+    let nullable = a.is_nullable() || b.is_nullable();
+    if data_type == *a.data_type() && nullable == a.is_nullable() {
+        return Ok(a.clone());
+    }
+    // Built anew: a field remembers that its dictionary is ordered. What else it says of itself, an extension type for
+    // example, is true of its own type.
+    let mut metadata = a.metadata().clone();
+    if data_type != *a.data_type() {
+        metadata.retain(|key, _| !key.starts_with("ARROW:"));
+    }
+    Ok(Arc::new(Field::new(a.name(), data_type, nullable).with_metadata(metadata)))
+}
+
+fn list(a: &DataType, b: &DataType, element: FieldRef) -> DataType {
+    match (a, b) {
+        (DataType::FixedSizeList(_, size), DataType::FixedSizeList(_, same)) if size == same => {
+            list_of(a, element)
+        }
+        (DataType::FixedSizeList(..), _) => DataType::List(element),
+        _ => list_of(a, element),
+    }
+}
+
+/// Key and value are found by position.
+fn entries(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
+    let (DataType::Struct(x), DataType::Struct(y)) = (a.data_type(), b.data_type()) else {
+        return Err(Error::argument("the entries of a map are no structs"));
+    };
+    let parts = x.iter().zip(y).map(|(x, y)| both(x, y, by)).collect::<Result<Fields>>()?;
+    Ok(Arc::new(Field::clone(a).with_data_type(DataType::Struct(parts))))
+}
+
+/// Puts a name before the path that the error has.
+fn below(name: &str, error: Error) -> Error {
+    let path = match &error.place().column {
+        Some(below) => format!("{name}.{below}"),
+        None => name.to_owned(),
+    };
+    Error::new(error.kind(), error.message().to_owned()).in_column(path)
+}

@@ -1,0 +1,162 @@
+//! What is read as one table: a file, or many.
+//!
+//! A directory and a summary file (`_metadata`) are always one table. Of several files `cat` and `convert` make one;
+//! the other commands look at each.
+
+use crate::args::{Selection, Together};
+use crate::convert::{plain_batch, plain_columns, plain_schema};
+use crate::failure::Failure;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::SchemaRef;
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, Int96, LossReport, ParquetRecordBatchReader};
+use marquetry::dataset::{Dataset, DatasetReader};
+use marquetry::errors::Result;
+use std::path::{Path, PathBuf};
+
+/// Rows under one schema.
+pub(crate) enum Table {
+    /// Of one file.
+    File(OpenFile),
+    /// Of many.
+    Files(Dataset),
+}
+
+impl Table {
+    /// All that is meant by the paths, as one table.
+    pub(crate) fn open(paths: &[PathBuf], together: &Together) -> Result<Self> {
+        match paths {
+            [one] => Table::open_one(one, together),
+            several => Ok(Table::Files(together.apply(marquetry::dataset(several)?))),
+        }
+    }
+
+    /// What is meant by one path.
+    pub(crate) fn open_one(path: &Path, together: &Together) -> Result<Self> {
+        if path.is_file() && !path.ends_with("_metadata") {
+            return marquetry::open(path).map(Table::File);
+        }
+        let files = marquetry::dataset([path])?;
+        // A file that stands for itself alone is a file like any other.
+        let is_itself = files.files().eq([path]);
+        match is_itself {
+            true => marquetry::open(path).map(Table::File),
+            false => Ok(Table::Files(together.apply(files))),
+        }
+    }
+
+    /// The chosen rows, at most `limit`, without dictionaries and runs.
+    pub(crate) fn plain_rows(
+        self,
+        selection: &Selection,
+        limit: Option<usize>,
+        batch_rows: usize,
+    ) -> Result<Rows> {
+        let on_corrupt = selection.on_corrupt.into();
+        match self {
+            Table::File(file) => {
+                let mut file =
+                    selection.of(plain_columns(file.on_corrupt(on_corrupt))?).batch_size(batch_rows);
+                if let Some(limit) = limit {
+                    file = file.limit(limit);
+                }
+                Ok(Rows::File(Box::new(file.batches()?)))
+            }
+            Table::Files(files) => {
+                let options = ArrowReaderOptions::new()
+                    .with_text(marquetry::arrow::Text::Utf8View)
+                    .with_int96(Int96::Fitting);
+                let reader = chosen(files, selection, limit, batch_rows, options).batches()?;
+                let schema = plain_schema(&reader.schema());
+                Ok(Rows::Files(Box::new(reader), schema))
+            }
+        }
+    }
+}
+
+/// What is to be read of many files.
+pub(crate) fn chosen(
+    files: Dataset,
+    selection: &Selection,
+    limit: Option<usize>,
+    batch_rows: usize,
+    options: ArrowReaderOptions,
+) -> Dataset {
+    let options = options
+        .with_page_checksum_verification(!selection.no_verify)
+        .with_on_corrupt(selection.on_corrupt.into());
+    let mut files = files.options(options).offset(selection.offset).batch_size(batch_rows);
+    if let Some(columns) = &selection.columns {
+        files = files.columns(columns.iter().cloned());
+    }
+    if let Some(condition) = &selection.condition {
+        files = files.filter(condition.clone());
+    }
+    if let Some(limit) = limit {
+        files = files.limit(limit);
+    }
+    files
+}
+
+/// The rows of a table.
+pub(crate) enum Rows {
+    File(Box<ParquetRecordBatchReader>),
+    /// With the schema that batches are brought to.
+    Files(Box<DatasetReader>, SchemaRef),
+}
+
+impl Rows {
+    /// The schema of every batch.
+    pub(crate) fn schema(&self) -> SchemaRef {
+        match self {
+            Rows::File(reader) => reader.schema(),
+            Rows::Files(_, schema) => schema.clone(),
+        }
+    }
+
+    /// The next batch.
+    pub(crate) fn next_batch(&mut self) -> Option<Result<RecordBatch, Failure>> {
+        match self {
+            Rows::File(reader) => reader.next_batch().map(|batch| batch.map_err(Failure::from)),
+            Rows::Files(reader, schema) => {
+                let batch = reader.next_batch()?.map_err(Failure::from);
+                Some(batch.and_then(|batch| match batch.schema() == *schema {
+                    true => Ok(batch),
+                    false => Ok(plain_batch(&batch, schema)?),
+                }))
+            }
+        }
+    }
+
+    /// What was lost, by file; `path` is the name of a single one.
+    pub(crate) fn losses(&self, path: &Path) -> Vec<(PathBuf, LossReport)> {
+        match self {
+            Rows::File(reader) => vec![(path.to_owned(), reader.loss_report())],
+            Rows::Files(reader, _) => losses_of(reader),
+        }
+    }
+}
+
+/// What was lost of many files.
+pub(crate) fn losses_of(reader: &DatasetReader) -> Vec<(PathBuf, LossReport)> {
+    let reports = reader.loss_reports().into_iter();
+    reports.map(|(name, report)| (PathBuf::from(&*name), report)).collect()
+}
+
+impl Together {
+    fn apply(&self, files: Dataset) -> Dataset {
+        let files = files.union_by_name(self.union_by_name).partitions(!self.no_partitions);
+        self.partition_type
+            .iter()
+            .fold(files, |files, (key, data_type)| files.partition_type(key, data_type.clone()))
+    }
+}
+
+/// A key and its type, as `year int16`.
+pub(crate) fn partition_type(text: &str) -> Result<(String, arrow_schema::DataType), String> {
+    let schema = crate::inputs::schema_of(text)?;
+    match &schema.fields()[..] {
+        [field] => Ok((field.name().clone(), field.data_type().clone())),
+        _ => Err("say one key and its type, such as `year int16`".to_owned()),
+    }
+}
