@@ -31,7 +31,7 @@ fn table(random: &mut Random, rows: usize) -> RecordBatch {
     let runs = 1 + random.below(200);
     let few: Vec<Option<i64>> = (0..rows)
         .scan(None, |few, row| {
-            if row % runs == 0 || few.is_none() {
+            if row.is_multiple_of(runs) || few.is_none() {
                 *few = Some((!random.one_in(6)).then(|| random.below(9) as i64));
             }
             Some(few.unwrap_or_default())
@@ -88,7 +88,7 @@ fn some_rows(random: &mut Random, rows: usize) -> Vec<bool> {
     let (one_in, cluster) = (1 + random.below(30), random.pick(&[1, 1, 10, 300]));
     let mut wanted = false;
     let mut row = |i: usize| {
-        if i % cluster == 0 {
+        if i.is_multiple_of(cluster) {
             wanted = random.one_in(one_in);
         }
         wanted

@@ -1,4 +1,5 @@
 //! Offset indexes: pages that nothing is wanted of are not read, and an index that is wrong gives no wrong rows.
+#![allow(clippy::single_range_in_vec_init)] // A selection may well have one run.
 
 use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::cast::AsArray;
