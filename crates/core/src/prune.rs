@@ -206,8 +206,8 @@ impl Run<'_> {
     /// Asks a stage for all conditions that are open, until the row group is decided.
     fn ask_each(&mut self, stage: Stage, report: &mut PruneReport) -> Result<()> {
         for i in self.plan.open() {
-            // What was learnt of the others may have closed it.
-            if !self.plan.open().contains(&i) {
+            // What was learnt of the others may have closed it: then nothing needs to be read for it.
+            if stage != Stage::Statistics && !self.plan.open().contains(&i) {
                 continue;
             }
             let column = self.plan.conditions[i].column;

@@ -51,12 +51,20 @@ pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bits> {
 
 /// A bit for each value.
 fn of_each<T>(values: &[T], passes: impl Fn(&T) -> bool) -> Bits {
-    let mut out = Bits::new();
-    out.reserve(values.len());
-    let mut block = [0; BLOCK];
-    for values in values.chunks(BLOCK) {
-        let block = &mut block[..values.len()];
+    of_blocks(values.len(), |start, block| {
+        let values = &values[start..start + block.len()];
         block.iter_mut().zip(values).for_each(|(out, value)| *out = u8::from(passes(value)));
+    })
+}
+
+/// `n` bits of bytes that are 0 or 1: `fill` makes those from a place on.
+fn of_blocks(n: usize, fill: impl Fn(usize, &mut [u8])) -> Bits {
+    let mut out = Bits::new();
+    out.reserve(n);
+    let mut block = [0; BLOCK];
+    for start in (0..n).step_by(BLOCK) {
+        let block = &mut block[..BLOCK.min(n - start)];
+        fill(start, block);
         out.push_at_least(block, 1);
     }
     out
@@ -223,17 +231,11 @@ impl<'a> Sought<'a> {
 fn of_fixed(condition: &Condition, fixed: &Fixed) -> Bits {
     let sought = Sought::of(condition);
     match fixed.width() {
-        // All are the same.
-        0 => {
-            let mut out = Bits::new();
-            out.push_run(sought.is(&[]), fixed.len());
-            out
-        }
         16 => of_each(fixed.as_bytes().as_chunks::<16>().0, |value| sought.is(value)),
-        width => {
-            let values: Vec<&[u8]> = fixed.as_bytes().chunks_exact(width).collect();
-            of_each(&values, |value| sought.is(value))
-        }
+        _ => of_blocks(fixed.len(), |start, block| {
+            let values = block.iter_mut().enumerate();
+            values.for_each(|(i, out)| *out = u8::from(sought.is(fixed.get(start + i))));
+        }),
     }
 }
 
