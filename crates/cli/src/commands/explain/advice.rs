@@ -114,8 +114,8 @@ fn of_order(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> 
     let mean = depth as f64 / asked.len() as f64;
     (mean > 2.0).then(|| {
         format!(
-            "{name}: a value is within the bounds of {mean:.1} of {} row groups on average; in a file that is sorted by \
-             {name} it is within those of one or two",
+            "{name}: a value is within the bounds of {mean:.1} of {} row groups on average; sorted by {name}, \
+             bounds would meet at their ends only",
             all.len()
         )
     })
