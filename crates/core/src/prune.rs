@@ -199,7 +199,7 @@ impl Run<'_> {
         match self.plan.verdict() {
             Verdict { may: false, .. } => Kept::None,
             Verdict { all: true, .. } => Kept::All,
-            _ => Kept::Some(vec![0..self.group.num_rows()]),
+            _ => Kept::Some(std::iter::once(0..self.group.num_rows()).collect()),
         }
     }
 
@@ -217,10 +217,10 @@ impl Run<'_> {
                 Stage::Dictionaries => self.ask_dictionary(i, chunk),
                 Stage::PageIndex => Ok(None),
             });
-            if let Some(Some(verdict)) = self.unless_damaged(found, stage, column, report)? {
-                if self.plan.learn(i, verdict) {
-                    report.stage(stage).helped(column, self.group.index());
-                }
+            if let Some(Some(verdict)) = self.unless_damaged(found, stage, column, report)?
+                && self.plan.learn(i, verdict)
+            {
+                report.stage(stage).helped(column, self.group.index());
             }
         }
         Ok(())

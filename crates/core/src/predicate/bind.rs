@@ -107,12 +107,12 @@ fn bind(predicate: &Predicate, schema: &Schema, is_negated: bool) -> Result<Boun
         Predicate::Compare { column, is, literal } => {
             condition(column, &|leaf, made| made.compare(leaf, *is, literal))
         }
-        Predicate::In { column, list } => condition(column, &|leaf, made| made.is_in(leaf, list)),
+        Predicate::In { column, list } => condition(column, &|leaf, made| made.one_of(leaf, list)),
         Predicate::StartsWith { column, prefix } => {
             condition(column, &|leaf, made| made.starts_with(leaf, prefix))
         }
         Predicate::IsNull { column } => condition(column, &|_, made| Ok(made.test(Test::IsNull))),
-        Predicate::IsNan { column } => condition(column, &|leaf, made| made.is_nan(leaf)),
+        Predicate::IsNan { column } => condition(column, &|leaf, made| made.nan(leaf)),
     }
 }
 
@@ -200,7 +200,7 @@ impl Made {
         self.test(Test::Range(lower, upper))
     }
 
-    fn is_in(self, leaf: &Leaf, list: &[Literal]) -> Result<Bound> {
+    fn one_of(self, leaf: &Leaf, list: &[Literal]) -> Result<Bound> {
         let mut values = Vec::new();
         for literal in list {
             match literal {
@@ -248,7 +248,7 @@ impl Made {
         }
     }
 
-    fn is_nan(self, leaf: &Leaf) -> Result<Bound> {
+    fn nan(self, leaf: &Leaf) -> Result<Bound> {
         match self.order.is_float() {
             true => Ok(Made { is_negated: !self.is_negated, ..self }.range((Edge::Open, Edge::Open))),
             false => {

@@ -211,7 +211,7 @@ impl Kind {
                     .to_vec(),
                 false => {
                     let sign = if small < 0 { 0x8000 } else { 0 };
-                    (0x3c00u16 + small.unsigned_abs() as u16 * 8 | sign).to_le_bytes().to_vec()
+                    ((0x3c00u16 + small.unsigned_abs() as u16 * 8) | sign).to_le_bytes().to_vec()
                 }
             },
             Kind::F32 => match extreme {

@@ -51,7 +51,7 @@ impl Left {
     pub(super) fn of(matching: &Matching, wanted: &[usize], kept: &[Kept]) -> Result<Left, Error> {
         let mut left = Left::default();
         for (group, kept) in matching.metadata.row_groups().zip(kept) {
-            let whole = [0..group.num_rows()];
+            let whole: Vec<_> = std::iter::once(0..group.num_rows()).collect();
             let (leaves, ranges) = match kept {
                 Kept::None => continue,
                 // The predicate is not evaluated, so that its columns are not read for it.
