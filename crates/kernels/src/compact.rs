@@ -87,8 +87,11 @@ fn compact<T: Copy>(values: &[T], validity: &[u8], first: usize, out: &mut Vec<T
             out.extend_from_slice(values);
             continue;
         }
-        while valid != 0 {
-            out.push(values[valid.trailing_zeros() as usize]);
+        // PERF: room is made once for all of a word.
+        let start = out.len();
+        out.resize(start + valid.count_ones() as usize, values[0]);
+        for slot in &mut out[start..] {
+            *slot = values[valid.trailing_zeros() as usize];
             valid &= valid - 1;
         }
     }
