@@ -9,7 +9,6 @@
 //! ```
 //!
 //! - [`open`] is the short door: text as `Utf8View`, INT96 in a unit that holds every value.
-//! - [`dataset()`] reads many files as one table; [`OpenFile::evolve`] reads a file as another schema.
 //! - [`arrow::arrow_reader`] has the builder that users of the `parquet` crate know; [`porting`] tells how to come over.
 //! - [`mod@file`], [`schema`] and [`mod@format`] show what a file says of itself.
 //! - Every error is an [`Error`](errors::Error) that says what is wrong and [where](errors::Place).
@@ -19,16 +18,11 @@ pub mod arrow;
 mod create;
 pub mod errors;
 pub mod file;
-mod many;
 mod open;
 pub mod porting;
 
 pub use create::{NewFile, create, create_with};
-pub use many::dataset;
 pub use open::{OpenFile, open, open_bytes};
-
-/// Many files as one table.
-pub use marquetry_arrow::dataset;
 
 /// The footer and page headers as structs: `parquet.thrift` in Rust.
 pub use marquetry_format as format;
@@ -61,6 +55,10 @@ pub use marquetry_core::predicate;
 
 /// Which rows of a row group may match a predicate, without reading them.
 pub use marquetry_core::prune;
+
+/// Files in object stores.
+#[cfg(feature = "object_store")]
+pub use marquetry_object_store as object_store;
 
 /// What is wrong with a file, rule by rule.
 pub use marquetry_core::verify;

@@ -1,0 +1,140 @@
+//! One object of a store as a source of bytes.
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use marquetry_arrow::async_reader::{AsyncSource, FileVersion, Tail};
+use marquetry_base::{Error, Kind, Result};
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+use std::ops::Range;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+/// A file in a store.
+///
+/// Ranges are fetched at the same time, up to 16. Inside of a Tokio runtime each is a task of its own, so that bytes
+/// come while batches are decoded; tasks are given up with the future that waits for them. What is retried, and how
+/// often, is up to the store.
+///
+/// Every answer is held against the version that was opened: by its ETag, which the store is told too, or where there is
+/// none by the time of the last change, and by its length. Reading a file that has changed is an error.
+#[derive(Debug, Clone)]
+pub struct ObjectFile {
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+}
+
+impl ObjectFile {
+    /// The object at `path` of `store`. Whether there is one is found when it is read.
+    pub fn new(store: Arc<dyn ObjectStore>, path: Path) -> Self {
+        ObjectFile { store, path }
+    }
+
+    async fn tail(self, len: usize) -> Result<Tail> {
+        let suffix = GetOptions::new().with_range(Some(GetRange::Suffix(len as u64)));
+        let answer = match self.store.get_opts(&self.path, suffix).await {
+            Err(error) if may_refuse_suffix(&error) => self.tail_by_length(len, error).await?,
+            answer => answer.map_err(|error| self.failed(error))?,
+        };
+        let version = version_of(&answer.meta);
+        let bytes = answer.bytes().await.map_err(|error| self.failed(error))?;
+        Ok(Tail { version, bytes })
+    }
+
+    /// The end of the file from a store that must be told where it begins. `refused` is why it was not given as asked for.
+    async fn tail_by_length(
+        &self,
+        len: usize,
+        refused: object_store::Error,
+    ) -> Result<object_store::GetResult> {
+        let Ok(meta) = self.store.head(&self.path).await else { return Err(self.failed(refused)) };
+        // Servers refuse ranges of nothing, and may give all where all is asked for.
+        let start = meta.size.saturating_sub(len as u64);
+        let range = (start > 0).then_some(GetRange::Bounded(start..meta.size));
+        let options = GetOptions { if_match: strong(meta.e_tag.as_deref()), ..GetOptions::new() };
+        self.store.get_opts(&self.path, options.with_range(range)).await.map_err(|error| self.failed(error))
+    }
+
+    async fn range(self, version: FileVersion, range: Range<u64>) -> Result<Bytes> {
+        let options = GetOptions { if_match: strong(version.tag.as_deref()), ..GetOptions::new() };
+        let options = options.with_range(Some(GetRange::Bounded(range.clone())));
+        let place = |error: Error| error.at(range.start);
+        let answer = self.store.get_opts(&self.path, options).await;
+        let answer = answer.map_err(|error| place(self.failed(error)))?;
+        // Not every server looks at the condition.
+        if version_of(&answer.meta) != version {
+            return Err(place(changed()));
+        }
+        answer.bytes().await.map_err(|error| place(self.failed(error)))
+    }
+
+    #[cold]
+    fn failed(&self, error: object_store::Error) -> Error {
+        use object_store::Error::{NotFound, Precondition};
+        match error {
+            Precondition { .. } => changed(),
+            NotFound { path, .. } => Error::new(Kind::Io, format!("there is no object {path}")),
+            error => Error::caused_by(Kind::Io, "the store failed", error),
+        }
+    }
+}
+
+impl AsyncSource for ObjectFile {
+    fn read_tail(&self, len: usize) -> BoxFuture<'_, Result<Tail>> {
+        spawned(self.clone().tail(len)).boxed()
+    }
+
+    fn read_ranges<'a>(
+        &'a self,
+        version: &'a FileVersion,
+        ranges: Vec<Range<u64>>,
+    ) -> BoxFuture<'a, Result<Vec<Bytes>>> {
+        let parts = ranges.into_iter().map(|range| spawned(self.clone().range(version.clone(), range)));
+        stream::iter(parts).buffered(AT_ONCE).try_collect().boxed()
+    }
+}
+
+/// Requests of one file at the same time: enough to fill a fast connection, few enough for any server.
+const AT_ONCE: usize = 16;
+
+/// Runs `work` as a task of its own where there is a runtime; dropping the future gives the task up.
+async fn spawned<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+    let Ok(runtime) = Handle::try_current() else { return work.await };
+    let mut task = Task(runtime.spawn(work));
+    match (&mut task.0).await {
+        Ok(result) => result,
+        Err(error) => Err(Error::caused_by(Kind::Io, "fetching was given up", error)),
+    }
+}
+
+struct Task<T>(JoinHandle<T>);
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Azure knows no ranges that are counted from the end; web servers may not, and refuse them for empty files.
+fn may_refuse_suffix(error: &object_store::Error) -> bool {
+    use object_store::Error::{Generic, NotImplemented, NotSupported};
+    matches!(error, NotSupported { .. } | NotImplemented { .. } | Generic { .. })
+}
+
+fn version_of(meta: &ObjectMeta) -> FileVersion {
+    let tag =
+        meta.e_tag.clone().unwrap_or_else(|| format!("changed {}", meta.last_modified.timestamp_millis()));
+    FileVersion { len: meta.size, tag: Some(tag.into()) }
+}
+
+/// An ETag that a server may be asked to compare: a weak one never matches, and what is none was made by us.
+fn strong(tag: Option<&str>) -> Option<String> {
+    tag.filter(|tag| !tag.starts_with("W/") && !tag.starts_with("changed ")).map(str::to_owned)
+}
+
+#[cold]
+fn changed() -> Error {
+    Error::new(Kind::Io, "the file has changed since it was opened")
+}

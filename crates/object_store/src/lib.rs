@@ -1,0 +1,40 @@
+//! Parquet files in object stores, through the [`object_store`] crate. No other crate of Marquetry knows its types.
+//!
+//! [`ObjectFile`] is a file in any store, for a stream of batches:
+//!
+//! ```
+//! use futures::TryStreamExt;
+//! use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
+//! use marquetry_object_store::ObjectFile;
+//! # use object_store::{ObjectStoreExt, memory::InMemory, path::Path};
+//! # use std::sync::Arc;
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! # futures::executor::block_on(async {
+//! # let store = Arc::new(InMemory::new());
+//! # store.put(&Path::from("wines.parquet"), std::fs::read(path)?.into()).await?;
+//! let file = ObjectFile::new(store, Path::from("wines.parquet"));
+//! let stream = ParquetRecordBatchStreamBuilder::new(file).await?.build()?;
+//! let batches: Vec<_> = stream.try_collect().await?;
+//! assert!(!batches.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! With a feature for each kind of store (`aws`, `gcp`, `azure`, `http`), `Stores` finds files by their URLs and reads
+//! them where nothing waits, such as in a command line.
+#![forbid(unsafe_code)]
+
+mod file;
+#[cfg(feature = "transport")]
+mod remote;
+#[cfg(feature = "transport")]
+mod url;
+
+pub use file::ObjectFile;
+pub use object_store;
+#[cfg(feature = "transport")]
+pub use remote::{RemoteFile, Stores};
+#[cfg(feature = "transport")]
+pub use url::is_url;

@@ -1,0 +1,203 @@
+//! Files in stores for who does not wait: a runtime of one thread behind a door that blocks.
+
+use crate::ObjectFile;
+use crate::url::Url;
+use bytes::Bytes;
+use futures::TryStreamExt;
+use marquetry_arrow::async_reader::{AsyncSource, FileVersion, RequestCost};
+use marquetry_base::{Error, Kind, Result};
+use marquetry_core::io::TAIL_READ;
+use marquetry_core::scan::Buffered;
+use marquetry_core::source::Source;
+use object_store::ObjectStore;
+use object_store::path::Path;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// Stores, found by the URLs of their files. Each is connected once.
+///
+/// What a store needs to know is taken from the environment variables that its other tools use: `AWS_ACCESS_KEY_ID`,
+/// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_SKIP_SIGNATURE=true` for public
+/// buckets; `GOOGLE_APPLICATION_CREDENTIALS`, `GOOGLE_SERVICE_ACCOUNT`; `AZURE_STORAGE_ACCOUNT_NAME`,
+/// `AZURE_STORAGE_ACCOUNT_KEY`, `AZURE_STORAGE_SAS_TOKEN`; `HTTPS_PROXY`.
+///
+/// `http://` and `https://` are plain web servers, whatever their name, and may have a query.
+pub struct Stores {
+    runtime: Arc<Runtime>,
+    connected: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+}
+
+impl Stores {
+    /// No store yet. Fails if the system has no thread to give.
+    pub fn new() -> Result<Self> {
+        // Where another part of the program has chosen TLS already, that is it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        Ok(Stores { runtime: Arc::new(runtime), connected: Mutex::default() })
+    }
+
+    /// Opens the file at `url`: fetches its last 64 KiB.
+    ///
+    /// Fails if the URL is none, this build does not know its kind, or the store does not give the file.
+    pub fn open(&self, url: &str) -> Result<RemoteFile> {
+        let open = || {
+            let parsed = Url::parse(url)?;
+            let file = ObjectFile::new(self.store(parsed)?, parsed.object()?);
+            RemoteFile::open(file, self.runtime.clone())
+        };
+        open().map_err(|error: Error| error.in_file(url))
+    }
+
+    /// The URLs of the files that match a pattern with `*`, `?`, `[...]` and `**` in its path, in alphabetical order.
+    ///
+    /// Fails if the URL or the pattern is none, the store cannot list its files, as web servers cannot, or does not.
+    pub fn matching(&self, url: &str) -> Result<Vec<String>> {
+        let list = || {
+            let parsed = Url::parse(url)?;
+            if parsed.is_web() {
+                return Err(Error::argument("a web server does not list its files: name each"));
+            }
+            let pattern = glob::Pattern::new(parsed.path)
+                .map_err(|error| Error::argument(format!("wrong pattern: {error}")))?;
+            let fixed = &parsed.path[..parsed.path.find(['*', '?', '[']).unwrap_or(parsed.path.len())];
+            let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let prefix = Path::parse(folder)
+                .map_err(|error| Error::caused_by(Kind::Argument, "no path of a folder", error))?;
+            let store = self.store(parsed)?;
+            let listed = self.wait(async { store.list(Some(&prefix)).try_collect::<Vec<_>>().await })?;
+            let listed = listed
+                .map_err(|error| Error::caused_by(Kind::Io, "cannot list the files of the store", error))?;
+            let options = glob::MatchOptions { require_literal_separator: true, ..Default::default() };
+            let paths = listed.iter().map(|meta| meta.location.as_ref());
+            let mut out: Vec<String> = paths
+                .filter(|path| pattern.matches_with(path, options))
+                .map(|path| parsed.with_path(path))
+                .collect();
+            out.sort();
+            Ok(out)
+        };
+        list().map_err(|error: Error| error.in_file(url))
+    }
+
+    fn store(&self, url: Url<'_>) -> Result<Arc<dyn ObjectStore>> {
+        let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = connected.get(&url.store()) {
+            return Ok(store.clone());
+        }
+        let store = url.connect()?;
+        connected.insert(url.store(), store.clone());
+        Ok(store)
+    }
+
+    fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        wait(&self.runtime, work)
+    }
+}
+
+/// A file in a store, for readers that do not wait. It must not be read inside of an asynchronous runtime: there is
+/// [`ObjectFile`] for that.
+///
+/// What was said to be [read soon](Source::will_read) is fetched in few requests and kept until other bytes are said to
+/// be; anything else is a request of its own.
+pub struct RemoteFile {
+    file: ObjectFile,
+    version: FileVersion,
+    runtime: Arc<Runtime>,
+    /// The end of the file.
+    tail: Buffered,
+    /// The end of the file, and what was fetched ahead.
+    held: Mutex<Arc<Buffered>>,
+}
+
+impl RemoteFile {
+    fn open(file: ObjectFile, runtime: Arc<Runtime>) -> Result<Self> {
+        let read = wait(&runtime, file.read_tail(TAIL_READ))??;
+        let tail = Buffered::new(read.version.len);
+        tail.give(read.version.len.saturating_sub(read.bytes.len() as u64), read.bytes);
+        let held = Mutex::new(held_of(&tail));
+        Ok(RemoteFile { file, version: read.version, runtime, tail, held })
+    }
+
+    /// Which version of the file is read.
+    pub fn version(&self) -> &FileVersion {
+        &self.version
+    }
+
+    fn held(&self) -> Arc<Buffered> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fetch(&self, requests: Vec<Range<u64>>, into: &Buffered) -> Result<()> {
+        if requests.is_empty() {
+            return Ok(());
+        }
+        let parts = wait(&self.runtime, self.file.read_ranges(&self.version, requests.clone()))??;
+        for (request, part) in requests.into_iter().zip(parts) {
+            let wanted = request.end - request.start;
+            if part.len() as u64 != wanted {
+                let message = format!("{wanted} bytes asked for, {} given", part.len());
+                return Err(Error::new(Kind::Io, message).at(request.start));
+            }
+            into.give(request.start, part);
+        }
+        Ok(())
+    }
+}
+
+impl Source for RemoteFile {
+    fn len(&self) -> u64 {
+        self.version.len
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        let held = self.held();
+        let read = held.read_at(offset, len);
+        let missing = held.take_missing();
+        if missing.is_empty() {
+            return read;
+        }
+        // In a buffer of its own: what nobody announced is not kept.
+        let once = Buffered::new(self.version.len);
+        once.give_all_of(&held);
+        self.fetch(RequestCost::OBJECT_STORE.requests(missing), &once)?;
+        once.read_at(offset, len)
+    }
+
+    fn at_hand(&self, offset: u64, len: usize) -> usize {
+        self.held().at_hand(offset, len)
+    }
+
+    fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
+        let held = self.held();
+        let next = held_of(&self.tail);
+        let inside = ranges.iter().map(|range| range.start..range.end.min(self.version.len));
+        let inside: Vec<_> = inside.filter(|range| range.start < range.end).collect();
+        if inside.iter().fold(0, |sum: u64, range| sum.saturating_add(range.end - range.start)) > MOST_AHEAD {
+            return Ok(());
+        }
+        for range in inside.iter().filter(|range| held.lacking([(*range).clone()]).is_empty()) {
+            next.give(range.start, held.read_at(range.start, (range.end - range.start) as usize)?);
+        }
+        self.fetch(RequestCost::OBJECT_STORE.requests(next.lacking(inside)), &next)?;
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        Ok(())
+    }
+}
+
+fn held_of(tail: &Buffered) -> Arc<Buffered> {
+    let held = Buffered::new(tail.len());
+    held.give_all_of(tail);
+    Arc::new(held)
+}
+
+/// Most bytes that are held at a time. Row groups with more of the chosen columns are read piece by piece.
+const MOST_AHEAD: u64 = 256 << 20;
+
+fn wait<T>(runtime: &Runtime, work: impl Future<Output = T>) -> Result<T> {
+    if Handle::try_current().is_ok() {
+        return Err(Error::argument("a file that blocks is read inside of an asynchronous runtime"));
+    }
+    Ok(runtime.block_on(work))
+}

@@ -1,0 +1,147 @@
+//! URLs of files, and the stores that they are in.
+
+use marquetry_base::{Error, Kind, Result};
+use object_store::path::Path;
+use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A URL of a file, cut into what names its store and what names it there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Url<'a> {
+    pub(crate) scheme: &'a str,
+    /// Bucket, container, or host.
+    pub(crate) authority: &'a str,
+    /// Without the slash before it.
+    pub(crate) path: &'a str,
+    /// With the question mark before it: of web servers only, where the path may be signed by it.
+    pub(crate) query: &'a str,
+}
+
+/// Whether `text` begins as the URL of a file in a store does: `s3://`, `gs://`, `az://`, `http://` and a few more.
+pub fn is_url(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
+}
+
+const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
+
+impl<'a> Url<'a> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self> {
+        let wrong = || Error::argument(format!("no URL of a file in a store: {text}"));
+        let (scheme, rest) = text.split_once("://").filter(|_| is_url(text)).ok_or_else(wrong)?;
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let query = if is_web(scheme) { path.find('?').unwrap_or(path.len()) } else { path.len() };
+        let (path, query) = path.split_at(query);
+        if authority.is_empty() {
+            return Err(wrong());
+        }
+        Ok(Url { scheme, authority, path, query })
+    }
+
+    pub(crate) fn is_web(self) -> bool {
+        is_web(self.scheme)
+    }
+
+    /// What tells its store from others.
+    pub(crate) fn store(self) -> String {
+        format!("{}://{}/{}", self.scheme, self.authority, self.query)
+    }
+
+    /// The URL of another file of the same store.
+    pub(crate) fn with_path(self, path: &str) -> String {
+        format!("{}://{}/{path}{}", self.scheme, self.authority, self.query)
+    }
+
+    /// Where the file is in its store. Paths of web servers have some characters as `%20`, keys of stores are as they are.
+    pub(crate) fn object(self) -> Result<Path> {
+        let path = if self.is_web() { Path::from_url_path(self.path) } else { Path::parse(self.path) };
+        path.map_err(|error| Error::caused_by(Kind::Argument, "no path of a file in a store", error))
+    }
+
+    /// Connects to the store, as the usual environment variables say.
+    pub(crate) fn connect(self) -> Result<Arc<dyn ObjectStore>> {
+        let store = self.store();
+        let connected: Result<Arc<dyn ObjectStore>, object_store::Error> = match self.scheme {
+            #[cfg(feature = "aws")]
+            "s3" | "s3a" => {
+                let builder = object_store::aws::AmazonS3Builder::from_env().with_url(store);
+                // Who names an endpoint without TLS means it.
+                let is_plain = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]
+                    .into_iter()
+                    .find_map(|name| std::env::var(name).ok())
+                    .is_some_and(|endpoint| endpoint.starts_with("http://"));
+                let builder = if is_plain { builder.with_allow_http(true) } else { builder };
+                builder.with_retry(retries()).build().map(|store| Arc::new(store) as _)
+            }
+            #[cfg(feature = "gcp")]
+            "gs" => {
+                let builder = object_store::gcp::GoogleCloudStorageBuilder::from_env().with_url(store);
+                builder.with_retry(retries()).build().map(|store| Arc::new(store) as _)
+            }
+            #[cfg(feature = "azure")]
+            "az" | "azure" | "abfs" | "abfss" => {
+                let builder = object_store::azure::MicrosoftAzureBuilder::from_env().with_url(store);
+                builder.with_retry(retries()).build().map(|store| Arc::new(store) as _)
+            }
+            #[cfg(feature = "http")]
+            "http" | "https" => {
+                let options = object_store::ClientOptions::new().with_allow_http(self.scheme == "http");
+                let builder = object_store::http::HttpBuilder::new().with_url(store);
+                let builder = builder.with_client_options(options).with_retry(retries());
+                builder.build().map(|store| Arc::new(store) as _)
+            }
+            scheme => {
+                return Err(Error::unsupported(format!("this build has no support for {scheme}://")));
+            }
+        };
+        connected.map_err(|error| Error::caused_by(Kind::Argument, "cannot use the store", error))
+    }
+}
+
+fn is_web(scheme: &str) -> bool {
+    matches!(scheme, "http" | "https")
+}
+
+/// Somebody may be waiting: a store that does not answer is given up after half a minute instead of three.
+fn retries() -> RetryConfig {
+    RetryConfig { backoff: BackoffConfig::default(), max_retries: 6, retry_timeout: Duration::from_secs(30) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url<'a>(scheme: &'a str, authority: &'a str, path: &'a str, query: &'a str) -> Url<'a> {
+        Url { scheme, authority, path, query }
+    }
+
+    #[test]
+    fn urls_are_cut() {
+        let cases = [
+            ("s3://bucket/a/b c?.parquet", url("s3", "bucket", "a/b c?.parquet", "")),
+            ("gs://bucket", url("gs", "bucket", "", "")),
+            (
+                "abfss://c@account.dfs.core.windows.net/x",
+                url("abfss", "c@account.dfs.core.windows.net", "x", ""),
+            ),
+            ("https://host:1/a/b.parquet?key=1/2", url("https", "host:1", "a/b.parquet", "?key=1/2")),
+        ];
+        for (text, cut) in cases {
+            assert_eq!(Url::parse(text).unwrap(), cut);
+            assert_eq!(
+                cut.with_path(cut.path),
+                if cut.path.is_empty() { format!("{text}/") } else { text.to_owned() }
+            );
+        }
+        for text in ["s3://", "s3:///x", "data.parquet", "ftp://host/x", "C://x"] {
+            assert!(Url::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_are_literal_and_paths_of_the_web_are_not() {
+        assert_eq!(Url::parse("s3://b/a%20b").unwrap().object().unwrap().as_ref(), "a%20b");
+        assert_eq!(Url::parse("http://h/a%20b").unwrap().object().unwrap().as_ref(), "a b");
+        assert!(Url::parse("s3://b/a//b").unwrap().object().is_err());
+    }
+}
