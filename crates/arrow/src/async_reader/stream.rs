@@ -47,7 +47,7 @@ struct Ahead {
 
 enum Fetch {
     Running(BoxFuture<'static, Result<OpenGroup>>),
-    Done(Result<OpenGroup>),
+    Done(Box<Result<OpenGroup>>),
     Taken,
 }
 
@@ -170,7 +170,7 @@ impl<T> ParquetRecordBatchStream<T> {
             if let Fetch::Running(future) = &mut ahead.state
                 && let Poll::Ready(done) = future.as_mut().poll(cx)
             {
-                ahead.state = Fetch::Done(done);
+                ahead.state = Fetch::Done(Box::new(done));
             }
         }
     }

@@ -21,7 +21,10 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>> {
     let literal = path.components().take_while(is_literal).count();
     let mut found = Vec::new();
     for path in paths {
-        let path = path.map_err(|error| unread(&error.path().to_owned(), error.into()))?;
+        let path = path.map_err(|error| {
+            let path = error.path().to_path_buf();
+            unread(&path, error.into())
+        })?;
         match path.is_dir() {
             _ if is_left_behind(&path, literal, text) => {}
             // `**` gives the files in it by itself.

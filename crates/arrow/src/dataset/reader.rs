@@ -60,18 +60,18 @@ impl DatasetReader {
 
     fn advance(&mut self) -> Result<Option<RecordBatch>> {
         while self.left > 0 {
-            if let Some((name, reader)) = &mut self.open {
-                if let Some(batch) = reader.next_batch() {
-                    let batch = batch.map_err(|error| error.in_file(name.clone()))?;
-                    // Only the rows that a filter wants count: no file was told to pass over them.
-                    let passed = self.offset.min(batch.num_rows());
-                    self.offset -= passed;
-                    if passed < batch.num_rows() {
-                        let rows = self.left.min(batch.num_rows() - passed);
-                        return Ok(Some(batch.slice(passed, rows)));
-                    }
-                    continue;
+            if let Some((name, reader)) = &mut self.open
+                && let Some(batch) = reader.next_batch()
+            {
+                let batch = batch.map_err(|error| error.in_file(name.clone()))?;
+                // Only the rows that a filter wants count: no file was told to pass over them.
+                let passed = self.offset.min(batch.num_rows());
+                self.offset -= passed;
+                if passed < batch.num_rows() {
+                    let rows = self.left.min(batch.num_rows() - passed);
+                    return Ok(Some(batch.slice(passed, rows)));
                 }
+                continue;
             }
             self.close();
             if !self.open_next()? {

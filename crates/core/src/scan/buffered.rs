@@ -149,6 +149,7 @@ impl Source for Buffered {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

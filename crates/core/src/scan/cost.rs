@@ -60,6 +60,7 @@ impl RequestCost {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
 mod tests {
     use super::*;
     use proptest::prelude::*;
