@@ -5,6 +5,7 @@ pub use marquetry_arrow::arrow_reader::ProjectionMask;
 pub use marquetry_arrow::arrow_writer::{self, ArrowWriter};
 #[cfg(feature = "async")]
 pub use marquetry_arrow::async_reader::{self, ParquetRecordBatchStreamBuilder};
+pub use marquetry_arrow::evolution;
 pub use marquetry_arrow::schema::{
     ARROW_SCHEMA_KEY as ARROW_SCHEMA_META_KEY, FIELD_ID_KEY, Text, TypeOptions,
     parse_stored as parse_stored_schema, print_stored as print_stored_schema,

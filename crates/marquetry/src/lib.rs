@@ -9,6 +9,7 @@
 //! ```
 //!
 //! - [`open`] is the short door: text as `Utf8View`, INT96 in a unit that holds every value.
+//! - [`dataset()`] reads many files as one table; [`OpenFile::evolve`] reads a file as another schema.
 //! - [`arrow::arrow_reader`] has the builder that users of the `parquet` crate know; [`porting`] tells how to come over.
 //! - [`mod@file`], [`schema`] and [`mod@format`] show what a file says of itself.
 //! - Every error is an [`Error`](errors::Error) that says what is wrong and [where](errors::Place).
@@ -18,11 +19,16 @@ pub mod arrow;
 mod create;
 pub mod errors;
 pub mod file;
+mod many;
 mod open;
 pub mod porting;
 
 pub use create::{NewFile, create, create_with};
+pub use many::dataset;
 pub use open::{OpenFile, open, open_bytes};
+
+/// Many files as one table.
+pub use marquetry_arrow::dataset;
 
 /// The footer and page headers as structs: `parquet.thrift` in Rust.
 pub use marquetry_format as format;

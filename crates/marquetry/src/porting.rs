@@ -3,6 +3,8 @@
 //! | `parquet` | here |
 //! |---|---|
 //! | `parquet::arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ParquetRecordBatchReader, ArrowReaderOptions, ArrowReaderMetadata}` | [`marquetry::arrow::arrow_reader`](crate::arrow::arrow_reader) |
+//! | `parquet::arrow::arrow_reader::{RowFilter, ArrowPredicate, ArrowPredicateFn, RowSelection, RowSelector}` | [`marquetry::arrow::arrow_reader`](crate::arrow::arrow_reader) |
+//! | `parquet::arrow::{RowNumber, RowGroupIndex}` | [`marquetry::arrow::arrow_reader`](crate::arrow::arrow_reader) |
 //! | `parquet::arrow::ProjectionMask` | [`marquetry::arrow::ProjectionMask`](crate::arrow::ProjectionMask) |
 //! | `parquet::arrow::{ParquetRecordBatchStreamBuilder, async_reader}` | `marquetry::arrow::{ParquetRecordBatchStreamBuilder, async_reader}`, with the feature `async`; a file is an `AsyncSource` instead of an `AsyncFileReader` |
 //! | `parquet::arrow::ArrowWriter` | [`marquetry::arrow::ArrowWriter`](crate::arrow::ArrowWriter) |
@@ -41,6 +43,24 @@
 //! let reader = builder.with_projection(mask).with_row_groups(vec![1]).with_offset(5).with_limit(10).build()?;
 //! let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
 //! assert_eq!(rows, 10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Rows that a filter wants
+//!
+//! A `RowFilter` works as it did. A typed predicate says the same, and is faster: it is asked about statistics and indexes
+//! too, once about each entry of a dictionary, and needs no arrays. With either, batches end with row groups.
+//!
+//! ```
+//! use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+//! use marquetry::predicate::Predicate;
+//! use std::fs::File;
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+//! let reader = builder.with_predicate(Predicate::parse("year >= 2015 and price < 20")?).build()?;
+//! let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
+//! # assert!(rows < 200);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -96,8 +96,11 @@ fn judge(bytes: Bytes, read: fn(Bytes) -> bool) -> Result<bool, String> {
 const TIME: Duration = Duration::from_secs(5);
 const MEMORY_BOUND: usize = 64 << 20;
 
+/// A name, and what reads a file and says whether anything was there.
+type Way = (&'static str, fn(Bytes) -> bool);
+
 /// The ways to read a file, which say whether anything was there.
-const WAYS: &[(&str, fn(Bytes) -> bool)] = &[
+const WAYS: &[Way] = &[
     ("read", |bytes| read(bytes, OnCorrupt::Fail)),
     ("skip-page", |bytes| read(bytes, OnCorrupt::SkipPage)),
     ("null-page", |bytes| read(bytes, OnCorrupt::NullPage)),

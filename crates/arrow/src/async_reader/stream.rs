@@ -181,7 +181,7 @@ impl<T> ParquetRecordBatchStream<T> {
         match std::mem::replace(&mut first.state, Fetch::Taken) {
             Fetch::Done(done) => {
                 self.ahead.pop_front();
-                Poll::Ready(done)
+                Poll::Ready(*done)
             }
             running => {
                 first.state = running;

@@ -1,5 +1,7 @@
 //! How many requests are made, and for how many bytes.
 
+#![expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
+
 use super::store::{Faults, Store};
 use super::{collect, file, rows, written};
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};

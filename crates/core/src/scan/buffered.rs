@@ -187,7 +187,7 @@ mod tests {
         ) {
             let file: Vec<u8> = (0..200).collect();
             let buffered = Buffered::new(200);
-            let mut has = vec![false; 200];
+            let mut has = [false; 200];
             for (start, len) in given {
                 let end = (start + len).min(200);
                 buffered.give(start as u64, Bytes::copy_from_slice(&file[start..end]));
