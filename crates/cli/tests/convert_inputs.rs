@@ -201,7 +201,7 @@ fn columns_and_rows_of_text() {
     let folder = Folder::new("columns_and_rows_of_text");
     let csv = folder.write("in.csv", CSV);
     let chosen = success(&["convert", &csv, "-", "--columns", "zip,id", "--offset", "1", "--limit", "1"]);
-    assert_eq!(chosen, "{\"id\":2,\"zip\":\"04567\"}\n");
+    assert_eq!(chosen, "{\"zip\":\"04567\",\"id\":2}\n");
     let (code, lines) = failure(&["convert", &csv, "-", "--columns", "zap"]);
     assert!(code == 2 && lines[0].contains("zap"), "{lines:?}");
 }
