@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef};
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Held, Result};
 use marquetry_core::nesting::{Field, FieldKind, ListSlots};
 use marquetry_core::read::LeafBatch;
 use marquetry_core::schema::Schema;
@@ -27,6 +27,8 @@ pub(crate) struct Leaves<'a> {
     pub(crate) batches: &'a mut [Option<LeafBatch>],
     /// One for each column; kept from batch to batch.
     pub(crate) dictionaries: &'a mut [DictionaryCache],
+    /// What batches and arrays take of the read's memory, until all arrays are handed over.
+    pub(crate) held: &'a mut Held,
 }
 
 impl Leaves<'_> {
@@ -41,7 +43,12 @@ impl Leaves<'_> {
     fn array(&mut self, leaf: usize, to: &DataType) -> Result<ArrayRef> {
         let batch = self.batches.get_mut(leaf).and_then(Option::take);
         match (batch, self.schema.columns().get(leaf), self.dictionaries.get_mut(leaf)) {
-            (Some(batch), Some(column), Some(cache)) => leaf::into_array(batch, column, to, cache),
+            (Some(mut batch), Some(column), Some(cache)) => {
+                let copied = leaf::copied_bytes(&batch, to);
+                batch.held.grow(copied).map_err(|error| error.in_column(column.dotted().clone()))?;
+                self.held.join(std::mem::take(&mut batch.held));
+                leaf::into_array(batch, column, to, cache)
+            }
             _ => Err(self.missing(leaf)),
         }
     }

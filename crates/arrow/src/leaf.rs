@@ -152,6 +152,21 @@ pub(crate) fn into_array(
     result.map_err(|error| error.in_column(leaf.dotted().clone()))
 }
 
+/// How many bytes an array of type `to` takes that are not those of the batch.
+pub(crate) fn copied_bytes(batch: &LeafBatch, to: &DataType) -> usize {
+    match (&batch.values, to) {
+        (
+            Values::Bytes(views),
+            DataType::Utf8 | DataType::Binary | DataType::LargeUtf8 | DataType::LargeBinary,
+        ) => {
+            let lengths = views.views().iter().map(|&view| view as u32 as usize);
+            lengths.fold(8 * (views.len() + 1), usize::saturating_add)
+        }
+        (Values::Fixed(values), _) => values.as_bytes().len().max(16 * batch.values.len()),
+        _ => 0,
+    }
+}
+
 /// The array of plain values. `trusted` says that all of them are known to be UTF-8.
 fn from_values(
     values: Values,

@@ -1,6 +1,6 @@
 //! What a read may cost: untrusted numbers are held against these before memory is spent on them.
 
-use crate::{Error, Result};
+use crate::{Budget, Error, Result};
 
 /// Limits on what a file may ask of its reader. All are far above what writers produce; a file that needs more can be
 /// read by raising the one that its error names.
@@ -28,6 +28,12 @@ pub struct Limits {
     /// Most bytes of one column in one batch: values, nulls and levels. A run of a few bytes stands for any number of
     /// entries, and a list of them all is one row, so neither pages nor rows bound a batch. Default 4 GiB - 1.
     pub batch_bytes: usize,
+    /// What all reads with these limits, and with clones of them, may hold together until a batch is handed over: windows
+    /// on the file, pages, dictionaries, values, levels, and the strings of arrays. Footers and indexes are not in it, nor
+    /// batches that were handed over. Memory is taken from it before it is allocated; only values of DELTA_BYTE_ARRAY are
+    /// counted after they were put together, 2,048 at a time. Pages for which
+    /// there is no memory are lost to a reader that leaves out what it cannot read, and reported. Default: no bound.
+    pub memory: Budget,
     /// Most nodes of a schema. Default 1,000,000.
     pub schema_nodes: usize,
     /// Deepest nesting of a schema. Default 200; levels are bytes, so no more than 250 can be asked for.
@@ -48,6 +54,7 @@ impl Default for Limits {
             decompression_ratio: 1_000_000,
             free_page_bytes: 64 << 20,
             batch_bytes: u32::MAX as usize,
+            memory: Budget::default(),
             schema_nodes: 1_000_000,
             schema_depth: 200,
             schema_path_bytes: 256 << 20,

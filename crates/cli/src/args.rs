@@ -1,6 +1,7 @@
 //! What can be typed.
 
 mod amount;
+mod checkpoint;
 mod convert;
 
 pub(crate) use amount::bytes;

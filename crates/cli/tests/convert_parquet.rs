@@ -169,3 +169,34 @@ fn empty_inputs_make_files_without_rows() {
     let (code, lines) = failure(&["convert", &empty, &output]);
     assert!(code == 1 && lines[0].contains("empty"), "{lines:?}");
 }
+
+#[test]
+fn checkpoints_are_what_is_left_of_a_file_that_was_cut_off() {
+    let folder = Folder::new("checkpoints_are_left");
+    let (input, output) = (folder.write("in.csv", &csv(3000)), folder.path("out.parquet"));
+    let small = ["--row-group-rows", "500", "--report", "none"];
+    success(&[&["convert", &input, &output, "--checkpoint-every", "2rg"][..], &small].concat());
+    let plain = folder.path("plain.parquet");
+    success(&[&["convert", &input, &plain][..], &small].concat());
+    let rows = |file: &str| success(&["cat", "--format", "json", file]);
+    assert_eq!(rows(&output), rows(&plain));
+    // The last checkpoint is behind the fourth of six row groups: what was cut off behind it is the sixth.
+    let (bytes, without) = (std::fs::read(&output).expect("a file"), std::fs::read(&plain).expect("a file"));
+    assert!(bytes.len() > without.len());
+    let (cut, out) = (folder.path("cut.parquet"), folder.path("recovered.parquet"));
+    std::fs::write(&cut, &bytes[..bytes.len() * 9 / 10]).expect("a file");
+    assert_eq!(failure(&["cat", &cut]).0, 1);
+    let report = json(&["recover", &cut, &out, "--format", "json"]);
+    let recovered = rows(&out);
+    let count = recovered.lines().count();
+    assert!(count >= 2000 && count % 500 == 0, "{count}: {report}");
+    assert!(rows(&output).starts_with(&recovered));
+    // `rewrite` drops them.
+    let rewritten = folder.path("rewritten.parquet");
+    success(&["rewrite", &output, &rewritten]);
+    let rewritten = std::fs::read(&rewritten).expect("a file").len();
+    assert!(rewritten < bytes.len(), "{rewritten} of {}", bytes.len());
+    let (code, errors) = failure(&["convert", &input, &output, "--checkpoint-every", "5"]);
+    assert_eq!(code, 2);
+    assert!(errors[0].contains("64MiB"), "{errors:?}");
+}

@@ -7,7 +7,7 @@
 //! assert!(error.to_string().contains("not a Parquet file"));
 //! ```
 
-pub use marquetry_base::{Error, Kind, Limits, Place, Result};
+pub use marquetry_base::{Budget, Error, Kind, Limits, Place, Result};
 
 /// The name that the `parquet` crate gives its error.
 pub type ParquetError = Error;

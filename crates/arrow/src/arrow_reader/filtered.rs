@@ -19,7 +19,7 @@ use crate::assemble::{Leaves, assemble};
 use crate::leaf::DictionaryCache;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::Result;
+use marquetry_base::{Held, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
 use marquetry_core::predicate::Bound;
@@ -316,9 +316,11 @@ impl Filtered {
             })
             .collect();
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
+        // Until the batch is handed over.
+        let held = &mut Held::default();
         for root in &self.roots {
             let (schema, dictionaries) = (self.metadata.schema(), &mut self.dictionaries);
-            let mut leaves = Leaves { schema, batches: &mut batches, dictionaries };
+            let mut leaves = Leaves { schema, batches: &mut batches, dictionaries, held };
             arrays.push(assemble(&root.field, &root.arrow, &mut leaves)?);
         }
         arrays.extend(self.virtuals.iter().map(|kind| self.positions.array(*kind)));

@@ -11,7 +11,7 @@ use crate::evolution::Remake;
 use crate::leaf::DictionaryCache;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Held, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::{Field, FieldKind};
 use marquetry_core::page::{PageOptions, Trust};
@@ -106,6 +106,9 @@ impl ParquetRecordBatchReader {
             let columns = root.leaves().into_iter().map(|leaf| {
                 let column = metadata.schema().column(leaf);
                 let layout = array_type(&root.field, &root.arrow, leaf).map(|to| to_decode(column, to));
+                // Strings that are joined as they are decoded have taken their memory before they can be counted.
+                let is_bounded = options.limits.memory.limit().is_some();
+                let layout = layout.filter(|layout| !is_bounded || *layout != Layout::Joined);
                 let target = Target::new(column, &root.field, leaf, layout.unwrap_or_default());
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
@@ -208,6 +211,8 @@ impl ParquetRecordBatchReader {
 
     fn read(&mut self, rows: usize) -> Result<RecordBatch> {
         let offset = std::mem::take(&mut self.offset);
+        // Until the batch is handed over.
+        let held = &mut Held::default();
         let mut arrays = Vec::with_capacity(self.roots.len());
         for root in &mut self.roots {
             for (leaf, column, _) in &mut root.columns {
@@ -216,7 +221,8 @@ impl ParquetRecordBatchReader {
             }
             let schema = self.metadata.schema();
             let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
-            arrays.push(assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries })?);
+            let mut leaves = Leaves { schema, batches, dictionaries, held };
+            arrays.push(assemble(&root.field, &root.arrow, &mut leaves)?);
         }
         self.batch(arrays, rows)
     }
@@ -270,6 +276,7 @@ impl ParquetRecordBatchReader {
     }
 
     fn read_chosen(&mut self, salvage: &mut Salvage, chosen: &Chosen) -> Result<Vec<ArrayRef>, Failed> {
+        let held = &mut Held::default();
         let mut arrays = Vec::with_capacity(self.roots.len());
         for (i, root) in self.roots.iter_mut().enumerate() {
             let failed = |leaf: Option<usize>| move |error: Error| Failed { root: i, leaf, error };
@@ -279,8 +286,9 @@ impl ParquetRecordBatchReader {
             }
             let schema = self.metadata.schema();
             let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
-            let array = assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries })
-                .and_then(|array| salvage.with_nulls(i, array, chosen));
+            let array =
+                assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries, held })
+                    .and_then(|array| salvage.with_nulls(i, array, chosen));
             arrays.push(array.map_err(failed(None))?);
         }
         Ok(arrays)

@@ -11,7 +11,7 @@ use crate::assemble::{Leaves, assemble};
 use crate::leaf::DictionaryCache;
 use arrow_array::{Array, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, Held, Kind, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::predicate::{Bound, LeafValues};
 use marquetry_core::read::LeafBatch;
@@ -283,6 +283,8 @@ impl Arrays {
         let mut batches: Vec<Option<LeafBatch>> = vec![None; columns.len()];
         self.dictionaries.resize_with(columns.len(), DictionaryCache::default);
         let mut arrays = Vec::with_capacity(self.roots.len());
+        // Until the batch is handed over.
+        let held = &mut Held::default();
         for root in &self.roots {
             let mut below = Vec::new();
             root.field.leaves(&mut below);
@@ -292,7 +294,11 @@ impl Arrays {
                 batches[leaf] = Some(batch);
             }
             let (schema, batches, dictionaries) = (metadata.schema(), &mut batches, &mut self.dictionaries);
-            arrays.push(assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries })?);
+            arrays.push(assemble(
+                &root.field,
+                &root.arrow,
+                &mut Leaves { schema, batches, dictionaries, held },
+            )?);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)

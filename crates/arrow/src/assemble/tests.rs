@@ -23,7 +23,8 @@ fn assembled(
     let arrow = to_arrow(&fields, &schema, &HashMap::new(), &TypeOptions::default());
     let to = to.map_or_else(|| arrow.field(0).clone(), |to| ArrowField::new("x", to, true));
     let mut dictionaries: Vec<_> = batches.iter().map(|_| DictionaryCache::default()).collect();
-    let mut leaves = Leaves { schema: &schema, batches: &mut batches, dictionaries: &mut dictionaries };
+    let (batches, dictionaries, held) = (&mut batches, &mut dictionaries, &mut Held::default());
+    let mut leaves = Leaves { schema: &schema, batches, dictionaries, held };
     let array = assemble(&fields[0], &to, &mut leaves)?;
     assert_eq!(array.data_type(), to.data_type());
     array.to_data().validate_full().unwrap();

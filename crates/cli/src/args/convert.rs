@@ -1,8 +1,9 @@
 //! What can be typed after `convert`.
 
+use super::checkpoint::checkpoint;
 use super::{Selection, Together, bytes};
 use clap::{Args as ClapArgs, ValueEnum};
-use marquetry_core::write::{Compression, EnabledStatistics, Encoding};
+use marquetry_core::write::{CheckpointEvery, Compression, EnabledStatistics, Encoding};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -149,6 +150,9 @@ pub(crate) struct WriteArgs {
     /// Rows after which a data page ends
     #[arg(long, value_name = "ROWS")]
     pub(crate) page_rows: Option<NonZeroUsize>,
+    /// Leave checkpoints in the file: after so many row groups (1rg), so many bytes (64MiB) or so much time (10s), or auto
+    #[arg(long, value_name = "STEP", value_parser = checkpoint)]
+    pub(crate) checkpoint_every: Option<CheckpointEvery>,
     /// Version of data page headers
     #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) page_version: Option<u8>,
@@ -287,6 +291,9 @@ Cells of CSV with nested values hold JSON; fixed(BYTES) is read from hexadecimal
 --sort-by orders text by its bytes, takes NaN as the largest number, and puts nulls last unless said otherwise. Equal
 rows keep their order. Rows are chosen by --offset and --limit before they are sorted.
 
+With --checkpoint-every a command that is killed leaves its temporary file, .OUT.*, beside OUT; `marquetry recover` makes
+a file of all that was written before its last checkpoint. `marquetry rewrite` drops checkpoints from a finished file.
+
 The report after writing Parquet has the bytes of each column: those of the Parquet file that was read, or in memory,
 and those that were written. JSON: {file, rows, row_groups, size, before, columns: [{column, values, before, after,
 uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}]}; `before` of the file is \"parquet\" or \"memory\".
@@ -307,6 +314,7 @@ Examples:
   marquetry convert events.jsonl events.parquet --sort-by user,at:desc --bloom user --compression zstd:3
   marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' --row-group-rows 500000
   psql -c 'COPY t TO STDOUT CSV HEADER' | marquetry convert - t.parquet --from csv
+  marquetry convert big.csv big.parquet --checkpoint-every 10s
   marquetry convert wines.parquet wines.arrow
   marquetry convert warehouse/wines wines.parquet --union-by-name
   marquetry convert wines.parquet - --columns name,grapes --limit 5

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
+use marquetry_core::write::Durable;
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -24,12 +25,14 @@ enum To<'a> {
     File(NewFile),
 }
 
-/// A file under a temporary name beside its own; it is deleted when dropped before it was renamed.
+/// A file under a temporary name beside its own; it is deleted when dropped before it was renamed, unless there is a
+/// checkpoint in it.
 struct NewFile {
     out: BufWriter<File>,
     temporary: PathBuf,
     path: PathBuf,
     is_complete: bool,
+    has_checkpoint: bool,
 }
 
 impl<'a> Destination<'a> {
@@ -61,8 +64,13 @@ impl<'a> Destination<'a> {
         }
         let temporary = temporary_name(&path);
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        let new =
-            NewFile { out: BufWriter::with_capacity(BUFFER, file), temporary, path, is_complete: false };
+        let new = NewFile {
+            out: BufWriter::with_capacity(BUFFER, file),
+            temporary,
+            path,
+            is_complete: false,
+            has_checkpoint: false,
+        };
         if let Some(old) = old {
             fs::set_permissions(&new.temporary, old.permissions())?;
         }
@@ -100,9 +108,24 @@ impl Write for Destination<'_> {
     }
 }
 
+impl Durable for Destination<'_> {
+    /// Writers do this at checkpoints.
+    fn sync(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            To::Stdout(output) => output.flush(),
+            To::Special(out) => out.flush(),
+            To::File(new) => {
+                new.out.sync()?;
+                new.has_checkpoint = true;
+                Ok(())
+            }
+        }
+    }
+}
+
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if !self.is_complete {
+        if !self.is_complete && !self.has_checkpoint {
             // If that fails too, there is nothing better to do.
             let _ = fs::remove_file(&self.temporary);
         }

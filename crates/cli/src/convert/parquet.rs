@@ -29,7 +29,8 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         properties: WriterProperties,
         source: Option<OpenFile>,
     ) -> Result<Self, Failure> {
-        let writer = ArrowWriter::try_new(destination, schema.clone(), Some(properties)).map_err(failure)?;
+        let writer =
+            ArrowWriter::try_new_durable(destination, schema.clone(), Some(properties)).map_err(failure)?;
         let columns = schema.fields().iter().map(|field| leaves::count(field.data_type())).sum();
         Ok(ParquetSink { writer, source, bytes: vec![0; columns] })
     }

@@ -48,6 +48,9 @@ fn file_settings(mut builder: WriterPropertiesBuilder, args: &WriteArgs) -> Writ
     if let Some(bytes) = args.row_group_bytes {
         builder = builder.set_max_row_group_bytes(Some(bytes));
     }
+    if let Some(every) = args.checkpoint_every {
+        builder = builder.set_checkpoint_every(Some(every));
+    }
     if let Some(bytes) = args.page_size {
         builder = builder.set_data_page_size_limit(bytes);
     }

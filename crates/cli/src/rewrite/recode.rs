@@ -112,7 +112,7 @@ impl Recoder {
 
     /// What a batch was shredded to when it was written.
     fn shredded(&mut self, batch: LeafBatch, rows: usize) -> Shredded {
-        let LeafBatch { values, validity, def, rep, entries, dictionary } = batch;
+        let LeafBatch { values, validity, def, rep, entries, dictionary, .. } = batch;
         // In lists, all slots are values.
         let is_nested = self.leaf.max_rep() > 0;
         let values = match &validity {

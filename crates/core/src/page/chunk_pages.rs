@@ -5,7 +5,7 @@ use super::writer::plain_pages_are_believed;
 use crate::meta::ColumnChunk;
 use crate::source::Source;
 use bytes::Bytes;
-use marquetry_base::{Error, Kind, Limits, PageBytes, Result, SLACK};
+use marquetry_base::{Error, Held, Kind, Limits, PageBytes, Result, SLACK};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::Physical;
 use marquetry_encoding::dictionary::Dictionary;
@@ -42,6 +42,9 @@ pub struct ChunkPages {
     window_start: u64,
     /// How far to read ahead of what is needed.
     ahead: u64,
+    window_held: Held,
+    /// What the dictionary takes.
+    dictionary_held: Held,
     /// How many values, nulls included, the chunk should have, and how many the pages passed so far had.
     num_values: u64,
     values_seen: u64,
@@ -55,6 +58,10 @@ pub struct PageMemory {
     decompressor: Decompressor,
     /// For the next decompressed page.
     spare: Vec<u8>,
+    /// What the decompressed page takes, or `spare` after it.
+    page: Held,
+    /// What pages and windows take that values still refer to.
+    lasting: Held,
 }
 
 /// A page's header, and where the page is.
@@ -120,6 +127,8 @@ impl ChunkPages {
             window: Bytes::new(),
             window_start: 0,
             ahead: READ_AHEAD,
+            window_held: Held::default(),
+            dictionary_held: Held::default(),
             num_values,
             values_seen: 0,
             index: 0,
@@ -265,13 +274,22 @@ impl ChunkPages {
 
     /// Takes back the memory of a page that nothing refers to any more, for the next one.
     pub fn recycle(&mut self, page: PageBytes) {
-        if let Some(memory) = page.into_unshared() {
-            self.memory.spare = memory;
+        match page.into_unshared() {
+            Some(memory) => self.memory.spare = memory,
+            None => self.memory.lasting.join(std::mem::take(&mut self.memory.page)),
         }
     }
 
+    /// What pages that were passed take because values that were read refer to them.
+    pub fn take_lasting(&mut self) -> Held {
+        std::mem::take(&mut self.memory.lasting)
+    }
+
     /// What the next chunk can use again.
-    pub fn into_memory(self) -> PageMemory {
+    pub fn into_memory(mut self) -> PageMemory {
+        // Values of the last batch may refer to them.
+        self.memory.lasting.join(self.window_held);
+        self.memory.lasting.join(self.dictionary_held);
         self.memory
     }
 
@@ -285,7 +303,12 @@ impl ChunkPages {
         }
         let stored = self.verified(start)?;
         let bytes = self.decompressed(stored, start.uncompressed_len(), self.codec)?;
-        Dictionary::read(bytes, self.physical, size(header.num_values, "DictionaryPageHeader.num_values")?)
+        let num_values = size(header.num_values, "DictionaryPageHeader.num_values")?;
+        // A string takes 4 bytes of the page at least, and then a view of 16.
+        let factor = if self.physical == Physical::ByteArray { 5 } else { 1 };
+        self.dictionary_held.join(std::mem::take(&mut self.memory.page));
+        self.dictionary_held.join(self.options.limits.memory.hold(bytes.len().saturating_mul(factor))?);
+        Dictionary::read(bytes, self.physical, num_values)
     }
 
     fn data_v1(
@@ -371,6 +394,8 @@ impl ChunkPages {
             }
             return Ok(stored);
         }
+        let more = (len + SLACK).saturating_sub(self.memory.page.bytes());
+        self.memory.page.join(self.options.limits.memory.hold(more)?);
         let mut out = std::mem::take(&mut self.memory.spare);
         self.memory.decompressor.decompress(codec, stored.as_slice(), len, &mut out)?;
         Ok(PageBytes::from(out))
@@ -384,7 +409,13 @@ impl ChunkPages {
             let wanted = self.ahead(offset, len).max(len as u64) + SLACK as u64;
             let there = self.source.len().saturating_sub(offset);
             let read = usize::try_from(wanted.min(there)).unwrap_or(usize::MAX);
-            self.window = self.source.read_at(offset, self.source.at_hand(offset, read).max(len))?;
+            let read = self.source.at_hand(offset, read).max(len);
+            let held = self.options.limits.memory.hold(read)?;
+            let passed = std::mem::replace(&mut self.window, self.source.read_at(offset, read)?);
+            let passed_held = std::mem::replace(&mut self.window_held, held);
+            if !passed.is_unique() {
+                self.memory.lasting.join(passed_held);
+            }
             self.window_start = offset;
         }
         Ok(self.window.slice((offset - self.window_start) as usize..))

@@ -3,7 +3,7 @@
 use super::{Layout, Target};
 use crate::nesting::Slots;
 use crate::select::compacted;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Held, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bits, Shape, Values, compact_bits, compact_levels};
 use std::sync::Arc;
@@ -23,6 +23,10 @@ pub struct LeafBatch {
     pub entries: usize,
     /// The dictionary that `values` are indices into, if keys were asked for and the pages have them.
     pub dictionary: Option<Arc<Dictionary>>,
+    /// What it takes of [`Limits::memory`](marquetry_base::Limits::memory), and the pages that its values refer to.
+    pub held: Held,
+    /// Bytes of strings that were put together by their encoding, as far as `held` has them.
+    pub arenas: usize,
 }
 
 impl LeafBatch {
@@ -40,6 +44,8 @@ impl LeafBatch {
             rep: Vec::new(),
             entries: 0,
             dictionary: None,
+            held: Held::default(),
+            arenas: 0,
         }
     }
 
@@ -53,12 +59,13 @@ impl LeafBatch {
         }
     }
 
-    /// Fails if the batch with `n` more entries takes more than `limit` bytes.
-    pub(super) fn check_room(&self, n: usize, target: &Target, limit: usize) -> Result<()> {
+    /// Fails if the batch with `n` more entries takes more than `limit` bytes, or more than is left of its memory.
+    pub(super) fn check_room(&mut self, n: usize, target: &Target, limit: usize) -> Result<()> {
         let entry = width(target.physical.shape()) + LEVELS;
         let entries = self.entries.saturating_add(n);
         if entries.saturating_mul(entry) <= limit {
-            return Ok(());
+            // A vector that grows is there twice for a moment.
+            return self.held.grow(n.saturating_mul(2 * entry));
         }
         Err(Error::limit(format!(
             "{entries} entries of {entry} bytes in one batch exceed the limit of {limit}; read smaller batches, or \
@@ -112,6 +119,16 @@ impl LeafBatch {
     /// How many slots are null.
     pub fn nulls(&self) -> usize {
         self.validity.as_ref().map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()))
+    }
+
+    /// Takes memory for strings that were put together since it was called last, by an encoding that makes them so.
+    pub(super) fn count_arenas(&mut self) -> Result<()> {
+        if let Values::Bytes(views) = &self.values {
+            let arenas = views.buffers().iter().map(|buffer| buffer.len()).sum::<usize>();
+            self.held.grow(arenas.saturating_sub(self.arenas))?;
+            self.arenas = arenas.max(self.arenas);
+        }
+        Ok(())
     }
 
     /// What was read is all: validity that says nothing is dropped.

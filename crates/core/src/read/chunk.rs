@@ -9,7 +9,7 @@ use crate::page::{ChunkPages, PageMemory, PageOptions, PageStart};
 use crate::schema::Leaf;
 use crate::select::next_one;
 use crate::source::Source;
-use marquetry_base::{Error, PageBytes, Result};
+use marquetry_base::{Budget, Error, PageBytes, Result};
 use marquetry_encoding::dictionary::{Dictionary, Indices};
 use marquetry_encoding::{Bits, Decode, EncodedPage, Joined, Physical, Values, registry};
 use std::ops::Range;
@@ -93,6 +93,7 @@ pub struct ChunkReader {
     /// The open page's memory, to be used again after it.
     memory: Option<PageBytes>,
     scratch: Scratch,
+    budget: Budget,
     /// Whether a row has begun: its first entry must say so.
     pub(super) begun: bool,
     /// The pages to read, if not all, and which of them is next.
@@ -117,6 +118,7 @@ impl ChunkReader {
     ) -> Result<Self> {
         Ok(ChunkReader {
             scratch: Scratch::new(&target, options.limits.batch_bytes),
+            budget: options.limits.memory.clone(),
             pages: ChunkPages::new(source, chunk, options, memory)?,
             target,
             dictionary: None,
@@ -173,6 +175,7 @@ impl ChunkReader {
             self.row += read as u64;
             done += read;
         }
+        out.held.join(self.pages.take_lasting());
         Ok(done)
     }
 
@@ -395,11 +398,12 @@ impl ChunkReader {
 
     fn probe_open(&mut self, rows: u64) -> Result<u64> {
         let mut done = 0;
-        while let Self { page: Some(page), target, scratch, .. } = self
+        while let Self { page: Some(page), target, scratch, budget, .. } = self
             && !page.is_over()
             && (done < rows || target.max_rep > 0)
         {
             let mut out = LeafBatch::of(target);
+            out.held = budget.nothing();
             let left = usize::try_from(rows - done.min(rows)).unwrap_or(usize::MAX);
             let read = match target.max_rep {
                 0 => page.read_flat(PROBED_ROWS.min(left), target, scratch, &mut out),

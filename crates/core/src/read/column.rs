@@ -101,7 +101,7 @@ impl ColumnReader {
 
     /// The rows of several runs, one after the other, which must be there.
     pub fn read_runs(&mut self, runs: &[Run]) -> Result<LeafBatch> {
-        let mut out = LeafBatch::of(&self.target);
+        let mut out = self.empty_batch();
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
         for run in runs {
@@ -151,7 +151,7 @@ impl ColumnReader {
 
     /// An empty batch for this column.
     pub fn empty_batch(&self) -> LeafBatch {
-        LeafBatch::of(&self.target)
+        LeafBatch { held: self.options.limits.memory.nothing(), ..LeafBatch::of(&self.target) }
     }
 
     /// Goes to the first row of `row_group`, which must exist; that one alone is read from now on.

@@ -22,6 +22,8 @@ pub(super) struct OpenPage {
     pub(super) consumed: usize,
     /// The size of the chunk's dictionary, if `values` gives indices into it.
     keys_below: Option<usize>,
+    /// Whether its strings are put together in memory of their own.
+    has_arenas: bool,
     /// Whether byte strings were validated with the dictionary already.
     pub(super) is_validated: bool,
 }
@@ -69,6 +71,7 @@ impl OpenPage {
     ) -> Self {
         OpenPage {
             start,
+            has_arenas: page.encoding == DELTA_BYTE_ARRAY,
             rep: page.rep,
             def: page.def,
             values,
@@ -151,6 +154,9 @@ impl OpenPage {
                 self.def.decode_is_max(block, &mut scratch.levels, validity)?;
             }
             self.decode_slots(first, block, target, scratch, out)?;
+        }
+        if self.has_arenas {
+            out.count_arenas()?;
         }
         out.entries += block;
         self.left -= block;
@@ -271,7 +277,8 @@ impl OpenPage {
         push_slots(def, target, &mut scratch.levels, validity);
         let slots = validity.len() - first;
         self.consumed += n;
-        self.decode_slots(first, slots, target, scratch, out)
+        self.decode_slots(first, slots, target, scratch, out)?;
+        if self.has_arenas { out.count_arenas() } else { Ok(()) }
     }
 
     /// Appends a value or a default for each of the `n` slots whose validity is in `out` from bit `first` on.
@@ -345,6 +352,8 @@ pub(super) fn not_utf8(bytes: &[u8]) -> Error {
 fn of_levels(kind: &str, error: Error) -> Error {
     Error::new(error.kind(), format!("{kind} levels: {}", error.message()))
 }
+
+const DELTA_BYTE_ARRAY: i32 = 7;
 
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
 pub(super) const BLOCK: usize = 2048;

@@ -8,6 +8,7 @@ use arrow_array::*;
 use arrow_buffer::{BooleanBuffer, IntervalDayTime, i256};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{IntervalUnit, TimeUnit};
+use marquetry_base::Held;
 use marquetry_core::nesting::{Field, FieldKind};
 use marquetry_core::read::LeafBatch;
 use proptest::prelude::*;
@@ -348,7 +349,8 @@ fn batch(shredded: &Shredded, field: &Field, max_def: u8) -> LeafBatch {
     }
     let validity = valid.contains(&false).then(|| valid.into_iter().collect());
     let rep = shredded.rep.clone();
-    LeafBatch { values, validity, def, rep, entries: shredded.entries, dictionary: None }
+    let shape = values.shape();
+    LeafBatch { values, validity, def, rep, entries: shredded.entries, ..LeafBatch::new(shape) }
 }
 
 fn leaf_fields<'a>(field: &'a Field, out: &mut Vec<&'a Field>) {
@@ -386,7 +388,8 @@ fn check(data_type: &DataType, rows: usize, cut: usize, nullable: bool, seed: u6
             })
             .collect();
         let mut dictionaries: Vec<_> = batches.iter().map(|_| DictionaryCache::default()).collect();
-        let mut leaves = Leaves { schema: &schema, batches: &mut batches, dictionaries: &mut dictionaries };
+        let (batches, dictionaries, held) = (&mut batches, &mut dictionaries, &mut Held::default());
+        let mut leaves = Leaves { schema: &schema, batches, dictionaries, held };
         let back = assemble(&fields[0], &root, &mut leaves).unwrap();
         assert_eq!(back.data_type(), data_type);
         back.to_data().validate_full().unwrap();

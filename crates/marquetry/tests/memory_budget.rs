@@ -1,0 +1,139 @@
+//! `Limits::memory` is kept: a reader holds no more, whatever the file is, or fails.
+
+use arrow_array::builder::{Int64Builder, ListBuilder};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use bytes::Bytes;
+use marquetry::arrow::ArrowWriter;
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, OnCorrupt, ParquetRecordBatchReaderBuilder};
+use marquetry::basic::{Compression, Encoding, ZstdLevel};
+use marquetry::errors::{Budget, Error, Kind, Limits};
+use marquetry::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use peak_alloc::PeakAlloc;
+use std::sync::Arc;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+const MIB: usize = 1 << 20;
+/// What is not counted: footer, codec contexts, the small things.
+const SLACK: usize = 6 * MIB;
+
+fn written(columns: Vec<(String, ArrayRef)>, properties: WriterPropertiesBuilder) -> Bytes {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties.build())).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap().into()
+}
+
+/// What a read gave, and the most memory that it took besides the file.
+struct Outcome {
+    rows: Result<usize, Error>,
+    peak: usize,
+}
+
+fn read(file: &Bytes, memory: &Budget, batch_size: usize, on_corrupt: OnCorrupt) -> Outcome {
+    let limits = Limits { memory: memory.clone(), ..Limits::default() };
+    let options = ArrowReaderOptions::new().with_limits(limits).with_on_corrupt(on_corrupt);
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options).unwrap();
+    let mut reader = builder.with_batch_size(batch_size).build().unwrap();
+    let mut rows = Ok(0);
+    while let Some(batch) = reader.next_batch() {
+        match (batch, &mut rows) {
+            (Ok(batch), Ok(rows)) => *rows += batch.num_rows(),
+            (Err(error), _) => rows = Err(error),
+            _ => {}
+        }
+    }
+    let peak = MEMORY.peak_usage() - before;
+    drop(reader);
+    assert_eq!(memory.used(), 0, "all is given back");
+    Outcome { rows, peak }
+}
+
+/// Columns of numbers and of texts, as most files are.
+fn honest() -> Bytes {
+    let n = 200_000;
+    let columns = (0..8usize).map(|column| {
+        let array: ArrayRef = match column % 2 {
+            0 => Arc::new(Int64Array::from_iter_values((0..n).map(|i| i * (column as i64 + 1)))),
+            _ => Arc::new(StringArray::from_iter_values(
+                (0..n).map(|i| format!("text {} of {column}", i % 5000)),
+            )),
+        };
+        (format!("c{column}"), array)
+    });
+    written(columns.collect(), WriterProperties::builder())
+}
+
+/// A text of 256 KiB, so often that all of them are 200 MiB, and hardly more than once in the file.
+fn one_text() -> Bytes {
+    let text = "x".repeat(MIB / 4);
+    let texts = StringArray::from_iter_values(std::iter::repeat_n(text.as_str(), 800));
+    written(vec![("text".into(), Arc::new(texts))], WriterProperties::builder().set_compression(zstd()))
+}
+
+/// A row of 4 million elements that are all the same.
+fn one_list() -> Bytes {
+    let mut lists = ListBuilder::new(Int64Builder::new());
+    lists.values().append_value_n(7, 4_000_000);
+    lists.append(true);
+    written(vec![("list".into(), Arc::new(lists.finish()))], WriterProperties::builder())
+}
+
+/// Many columns, each of one page that compresses to nothing.
+fn many_pages() -> Bytes {
+    let zeros: ArrayRef = Arc::new(Int64Array::from_iter_values((0..400_000).map(|i| i & 1)));
+    let properties = WriterProperties::builder()
+        .set_compression(zstd())
+        .set_dictionary_enabled(false)
+        .set_encoding(Encoding::PLAIN)
+        .set_data_page_size_limit(64 * MIB)
+        .set_data_page_row_count_limit(1 << 20);
+    written((0..40).map(|column| (format!("c{column}"), zeros.clone())).collect(), properties)
+}
+
+fn zstd() -> Compression {
+    Compression::ZSTD(ZstdLevel::try_new(1).unwrap())
+}
+
+/// One test: the allocator counts for all threads.
+#[test]
+fn a_budget_is_kept() {
+    let file = honest();
+    for mode in [OnCorrupt::Fail, OnCorrupt::SkipPage] {
+        let free = read(&file, &Budget::default(), 8192, mode);
+        assert_eq!(free.rows.unwrap(), 200_000);
+        for budget in [24 * MIB, 48 * MIB] {
+            let bounded = read(&file, &Budget::of(budget), 8192, mode);
+            println!("honest, {mode:?}: {} of {budget}, {} without a bound", bounded.peak, free.peak);
+            assert_eq!(bounded.rows.unwrap(), 200_000);
+            assert!(bounded.peak <= budget + SLACK);
+        }
+        let starved = read(&file, &Budget::of(MIB / 2), 8192, mode);
+        assert!(starved.peak <= MIB / 2 + SLACK, "{}", starved.peak);
+        if mode == OnCorrupt::Fail {
+            assert_eq!(starved.rows.unwrap_err().kind(), Kind::Limit);
+        }
+    }
+    for (name, file) in [("text", one_text()), ("list", one_list()), ("pages", many_pages())] {
+        let free = read(&file, &Budget::default(), 300, OnCorrupt::Fail);
+        assert!(free.rows.is_ok());
+        for mode in [OnCorrupt::Fail, OnCorrupt::NullPage] {
+            let budget = 32 * MIB;
+            let bounded = read(&file, &Budget::of(budget), 300, mode);
+            println!(
+                "{name}, {mode:?}: {} of {budget}, {} without a bound; {:?}",
+                bounded.peak, free.peak, bounded.rows
+            );
+            assert!(free.peak > budget + 2 * SLACK, "{name} is no danger");
+            assert!(bounded.peak <= budget + SLACK, "{name}: {}", bounded.peak);
+            if mode == OnCorrupt::Fail {
+                let error = bounded.rows.unwrap_err();
+                assert_eq!(error.kind(), Kind::Limit);
+                assert!(error.message().contains("Limits::memory"), "{error}");
+            }
+        }
+    }
+}
