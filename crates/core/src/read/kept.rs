@@ -82,31 +82,19 @@ impl OpenPage {
         scratch: &mut Scratch,
         out: &mut LeafBatch,
     ) -> Result<usize> {
-        let mut begun = 0;
-        while !self.is_over() {
-            if self.consumed == self.pending_rep.len() {
-                self.decode_levels()?;
-            }
-            let (take, starts) = self.entries_of_rows(rows.len() - begun);
+        self.walk_rows(rows.len(), |page, take, begun| {
             let mut row = rows.start + begun;
             let mut entries = Bits::new();
             entries.reserve(take);
-            for &rep in &self.pending_rep[self.consumed..self.consumed + take] {
+            for &rep in &page.pending_rep[page.consumed..page.consumed + take] {
                 if rep == 0 {
                     *is_kept = keep.get(row);
                     row += 1;
                 }
                 entries.push(*is_kept);
             }
-            begun += starts;
-            if take > 0 {
-                self.consume_kept(&entries, target, scratch, out)?;
-            }
-            if self.consumed < self.pending_rep.len() {
-                break;
-            }
-        }
-        Ok(begun)
+            page.consume_kept(&entries, target, scratch, out)
+        })
     }
 
     /// Appends those of the next pending entries whose bit is 1.

@@ -172,16 +172,26 @@ impl OpenPage {
         scratch: &mut Scratch,
         out: &mut LeafBatch,
     ) -> Result<usize> {
+        self.walk_rows(rows, |page, take, _| page.consume(take, target, scratch, out))
+    }
+
+    /// Hands the entries of the next `rows` rows, and of what is open of the current one, to `step`, which must consume
+    /// them: how many are pending of them, and how many of the rows began before. Returns how many rows began.
+    pub(super) fn walk_rows(
+        &mut self,
+        rows: usize,
+        mut step: impl FnMut(&mut Self, usize, usize) -> Result<()>,
+    ) -> Result<usize> {
         let mut begun = 0;
         while !self.is_over() {
             if self.consumed == self.pending_rep.len() {
                 self.decode_levels()?;
             }
             let (take, starts) = self.entries_of_rows(rows - begun);
-            begun += starts;
             if take > 0 {
-                self.consume(take, target, scratch, out)?;
+                step(self, take, begun)?;
             }
+            begun += starts;
             if self.consumed < self.pending_rep.len() {
                 break;
             }
@@ -200,22 +210,13 @@ impl OpenPage {
 
     /// Passes over entries like [`read_nested`](Self::read_nested). Returns how many rows began.
     pub(super) fn skip_nested(&mut self, rows: usize) -> Result<usize> {
-        let mut begun = 0;
-        while !self.is_over() {
-            if self.consumed == self.pending_rep.len() {
-                self.decode_levels()?;
-            }
-            let (take, starts) = self.entries_of_rows(rows - begun);
-            begun += starts;
-            let def = &self.pending_def[self.consumed..self.consumed + take];
-            let values = def.iter().filter(|&&def| def == self.def.max()).count();
-            self.values.skip(values)?;
-            self.consumed += take;
-            if self.consumed < self.pending_rep.len() {
-                break;
-            }
-        }
-        Ok(begun)
+        self.walk_rows(rows, |page, take, _| {
+            let def = &page.pending_def[page.consumed..page.consumed + take];
+            let values = def.iter().filter(|&&def| def == page.def.max()).count();
+            page.values.skip(values)?;
+            page.consumed += take;
+            Ok(())
+        })
     }
 
     /// Whether the next entry begins a row; the page must not be over.

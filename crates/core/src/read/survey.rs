@@ -26,7 +26,8 @@
 //! | `is_compressed` of V2 | the decompressor, or that both sizes are the same |
 //! | dictionary: `num_values`, encoding | the largest index; two names of one encoding |
 //!
-//! What is left decides on nothing: the checksum itself if it is taken for absent, `is_sorted`, statistics.
+//! What is left decides on nothing: the checksum itself if it is taken for absent, `is_sorted`, statistics. One thing is not
+//! seen: in an uncompressed chunk of one V2 page, a wrong length of levels after which levels and values fit as well by chance.
 
 use super::open_page::Rest;
 use super::{ChunkReader, Target};
