@@ -3,6 +3,7 @@
 //! `decode` reads one column a file, one file for each encoding and type; `scan` reads whole TPC-H lineitem files;
 //! `write` writes both;
 //! `filter` reads some rows of a file, found by a condition;
+//! `footer` opens files, wide ones above all;
 //! `sizes` writes files for `sizes.py` to compare, and `codecs` shows what codecs cost.
 //! Absolute speeds drift with the machine from run to run, so the figure to quote is the ratio in one run.
 
@@ -14,6 +15,7 @@ mod columns;
 mod compare;
 mod decode;
 mod filter;
+mod footer;
 mod generate;
 mod mixed;
 mod ours;
@@ -54,6 +56,8 @@ enum Command {
     Sizes(sizes::Options),
     /// Read the rows that a condition wants, a few to all of them, clustered or anywhere
     Filter(filter::Options),
+    /// Open files: decode wide footers, and read one column of thousands
+    Footer(footer::Options),
     /// Write and read the same tables with several codecs, by Marquetry alone
     Codecs(codecs::Options),
 }
@@ -82,6 +86,7 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Write(options) => (&options.common, write::run(options)?),
         Command::Sizes(options) => return sizes::run(options).map(|()| true),
         Command::Filter(options) => return filter::run(options).map(|()| true),
+        Command::Footer(options) => return footer::run(options).map(|()| true),
         Command::Codecs(options) => return codecs::run(options).map(|()| true),
     };
     if rows.is_empty() {
