@@ -98,7 +98,7 @@ fn packing(line: &Line<'_>) {
 }
 
 fn expanding(line: &Line<'_>) {
-    for per_cent in [50, 90, 99] {
+    for per_cent in [10, 50, 90, 99] {
         let validity: Bits = noise().iter().map(|value| value % 100 < per_cent).collect();
         let ones = validity.count_ones(0..N);
         let (mut words, mut longs, mut views, mut bits) = (Vec::new(), Vec::new(), Vec::new(), Bits::new());
@@ -115,6 +115,29 @@ fn expanding(line: &Line<'_>) {
         line(&format!("expand_u128 {per_cent}"), &mut |kernels| {
             views.clear();
             kernels.expand_u128(black_box(&dense_views), &validity, 0, N, &mut views);
+        });
+        let (bytes, keep) = (vec![7u8; N], validity.as_bytes());
+        let (all_words, all_longs, all_views) = (vec![7; N], vec![7; N], vec![7; N]);
+        let mut few = Vec::new();
+        line(&format!("compact_u8 {per_cent}"), &mut |kernels| {
+            few.clear();
+            kernels.compact_u8(black_box(&bytes), keep, 0, &mut few);
+        });
+        line(&format!("compact_u32 {per_cent}"), &mut |kernels| {
+            words.clear();
+            kernels.compact_u32(black_box(&all_words), keep, 0, &mut words);
+        });
+        line(&format!("compact_u64 {per_cent}"), &mut |kernels| {
+            longs.clear();
+            kernels.compact_u64(black_box(&all_longs), keep, 0, &mut longs);
+        });
+        line(&format!("compact_u128 {per_cent}"), &mut |kernels| {
+            views.clear();
+            kernels.compact_u128(black_box(&all_views), keep, 0, &mut views);
+        });
+        line(&format!("compact_bits {per_cent}"), &mut |kernels| {
+            bits.clear();
+            kernels.compact_bits(keep, 0, black_box(keep), 0, N, &mut bits);
         });
         line(&format!("expand_bits {per_cent}"), &mut |kernels| {
             bits.clear();

@@ -3,6 +3,7 @@
 //! Loops that gain by new instructions only are the scalar ones, compiled once more; the others are written out. The
 //! functions check their lengths before they use pointers, so they are safe wherever the CPU has the instructions.
 
+mod compact;
 mod expand;
 mod join;
 mod pack;
@@ -10,6 +11,7 @@ mod split;
 mod sum;
 mod unpack;
 
+use crate::expand::WINDOW;
 use crate::table::Kernels;
 use crate::views::{Survey, survey_scalar};
 use crate::{bits, gather, range};
@@ -35,6 +37,11 @@ pub(crate) const AVX2: Kernels = Kernels {
     expand_u64: expand::expand_u64,
     expand_u128,
     expand_word,
+    compact_u8: compact::compact_u8,
+    compact_u32: compact::compact_u32,
+    compact_u64: compact::compact_u64,
+    compact_u128,
+    compact_word,
     prefix_sum_u32: sum::prefix_sum_u32,
     prefix_sum_u64: sum::prefix_sum_u64,
     min_max_i32,
@@ -58,9 +65,19 @@ fn expand_word(dense: u64, validity: u64) -> u64 {
     _pdep_u64(dense, validity)
 }
 
+#[target_feature(enable = "bmi2")]
+fn compact_word(bits: u64, wanted: u64) -> u64 {
+    _pext_u64(bits, wanted)
+}
+
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn expand_u128(dense: &[u128], validity: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) {
     crate::expand::expand_scalar(dense, validity, first, out);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn compact_u128(values: &[u128], keep: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) -> usize {
+    crate::compact::compact_scalar(values, keep, first, out)
 }
 
 #[target_feature(enable = "avx2")]
@@ -188,4 +205,24 @@ where
 {
     // SAFETY: a reference to 32 bytes, which need not have had a value; the store needs no alignment.
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), vector) }
+}
+
+/// The values of `window` from the one `at` on, which is one of the first 64.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn from<T, const N: usize>(window: &[T; WINDOW], at: usize) -> __m256i
+where
+    [T; N]: Whole,
+{
+    load(window[at % 64..].first_chunk::<N>().expect("a vector more than 64"))
+}
+
+/// Writes `N` values to `window` from the one `at` on, which is one of the first 64.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn fill_at<T, const N: usize>(window: &mut [MaybeUninit<T>; WINDOW], at: usize, vector: __m256i)
+where
+    [T; N]: Whole,
+{
+    fill(window[at % 64..].first_chunk_mut::<N>().expect("a vector more than 64"), vector);
 }

@@ -124,15 +124,11 @@ impl Bits {
         self.clear_tail();
     }
 
-    /// Appends the lowest `n <= 64` bits of `word`, whose other bits are 0.
-    #[inline]
-    pub(crate) fn push_word(&mut self, word: u64, n: usize) {
-        if self.len.is_multiple_of(8) {
-            self.bytes.extend_from_slice(&word.to_le_bytes()[..n.div_ceil(8)]);
-            self.len += n;
-        } else {
-            self.push_packed(&word.to_le_bytes(), 0, n);
-        }
+    /// To append a few bits at a time.
+    pub fn appender(&mut self) -> Appender<'_> {
+        let mut appender = Appender { bits: self, word: 0, fill: 0 };
+        appender.resume();
+        appender
     }
 
     /// Appends one bit for each byte: whether it is at least `threshold`. Levels become validity this way.
@@ -182,6 +178,71 @@ impl Bits {
         if let (Some(last), used @ 1..) = (self.bytes.last_mut(), self.len % 8) {
             *last &= low_mask(used);
         }
+    }
+}
+
+/// Appends bits to [`Bits`] through a word in a register, which is what many short runs need. They are all there when it is
+/// dropped.
+#[derive(Debug)]
+pub struct Appender<'a> {
+    bits: &'a mut Bits,
+    /// The lowest `fill` bits, fewer than 64, are not yet in `bits`, whose last byte is full.
+    word: u64,
+    fill: u32,
+}
+
+impl Appender<'_> {
+    /// Appends the lowest `n <= 64` bits of `word`, whose other bits are 0.
+    #[inline(always)]
+    pub fn push(&mut self, word: u64, n: u32) {
+        debug_assert!(n <= 64 && word & !low_mask64(n as usize) == 0);
+        self.word |= word << self.fill;
+        let fill = self.fill + n;
+        if fill >= 64 {
+            self.bits.bytes.extend_from_slice(&self.word.to_le_bytes());
+            self.bits.len += 64;
+            // What of `word` did not fit; by two shifts, because one by 64 is not defined.
+            self.word = word >> 1 >> (63 - self.fill);
+        }
+        self.fill = fill % 64;
+    }
+
+    /// Appends `n` times the same bit.
+    pub fn push_run(&mut self, bit: bool, n: usize) {
+        self.flush();
+        self.bits.push_run(bit, n);
+        self.resume();
+    }
+
+    /// [`Bits::push_packed`].
+    ///
+    /// # Panics
+    /// As that.
+    pub fn push_packed(&mut self, source: &[u8], first: usize, n: usize) {
+        self.flush();
+        self.bits.push_packed(source, first, n);
+        self.resume();
+    }
+
+    fn flush(&mut self) {
+        let bytes = (self.fill as usize).div_ceil(8);
+        self.bits.bytes.extend_from_slice(&self.word.to_le_bytes()[..bytes]);
+        self.bits.len += self.fill as usize;
+        (self.word, self.fill) = (0, 0);
+    }
+
+    fn resume(&mut self) {
+        if let used @ 1.. = self.bits.len % 8 {
+            self.word = self.bits.bytes.pop().map_or(0, u64::from);
+            self.fill = used as u32;
+            self.bits.len -= used;
+        }
+    }
+}
+
+impl Drop for Appender<'_> {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 
@@ -292,6 +353,30 @@ mod tests {
                     assert_eq!(bits, expected, "{before} before, {n} from {first}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_few_bits_at_a_time() {
+        let source: Bits = (0..3000).map(sample).collect();
+        for before in 0..10 {
+            let mut bits: Bits = (0..before).map(sample).collect();
+            let mut appender = bits.appender();
+            let (mut at, mut step) = (before, 0);
+            while at < 2500 {
+                let n = step * step % 65;
+                appender.push(source.word(at) & low_mask64(n), n as u32);
+                at += n;
+                if step % 11 == 3 {
+                    appender.push_packed(source.as_bytes(), at, step % 100);
+                    at += step % 100;
+                }
+                step += 1;
+            }
+            drop(appender);
+            assert_eq!(bits, (0..at).map(sample).collect());
+            bits.appender().push_run(true, 70);
+            assert_eq!((bits.len(), bits.count_ones(at..at + 70)), (at + 70, 70));
         }
     }
 

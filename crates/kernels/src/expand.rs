@@ -77,6 +77,7 @@ impl Kernels {
     pub fn expand_bits(&self, dense: &Bits, validity: &Bits, first: usize, n: usize, out: &mut Bits) {
         check(dense.len(), 1, validity, first, n);
         out.reserve(n);
+        let mut out = out.appender();
         let mut next = 0;
         for done in (0..n).step_by(64) {
             let take = (n - done).min(64);
@@ -84,7 +85,7 @@ impl Kernels {
             // SAFETY: this CPU has the level of this table.
             let spread = unsafe { (self.expand_word)(dense.word(next), word) };
             next += word.count_ones() as usize;
-            out.push_word(spread, take);
+            out.push(spread, take as u32);
         }
     }
 }
@@ -108,14 +109,16 @@ fn expand<T: Copy>(
 }
 
 /// Goes over the slots by words of validity, whose slots are often all values or all nulls; `mixed` fills those of the
-/// others: it gets the word, the dense values from the next on, and up to 64 slots.
+/// others: it gets the word, the dense values from the next on, more than the word has ones, and its slots.
+///
+/// PERF: all of these are of a size that the compiler knows, so what `mixed` does needs no checks.
 #[inline(always)]
 pub(crate) fn by_words<T: Copy + Default>(
     dense: &[T],
     validity: &[u8],
     first: usize,
     out: &mut [MaybeUninit<T>],
-    mixed: impl Fn(u64, &[T], &mut [MaybeUninit<T>]),
+    mixed: impl Fn(u64, &[T; WINDOW], &mut [MaybeUninit<T>; 64]),
 ) {
     let mut dense = dense;
     let mut first = first;
@@ -128,12 +131,26 @@ pub(crate) fn by_words<T: Copy + Default>(
         } else if ones == 0 {
             slots.fill(MaybeUninit::new(T::default()));
         } else {
-            mixed(word, dense, slots);
+            let mut padded = [T::default(); WINDOW];
+            let window = dense.first_chunk().unwrap_or_else(|| {
+                padded[..dense.len()].copy_from_slice(dense);
+                &padded
+            });
+            if let Some(whole) = slots.first_chunk_mut() {
+                mixed(word, window, whole);
+            } else {
+                let mut whole = [const { MaybeUninit::uninit() }; 64];
+                mixed(word, window, &mut whole);
+                slots.copy_from_slice(&whole[..slots.len()]);
+            }
         }
         dense = later;
         first += slots.len();
     }
 }
+
+/// Values that a word of validity may take, and a vector more.
+pub(crate) const WINDOW: usize = 80;
 
 #[inline(always)]
 pub(crate) fn expand_scalar<T: Copy + Default>(
@@ -144,13 +161,11 @@ pub(crate) fn expand_scalar<T: Copy + Default>(
 ) {
     by_words(dense, validity, first, out, |word, dense, slots| {
         // Without a branch per slot: every slot loads the value that is next, and keeps it if its bit is set.
-        let last = dense[dense.len() - 1];
         let mut next = 0;
         for (i, slot) in slots.iter_mut().enumerate() {
             let bit = (word >> i & 1) as usize;
-            let value = *dense.get(next).unwrap_or(&last);
+            slot.write(if bit == 1 { dense[next % 64] } else { T::default() });
             next += bit;
-            slot.write(if bit == 1 { value } else { T::default() });
         }
     });
 }

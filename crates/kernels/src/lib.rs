@@ -13,6 +13,8 @@ compile_error!("views and packed values are read in place: only little-endian ta
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod bits;
 mod compact;
 mod expand;
@@ -25,7 +27,7 @@ mod table;
 mod unpack;
 mod views;
 
-pub use bits::Bits;
+pub use bits::{Appender, Bits};
 pub use compact::{compact_bits, compact_fixed, compact_u8, compact_u32, compact_u64, compact_u128};
 pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
 pub use gather::{gather, gather_fixed, gather_views, max_u32};

@@ -5,7 +5,7 @@
 //! table there is, because [`Kernels::current`] and [`Kernels::all_available`] hand out no others.
 
 use crate::views::Survey;
-use crate::{bits, expand, gather, pack, range, split, sum, unpack, views};
+use crate::{bits, compact, expand, gather, pack, range, split, sum, unpack, views};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
@@ -16,6 +16,10 @@ pub(crate) type Unpack<T> = unsafe fn(source: &[u8], width: u32, out: &mut [Mayb
 pub(crate) type Pack<T> = unsafe fn(values: &[T], width: u32, out: &mut [MaybeUninit<u8>]);
 /// A loop that spreads `dense` over the slots of `out`, by the bits of `validity` from bit `first` on.
 pub(crate) type Expand<T> = unsafe fn(dense: &[T], validity: &[u8], first: usize, out: &mut [MaybeUninit<T>]);
+/// A loop that moves those of `values` to the front of `out` whose bit is 1, for value `i` bit `first + i` of `keep`; returns
+/// how many. `out` has room for [`compact::SLACK`] values more.
+pub(crate) type Compact<T> =
+    unsafe fn(values: &[T], keep: &[u8], first: usize, out: &mut [MaybeUninit<T>]) -> usize;
 /// A loop that makes values of deltas; returns the last.
 pub(crate) type PrefixSum<T> = unsafe fn(values: &mut [T], before: T, least: T) -> T;
 /// A loop that finds the least and the greatest of words, read as `V`.
@@ -30,7 +34,7 @@ pub(crate) type Join<T, const W: usize> = unsafe fn(streams: [&[u8]; W], out: &m
 /// The inner loops for one level of CPU. All levels do the same; the free functions of this crate use the best one.
 ///
 /// INVARIANT: a table is only reachable on a CPU that has the instructions of its loops, and every loop that is given
-/// an `out` writes all of it.
+/// an `out` writes all of it; one that compacts, as much as it returns.
 pub struct Kernels {
     pub(crate) name: &'static str,
     pub(crate) unpack_u8: Unpack<u8>,
@@ -42,6 +46,12 @@ pub struct Kernels {
     pub(crate) expand_u128: Expand<u128>,
     /// Moves the lowest bits of `dense` to the positions of the ones of `validity`, lowest first.
     pub(crate) expand_word: unsafe fn(dense: u64, validity: u64) -> u64,
+    pub(crate) compact_u8: Compact<u8>,
+    pub(crate) compact_u32: Compact<u32>,
+    pub(crate) compact_u64: Compact<u64>,
+    pub(crate) compact_u128: Compact<u128>,
+    /// Moves the bits of `bits` where `wanted` is 1 to the lowest positions, lowest first.
+    pub(crate) compact_word: unsafe fn(bits: u64, wanted: u64) -> u64,
     pub(crate) prefix_sum_u32: PrefixSum<u32>,
     pub(crate) prefix_sum_u64: PrefixSum<u64>,
     pub(crate) min_max_i32: MinMax<u32, i32>,
@@ -73,6 +83,11 @@ pub(crate) const SCALAR: Kernels = Kernels {
     expand_u64: expand::expand_scalar,
     expand_u128: expand::expand_scalar,
     expand_word: expand::expand_word_scalar,
+    compact_u8: compact::compact_scalar,
+    compact_u32: compact::compact_scalar,
+    compact_u64: compact::compact_scalar,
+    compact_u128: compact::compact_scalar,
+    compact_word: compact::compact_word_scalar,
     prefix_sum_u32: sum::prefix_sum_u32_scalar,
     prefix_sum_u64: sum::prefix_sum_u64_scalar,
     min_max_i32: range::min_max_i32_scalar,
@@ -97,13 +112,15 @@ type Level = (&'static Kernels, fn() -> bool);
 /// All tables, the best first.
 static LEVELS: &[Level] = &[
     #[cfg(target_arch = "x86_64")]
+    (&crate::avx512::AVX512, crate::avx512::is_available),
+    #[cfg(target_arch = "x86_64")]
     (&crate::avx2::AVX2, crate::avx2::is_available),
     (&SCALAR, || true),
 ];
 
 impl Kernels {
     /// The loops that this process uses: the best that the CPU has, or those that the environment variable
-    /// `MARQUETRY_KERNELS` names (`scalar`, `avx2`), if the CPU has them. Decided once.
+    /// `MARQUETRY_KERNELS` names (`scalar`, `avx2`, `avx512`), if the CPU has them. Decided once.
     #[inline]
     pub fn current() -> &'static Kernels {
         static CURRENT: OnceLock<&'static Kernels> = OnceLock::new();

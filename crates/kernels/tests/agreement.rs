@@ -111,6 +111,48 @@ fn expanding() {
 }
 
 #[test]
+fn compacting() {
+    let values = noise(400);
+    let bytes: Vec<u8> = values.iter().map(|&value| value as u8).collect();
+    let words: Vec<u32> = values.iter().map(|&value| value as u32).collect();
+    let views: Vec<u128> = values.iter().map(|&value| u128::from(value) << 40 | 7).collect();
+    for per_cent in [0, 3, 50, 90, 99, 100] {
+        let keep = bits(per_cent, 400);
+        for first in [0, 1, 5, 7, 8, 63, 64, 65] {
+            for n in LENGTHS {
+                let wanted: Vec<usize> = (0..n).filter(|i| keep.get(first + i)).collect();
+                let keep = keep.as_bytes();
+                for kernels in Kernels::all_available() {
+                    let place = format!("{kernels:?}, {per_cent} %, {n} from {first}");
+                    let mut out = vec![1];
+                    kernels.compact_u8(&bytes[..n], keep, first, &mut out);
+                    assert!(out[1..].iter().eq(wanted.iter().map(|&i| &bytes[i])), "{place}");
+
+                    let mut out = vec![1];
+                    kernels.compact_u32(&words[..n], keep, first, &mut out);
+                    assert!(out[1..].iter().eq(wanted.iter().map(|&i| &words[i])), "{place}");
+
+                    let mut out = vec![1];
+                    kernels.compact_u64(&values[..n], keep, first, &mut out);
+                    assert!(out[1..].iter().eq(wanted.iter().map(|&i| &values[i])), "{place}");
+
+                    let mut out = vec![1];
+                    kernels.compact_u128(&views[..n], keep, first, &mut out);
+                    assert!(out[1..].iter().eq(wanted.iter().map(|&i| &views[i])), "{place}");
+
+                    let mut out = bits(50, first % 9);
+                    let mut expected = out.clone();
+                    kernels.compact_bits(&bytes, first, keep, first, n, &mut out);
+                    let bit = |i: usize| bytes[i / 8] >> (i % 8) & 1 == 1;
+                    wanted.iter().for_each(|&i| expected.push(bit(first + i)));
+                    assert_eq!(out, expected, "{place}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn summing() {
     let values = noise(310);
     for n in LENGTHS {

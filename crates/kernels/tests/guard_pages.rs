@@ -97,11 +97,18 @@ fn all_that_takes_values() {
             kernels.expand_u32(memory.copy(&words), &validity, 0, 2 * n, &mut Vec::new());
             kernels.expand_u64(memory.copy(&values[..n]), &validity, 0, 2 * n, &mut Vec::new());
             kernels.expand_u128(memory.copy(&views), &validity, 0, 2 * n, &mut Vec::new());
+            let keep = validity.as_bytes();
+            kernels.compact_u32(memory.copy(&words), keep, 0, &mut Vec::new());
+            kernels.compact_u64(memory.copy(&values[..n]), keep, 0, &mut Vec::new());
+            kernels.compact_u128(memory.copy(&views), keep, 0, &mut Vec::new());
+            kernels.compact_u128(&views, memory.copy(keep), n, &mut Vec::new());
+            kernels.compact_bits(memory.copy(keep), n / 2, keep, 0, n, &mut Bits::new());
             kernels.prefix_sum_u32(memory.copy(&words), 1, 2);
             kernels.prefix_sum_u64(memory.copy(&values[..n]), 1, 2);
             kernels.max_u32(memory.copy(&words));
             let levels: Vec<u8> = words.iter().map(|&word| word as u8).collect();
             kernels.push_at_least(&mut Bits::new(), memory.copy(&levels), 100);
+            kernels.compact_u8(memory.copy(&levels), keep, 0, &mut Vec::new());
             (1..8).for_each(|width| kernels.pack_u8(memory.copy(&levels), width, &mut Vec::new()));
             kernels.split_u32(memory.copy(&words), &mut Vec::new());
             kernels.split_u64(memory.copy(&values[..n]), &mut Vec::new());

@@ -1,6 +1,6 @@
 //! Spreading by a permutation: for each pattern of validity bits a table says which dense lane a slot takes.
 
-use super::{fill, load, store};
+use super::{fill, from, load};
 use crate::expand::by_words;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -8,48 +8,29 @@ use std::mem::MaybeUninit;
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn expand_u32(dense: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
     by_words(dense, validity, first, out, |word, dense, slots| {
-        let (mut word, mut dense) = (word, dense);
-        let (groups, tail) = slots.as_chunks_mut::<8>();
-        for group in groups {
-            let byte = word as u8;
-            fill(group, spread_8(dense, byte));
-            dense = &dense[byte.count_ones() as usize..];
+        let (mut word, mut at) = (word, 0);
+        for group in slots.as_chunks_mut::<8>().0 {
+            let bits = word as u8;
+            let pattern = i64::from_le_bytes(SPREAD_8[bits as usize]);
+            let lanes = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(pattern));
+            fill(group, permuted(from(dense, at), lanes));
+            at += bits.count_ones() as usize;
             word >>= 8;
         }
-        let mut last = [0; 8];
-        store(&mut last, spread_8(dense, word as u8));
-        tail.write_copy_of_slice(&last[..tail.len()]);
     });
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn expand_u64(dense: &[u64], validity: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) {
     by_words(dense, validity, first, out, |word, dense, slots| {
-        let (mut word, mut dense) = (word, dense);
-        let (groups, tail) = slots.as_chunks_mut::<4>();
-        for group in groups {
+        let (mut word, mut at) = (word, 0);
+        for group in slots.as_chunks_mut::<4>().0 {
             let bits = word as usize % 16;
-            fill(group, spread_4(dense, bits));
-            dense = &dense[bits.count_ones() as usize..];
+            fill(group, permuted(from(dense, at), load(&SPREAD_4[bits])));
+            at += bits.count_ones() as usize;
             word >>= 4;
         }
-        let mut last = [0; 4];
-        store(&mut last, spread_4(dense, word as usize % 16));
-        tail.write_copy_of_slice(&last[..tail.len()]);
     });
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn spread_8(dense: &[u32], byte: u8) -> __m256i {
-    let pattern = i64::from_le_bytes(SPREAD_8[byte as usize]);
-    permuted(next(dense), _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(pattern)))
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn spread_4(dense: &[u64], bits: usize) -> __m256i {
-    permuted(next(dense), load(&SPREAD_4[bits]))
 }
 
 /// For each 32-bit lane the lane of `dense` that `pattern` says; 0 where it says [`NULL`].
@@ -58,23 +39,6 @@ fn spread_4(dense: &[u64], bits: usize) -> __m256i {
 fn permuted(dense: __m256i, pattern: __m256i) -> __m256i {
     let lanes = _mm256_permutevar8x32_epi32(dense, pattern);
     _mm256_andnot_si256(_mm256_srai_epi32(pattern, 31), lanes)
-}
-
-/// The next 32 bytes of values; where there are fewer, what is behind them is 0.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn next<T: Copy + Default, const N: usize>(dense: &[T]) -> __m256i
-where
-    [T; N]: super::Whole,
-{
-    match dense.first_chunk::<N>() {
-        Some(whole) => load(whole),
-        None => {
-            let mut padded = [T::default(); N];
-            padded[..dense.len()].copy_from_slice(dense);
-            load(&padded)
-        }
-    }
 }
 
 /// In a pattern: no lane. Negative as a 32-bit number, also when it was widened from a byte.
