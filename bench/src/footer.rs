@@ -176,7 +176,7 @@ fn footer(file: &Bytes) -> Result<Bytes> {
 }
 
 fn our_parse(footer: &Bytes) -> Result<ParquetMetaData> {
-    Ok(ParquetMetaData::parse(footer, &Limits::default())?)
+    Ok(ParquetMetaData::parse(footer.clone(), &Limits::default())?)
 }
 
 fn peer_parse(footer: &Bytes) -> Result<ParquetMetaData60> {
@@ -201,7 +201,7 @@ fn our_facts<'a>(metadata: &'a ParquetMetaData, row_group: usize, column: usize)
     let places = [chunk.column_index_range(), chunk.offset_index_range()];
     let [column_index, offset_index] = places
         .map(|range| range.map_or((None, None), |range| (Some(range.start), Some(range.end - range.start))));
-    let def_levels = chunk.size_statistics().and_then(|sizes| sizes.definition_level_histogram.as_ref());
+    let def_levels = chunk.size_statistics().and_then(|sizes| sizes.definition_level_histogram);
     Ok(Facts {
         path: chunk.leaf().dotted(),
         numbers: [
@@ -221,9 +221,7 @@ fn our_facts<'a>(metadata: &'a ParquetMetaData, row_group: usize, column: usize)
         ],
         encodings: chunk.encodings().iter().fold(0, |set, encoding| set | 1 << encoding.0),
         null_count: statistics.and_then(|statistics| statistics.null_count).map(|count| count as u64),
-        bounds: statistics.map_or([None, None], |statistics| {
-            [statistics.min_value.as_deref(), statistics.max_value.as_deref()]
-        }),
+        bounds: statistics.map_or([None, None], |statistics| [statistics.min_value, statistics.max_value]),
         def_levels: def_levels.map(|counts| counts.iter().sum()),
     })
 }

@@ -15,42 +15,54 @@ use crate::{Error, Result};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
-    bytes: &'a [u8],
-    position: usize,
+    rest: &'a [u8],
+    /// Of all bytes, read or not.
+    len: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at the first of `bytes`.
+    #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Cursor { bytes, position: 0 }
+        Cursor { rest: bytes, len: bytes.len() }
+    }
+
+    /// A cursor at the first of `rest`, which has `position` bytes before it.
+    #[inline]
+    pub fn behind(position: usize, rest: &'a [u8]) -> Self {
+        Cursor { rest, len: position.saturating_add(rest.len()) }
     }
 
     /// How many bytes were read.
+    #[inline]
     pub fn position(&self) -> usize {
-        self.position
+        self.len - self.rest.len()
     }
 
     /// How many bytes are left.
+    #[inline]
     pub fn remaining(&self) -> usize {
-        self.bytes.len() - self.position
+        self.rest.len()
     }
 
     /// Whether every byte was read.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.remaining() == 0
+        self.rest.is_empty()
     }
 
     /// The bytes not yet read.
+    #[inline]
     pub fn rest(&self) -> &'a [u8] {
-        &self.bytes[self.position..]
+        self.rest
     }
 
     /// The next `n` bytes.
     #[inline]
     pub fn take(&mut self, n: usize) -> Result<&'a [u8]> {
-        match self.rest().get(..n) {
-            Some(taken) => {
-                self.position += n;
+        match self.rest.split_at_checked(n) {
+            Some((taken, rest)) => {
+                self.rest = rest;
                 Ok(taken)
             }
             None => Err(self.short(n)),
@@ -65,9 +77,9 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        match self.rest().first_chunk::<N>() {
-            Some(array) => {
-                self.position += N;
+        match self.rest.split_first_chunk::<N>() {
+            Some((array, rest)) => {
+                self.rest = rest;
                 Ok(*array)
             }
             None => Err(self.short(N)),
@@ -101,6 +113,58 @@ impl<'a> Cursor<'a> {
     /// An unsigned LEB128 varint of at most 64 bits.
     #[inline]
     pub fn uleb128(&mut self) -> Result<u64> {
+        match self.rest {
+            [byte @ 0..0x80, rest @ ..] => {
+                self.rest = rest;
+                Ok(u64::from(*byte))
+            }
+            _ => self.long_uleb128(),
+        }
+    }
+
+    /// A varint of several bytes, or none at all. PERF: up to eight are put together without a branch for each.
+    fn long_uleb128(&mut self) -> Result<u64> {
+        let Some((word, ends)) = self.varint_word() else {
+            return self.bytewise_uleb128();
+        };
+        // All bits up to the first byte that ends the varint.
+        let word = word & (ends ^ (ends - 1));
+        // From 8 times 7 bits to 4 times 14, 2 times 28, and 56.
+        let pairs = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
+        let quads = (pairs & 0x0000_3fff_0000_3fff) | ((pairs & 0x3fff_0000_3fff_0000) >> 2);
+        Ok((quads & 0x0fff_ffff) | ((quads >> 32 & 0x0fff_ffff) << 28))
+    }
+
+    /// Passes over a varint; fails if [`uleb128`](Self::uleb128) would.
+    #[inline]
+    pub fn skip_uleb128(&mut self) -> Result<()> {
+        match self.rest {
+            [0..0x80, rest @ ..] => {
+                self.rest = rest;
+                Ok(())
+            }
+            _ => match self.varint_word() {
+                Some(_) => Ok(()),
+                None => self.bytewise_uleb128().map(|_| ()),
+            },
+        }
+    }
+
+    /// Passes over a varint that ends within the next eight bytes, if these are there. Gives them, and the top bits of
+    /// those that a varint ends with.
+    #[inline]
+    fn varint_word(&mut self) -> Option<(u64, u64)> {
+        let word = u64::from_le_bytes(*self.rest.first_chunk()?);
+        let ends = !word & 0x8080_8080_8080_8080;
+        if ends == 0 {
+            return None;
+        }
+        self.rest = &self.rest[ends.trailing_zeros() as usize / 8 + 1..];
+        Some((word, ends))
+    }
+
+    #[cold]
+    fn bytewise_uleb128(&mut self) -> Result<u64> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.u8()?;
@@ -113,7 +177,7 @@ impl<'a> Cursor<'a> {
                 return Ok(value);
             }
         }
-        Err(Error::corrupt("varint longer than 64 bits").at(self.position as u64))
+        Err(Error::corrupt("varint longer than 64 bits").at(self.position() as u64))
     }
 
     /// A zigzag varint: 0, -1, 1, -2, 2 are stored as 0, 1, 2, 3, 4.
@@ -125,7 +189,8 @@ impl<'a> Cursor<'a> {
 
     #[cold]
     fn short(&self, wanted: usize) -> Error {
-        Error::truncated(format!("{wanted} bytes wanted, {} left", self.remaining())).at(self.position as u64)
+        Error::truncated(format!("{wanted} bytes wanted, {} left", self.remaining()))
+            .at(self.position() as u64)
     }
 }
 
@@ -142,6 +207,31 @@ mod tests {
         assert!(Cursor::new(&longest).uleb128().is_err());
         assert!(Cursor::new(&[0x80; 11]).uleb128().is_err());
         assert!(Cursor::new(&[0x80]).uleb128().is_err());
+    }
+
+    #[test]
+    fn varints_of_any_length_and_with_anything_behind_them() {
+        for len in 1..=10 {
+            for pattern in [0u64, u64::MAX, 0x0123_4567_89ab_cdef, 0x8000_0000_0000_0001] {
+                let value = if len == 10 { pattern | 1 << 63 } else { pattern & ((1 << (7 * len)) - 1) };
+                // Padded to `len` bytes where fewer would do.
+                let byte = |i: usize| (value >> (7 * i)) as u8 & 0x7f | if i + 1 < len { 0x80 } else { 0 };
+                let varint: Vec<u8> = (0..len).map(byte).collect();
+                for behind in [&[][..], &[0xff; 9], &[0; 9], &[0x7f, 0x80]] {
+                    let bytes = [&varint, behind].concat();
+                    let mut cursor = Cursor::new(&bytes);
+                    assert_eq!(cursor.uleb128().unwrap(), value);
+                    assert_eq!(cursor.position(), len);
+                    let mut cursor = Cursor::new(&bytes);
+                    cursor.skip_uleb128().unwrap();
+                    assert_eq!(cursor.position(), len);
+                }
+                for end in 0..len {
+                    assert!(Cursor::new(&varint[..end]).uleb128().is_err());
+                    assert!(Cursor::new(&varint[..end]).skip_uleb128().is_err());
+                }
+            }
+        }
     }
 
     #[test]

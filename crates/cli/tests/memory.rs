@@ -40,7 +40,7 @@ fn example() -> PathBuf {
 fn write_repeated(from: &Path, to: &Path) {
     let mut bytes = std::fs::read(from).unwrap();
     let file = marquetry::open(from).unwrap();
-    let mut footer: FileMetaData = file.metadata().thrift().clone();
+    let mut footer: FileMetaData = file.metadata().to_thrift().unwrap();
     let once = footer.row_groups.clone();
     footer.row_groups = std::iter::repeat_n(once, TIMES).flatten().collect();
     footer.num_rows *= TIMES as i64;

@@ -161,7 +161,7 @@ impl<'a> Search<'a> {
         if checksum.is_some_and(|checksum| checksum != crc32fast::hash(&footer)) {
             return Ok(None);
         }
-        let metadata = match ParquetMetaData::parse(&footer, self.limits) {
+        let metadata = match ParquetMetaData::parse(footer, self.limits) {
             Ok(metadata) => metadata.with_data_end(start),
             Err(error) if error.kind() == Kind::Io => return Err(error),
             Err(_) => return Ok(None),
@@ -244,7 +244,7 @@ impl<'a> Search<'a> {
 fn chunks_are_before(metadata: &ParquetMetaData, footer: u64) -> bool {
     metadata.row_groups().flat_map(|group| group.columns()).all(|chunk| match chunk {
         Ok(chunk) => {
-            chunk.file_path().is_none_or(str::is_empty)
+            chunk.file_path().is_none_or(|path| path.is_empty())
                 && chunk.byte_range().is_ok_and(|range| range.end <= footer)
         }
         Err(error) => error.kind() == Kind::Key,

@@ -1,17 +1,29 @@
 //! The footer's contents, through accessors: file, row groups, column chunks.
+//!
+//! The bytes of the footer are kept. Where its column chunks are is found out when it is parsed; what one says is read
+//! from there whenever it is asked for, so that one column of thousands costs what one column does.
+
+mod order;
 
 use crate::schema::{Leaf, Schema, physical_type};
+use bytes::Bytes;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_format as format;
+use order::Order;
+use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a footer says.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone)]
 pub struct ParquetMetaData {
-    thrift: format::FileMetaData,
+    footer: Bytes,
+    outline: format::Outline,
     schema: Arc<Schema>,
+    /// For each row group where the chunks of which columns are, once there was one that is not at its place.
+    orders: Vec<OnceLock<Order>>,
     /// Where the footer begins in the file, if it was read from one: pages are before it.
     data_end: Option<u64>,
 }
@@ -26,23 +38,35 @@ pub struct RowGroup<'a> {
 /// What a footer says of one column chunk.
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnChunk<'a> {
-    thrift: &'a format::ColumnChunk,
-    meta: &'a format::ColumnMetaData,
+    chunk: format::ChunkView<'a>,
+    meta: format::MetaView<'a>,
     leaf: &'a Leaf,
     data_end: Option<u64>,
     created_by: Option<&'a str>,
 }
 
 impl ParquetMetaData {
-    /// Decodes a footer: the bytes between the last page and the length before the closing magic.
-    pub fn parse(footer: &[u8], limits: &Limits) -> Result<Self> {
-        Self::from_thrift(format::parse_metadata(footer, limits)?, limits)
+    /// Parses a footer: the bytes between the last page and the length before the closing magic.
+    ///
+    /// What a column chunk says is looked at when it is asked for, not before; errors in it come up then.
+    pub fn parse(footer: impl Into<Bytes>, limits: &Limits) -> Result<Self> {
+        let footer = footer.into();
+        let outline = format::Outline::parse(&footer, limits)?;
+        let schema = Arc::new(Schema::from_thrift(&outline.head.schema, limits)?);
+        let orders = vec![OnceLock::new(); outline.row_groups.len()];
+        Ok(ParquetMetaData { footer, outline, schema, orders, data_end: None })
     }
 
-    /// Builds the schema of a decoded footer.
+    /// Takes a footer that is not in a file.
     pub fn from_thrift(thrift: format::FileMetaData, limits: &Limits) -> Result<Self> {
-        let schema = Arc::new(Schema::from_thrift(&thrift.schema, limits)?);
-        Ok(ParquetMetaData { thrift, schema, data_end: None })
+        let mut w = format::Writer::new();
+        thrift.write(&mut w);
+        ParquetMetaData::written(w.finish(), limits)
+    }
+
+    /// Takes a footer that was written here, however long it has become.
+    pub(crate) fn written(footer: Vec<u8>, limits: &Limits) -> Result<Self> {
+        ParquetMetaData::parse(footer, &Limits { footer_bytes: usize::MAX, ..limits.clone() })
     }
 
     /// Says where the footer begins in its file.
@@ -69,12 +93,12 @@ impl ParquetMetaData {
 
     /// The total that the footer itself has, right or wrong.
     pub fn declared_rows(&self) -> i64 {
-        self.thrift.num_rows
+        self.head().num_rows
     }
 
     /// How many row groups.
     pub fn num_row_groups(&self) -> usize {
-        self.thrift.row_groups.len()
+        self.outline.row_groups.len()
     }
 
     /// Row group `index`.
@@ -93,17 +117,17 @@ impl ParquetMetaData {
 
     /// The writer, as it names itself.
     pub fn created_by(&self) -> Option<&str> {
-        self.thrift.created_by.as_deref()
+        self.head().created_by.as_deref()
     }
 
     /// The format version that the writer claims: 1 or 2; it decides nothing.
     pub fn version(&self) -> i32 {
-        self.thrift.version
+        self.head().version
     }
 
     /// The file's key-value metadata.
     pub fn key_value_metadata(&self) -> &[format::KeyValue] {
-        self.thrift.key_value_metadata.as_deref().unwrap_or_default()
+        self.head().key_value_metadata.as_deref().unwrap_or_default()
     }
 
     /// The value of a key in the file's metadata.
@@ -113,12 +137,32 @@ impl ParquetMetaData {
 
     /// How the bounds of each column are ordered, if the file says.
     pub fn column_orders(&self) -> Option<&[format::ColumnOrder]> {
-        self.thrift.column_orders.as_deref()
+        self.head().column_orders.as_deref()
     }
 
-    /// The footer as it is in the file.
-    pub fn thrift(&self) -> &format::FileMetaData {
-        &self.thrift
+    /// Everything that the footer says, but for the row groups: it has none.
+    pub fn head(&self) -> &format::FileMetaData {
+        &self.outline.head
+    }
+
+    /// The whole footer. Fails if any column chunk cannot be read.
+    pub fn to_thrift(&self) -> Result<format::FileMetaData> {
+        let groups = self.row_groups().map(RowGroup::to_thrift).collect::<Result<_>>()?;
+        Ok(format::FileMetaData { row_groups: groups, ..self.head().clone() })
+    }
+}
+
+/// Those of the same bytes at the same place are equal.
+impl PartialEq for ParquetMetaData {
+    fn eq(&self, other: &Self) -> bool {
+        self.footer == other.footer && self.data_end == other.data_end
+    }
+}
+
+impl fmt::Debug for ParquetMetaData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { outline, data_end, .. } = self;
+        f.debug_struct("ParquetMetaData").field("outline", outline).field("data_end", data_end).finish()
     }
 }
 
@@ -130,12 +174,12 @@ impl<'a> RowGroup<'a> {
 
     /// How many rows; a negative number counts as none.
     pub fn num_rows(self) -> u64 {
-        u64::try_from(self.thrift().num_rows).unwrap_or(0)
+        u64::try_from(self.head().num_rows).unwrap_or(0)
     }
 
     /// How many column chunks.
     pub fn num_columns(self) -> usize {
-        self.thrift().columns.len()
+        self.outline().num_columns()
     }
 
     /// The chunk of column `i` of the schema.
@@ -147,44 +191,54 @@ impl<'a> RowGroup<'a> {
     /// If the schema has no column `i`.
     pub fn column(self, i: usize) -> Result<ColumnChunk<'a>> {
         let leaf = self.metadata.schema.column(i);
-        let thrift = self.chunk_of(i, leaf).ok_or_else(|| {
-            let (chunks, columns) = (self.num_columns(), self.metadata.schema.num_columns());
-            Error::corrupt(format!("no chunk of the column among {chunks}, the schema has {columns} columns"))
-                .in_column(leaf.dotted().clone())
-                .in_row_group(self.index)
-        })?;
         let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(self.index);
-        let encrypted = thrift.crypto_metadata.is_some() || thrift.encrypted_column_metadata.is_some();
-        match &thrift.meta_data {
+        let chunk = self.chunk_of(i, leaf).map_err(place)?.ok_or_else(|| {
+            let (chunks, columns) = (self.num_columns(), self.metadata.schema.num_columns());
+            place(Error::corrupt(format!(
+                "no chunk of the column among {chunks}, the schema has {columns} columns"
+            )))
+        })?;
+        match chunk.meta_data {
             Some(meta) if meta.type_ == physical_type(leaf.physical()) => {
                 let (data_end, created_by) = (self.metadata.data_end, self.metadata.created_by());
-                Ok(ColumnChunk { thrift, meta, leaf, data_end, created_by })
+                Ok(ColumnChunk { chunk, meta, leaf, data_end, created_by })
             }
             Some(meta) => Err(place(Error::corrupt(format!(
                 "the column chunk is {}, the schema says {}",
                 meta.type_,
                 leaf.physical()
             )))),
-            None if encrypted => Err(place(Error::key("the column is encrypted, and no key was given"))),
+            None if chunk.has_crypto_metadata || chunk.has_encrypted_metadata => {
+                Err(place(Error::key("the column is encrypted, and no key was given")))
+            }
             None => Err(place(Error::corrupt("the column chunk has no metadata"))),
         }
     }
 
     /// The chunk of column `i`: the one at its place, unless the paths say that chunks stand in another order.
-    fn chunk_of(self, i: usize, leaf: &Leaf) -> Option<&'a format::ColumnChunk> {
-        let path_of = |chunk: &'a format::ColumnChunk| {
-            Some(&chunk.meta_data.as_ref()?.path_in_schema).filter(|path| !path.is_empty())
-        };
-        let chunks = &self.thrift().columns;
-        let at_its_place = chunks.get(i);
+    fn chunk_of(self, i: usize, leaf: &Leaf) -> Result<Option<format::ChunkView<'a>>> {
+        let at_its_place = (i < self.num_columns()).then(|| self.chunk(i)).transpose()?;
         // QUIRK: paths may be absent, and a few writers get them wrong: then the place decides.
-        if at_its_place.is_some_and(|chunk| path_of(chunk).is_none_or(|path| path == leaf.path())) {
-            return at_its_place;
+        if at_its_place
+            .is_some_and(|chunk| order::path_of(&chunk).is_none_or(|path| order::is_path(path, leaf)))
+        {
+            return Ok(at_its_place);
         }
-        chunks
-            .iter()
-            .find(|chunk| path_of(chunk).is_some_and(|path| path == leaf.path()))
-            .or_else(|| at_its_place.filter(|_| chunks.len() == self.metadata.schema.num_columns()))
+        let order = self.metadata.orders[self.index]
+            .get_or_init(|| Order::of((0..self.num_columns()).map(|number| self.chunk(number))));
+        for number in order.candidates(leaf) {
+            let chunk = self.chunk(number)?;
+            if order::path_of(&chunk).is_some_and(|path| order::is_path(path, leaf)) {
+                return Ok(Some(chunk));
+            }
+        }
+        Ok(at_its_place.filter(|_| self.num_columns() == self.metadata.schema.num_columns()))
+    }
+
+    /// The chunk at place `number` of the row group.
+    fn chunk(self, number: usize) -> Result<format::ChunkView<'a>> {
+        let ParquetMetaData { footer, outline, data_end, .. } = self.metadata;
+        outline.chunk(footer, self.index, number).map_err(|error| in_footer(error, *data_end))
     }
 
     /// All column chunks, in the order of the schema's columns.
@@ -194,124 +248,193 @@ impl<'a> RowGroup<'a> {
 
     /// Bytes of all pages before compression, as the footer says.
     pub fn total_byte_size(self) -> i64 {
-        self.thrift().total_byte_size
+        self.head().total_byte_size
     }
 
     /// How rows are sorted, if the writer says.
     pub fn sorting_columns(self) -> &'a [format::SortingColumn] {
-        self.thrift().sorting_columns.as_deref().unwrap_or_default()
+        self.head().sorting_columns.as_deref().unwrap_or_default()
     }
 
-    fn thrift(self) -> &'a format::RowGroup {
-        &self.metadata.thrift.row_groups[self.index]
+    /// The path that the chunk at place `number` of the row group says it has; no names if it does not say. `None` if there
+    /// is no such chunk, or it has no metadata that can be read.
+    pub fn path_at(self, number: usize) -> Option<Vec<String>> {
+        let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
+        let names = chunk.meta_data?.path_in_schema.iter();
+        Some(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
+    /// Everything that the footer says of the row group, but for the column chunks: it has none.
+    pub fn head(self) -> &'a format::RowGroup {
+        &self.outline().head
+    }
+
+    /// The row group as it is in the footer. Fails if any column chunk cannot be read.
+    pub fn to_thrift(self) -> Result<format::RowGroup> {
+        let chunk = |number| {
+            let chunk = self.chunk(number).and_then(|chunk| chunk.to_chunk());
+            chunk.map_err(|error| error.in_row_group(self.index))
+        };
+        let columns = (0..self.num_columns()).map(chunk).collect::<Result<_>>()?;
+        Ok(format::RowGroup { columns, ..self.head().clone() })
+    }
+
+    fn outline(self) -> &'a format::RowGroupOutline {
+        &self.metadata.outline.row_groups[self.index]
     }
 }
 
 impl<'a> ColumnChunk<'a> {
     /// The column.
+    #[inline]
     pub fn leaf(self) -> &'a Leaf {
         self.leaf
     }
 
     /// The codec's code and name, known or not.
+    #[inline]
     pub fn compression(self) -> format::CompressionCodec {
         self.meta.codec
     }
 
     /// The codec; fails if it is unknown.
+    #[inline]
     pub fn codec(self) -> Result<Codec> {
         Codec::from_code(self.meta.codec.0)
             .ok_or_else(|| Error::unsupported(format!("compression codec {}", self.meta.codec)))
     }
 
     /// The encodings that occur, as the footer says.
-    pub fn encodings(self) -> &'a [format::Encoding] {
-        &self.meta.encodings
+    #[inline]
+    pub fn encodings(self) -> format::Elements<'a, format::Encoding> {
+        self.meta.encodings
     }
 
     /// How many values, nulls included.
+    #[inline]
     pub fn num_values(self) -> i64 {
         self.meta.num_values
     }
 
     /// Bytes of its pages as stored.
+    #[inline]
     pub fn compressed_size(self) -> i64 {
         self.meta.total_compressed_size
     }
 
     /// Bytes of its pages before compression.
+    #[inline]
     pub fn uncompressed_size(self) -> i64 {
         self.meta.total_uncompressed_size
     }
 
     /// Where its dictionary page is, if the footer says.
+    #[inline]
     pub fn dictionary_page_offset(self) -> Option<i64> {
         self.meta.dictionary_page_offset
     }
 
     /// Where its first data page is.
+    #[inline]
     pub fn data_page_offset(self) -> i64 {
         self.meta.data_page_offset
     }
 
     /// Minimum, maximum and counts.
-    pub fn statistics(self) -> Option<&'a format::Statistics> {
-        self.meta.statistics.as_ref()
+    #[inline]
+    pub fn statistics(self) -> Option<format::Statistics<&'a [u8]>> {
+        self.meta.statistics
     }
 
     /// Sizes and level histograms.
-    pub fn size_statistics(self) -> Option<&'a format::SizeStatistics> {
-        self.meta.size_statistics.as_ref()
+    #[inline]
+    pub fn size_statistics(self) -> Option<format::SizeStatistics> {
+        self.meta.size_statistics()
     }
 
     /// How many pages there are of each kind and encoding, if the writer says.
-    pub fn encoding_stats(self) -> Option<&'a [format::PageEncodingStats]> {
-        self.meta.encoding_stats.as_deref()
+    #[inline]
+    pub fn encoding_stats(self) -> Option<format::Elements<'a, format::PageEncodingStats>> {
+        self.meta.encoding_stats
     }
 
     /// Where the column index is.
+    #[inline]
     pub fn column_index_range(self) -> Option<Range<u64>> {
-        range(self.thrift.column_index_offset?, i64::from(self.thrift.column_index_length?))
+        range(self.chunk.column_index_offset?, i64::from(self.chunk.column_index_length?))
     }
 
     /// Where the offset index is.
+    #[inline]
     pub fn offset_index_range(self) -> Option<Range<u64>> {
-        range(self.thrift.offset_index_offset?, i64::from(self.thrift.offset_index_length?))
+        range(self.chunk.offset_index_offset?, i64::from(self.chunk.offset_index_length?))
+    }
+
+    /// Where the footer says that the column index is, and how long: signed, as it is there.
+    #[inline]
+    pub(crate) fn column_index(self) -> (Option<i64>, Option<i32>) {
+        (self.chunk.column_index_offset, self.chunk.column_index_length)
+    }
+
+    /// Where the footer says that the offset index is, and how long: signed, as it is there.
+    #[inline]
+    pub(crate) fn offset_index(self) -> (Option<i64>, Option<i32>) {
+        (self.chunk.offset_index_offset, self.chunk.offset_index_length)
+    }
+
+    /// Where the footer says that the bloom filter is: signed, as it is there.
+    #[inline]
+    pub(crate) fn signed_bloom_filter_offset(self) -> Option<i64> {
+        self.meta.bloom_filter_offset
     }
 
     /// Where the bloom filter begins.
+    #[inline]
     pub fn bloom_filter_offset(self) -> Option<u64> {
         u64::try_from(self.meta.bloom_filter_offset?).ok()
     }
 
     /// How many bytes the bloom filter takes, header included, if the writer says.
+    #[inline]
     pub fn bloom_filter_length(self) -> Option<i32> {
         self.meta.bloom_filter_length
     }
 
     /// Another file that the pages are in: summary files only.
-    pub fn file_path(self) -> Option<&'a str> {
-        self.thrift.file_path.as_deref()
+    #[inline]
+    pub fn file_path(self) -> Option<Cow<'a, str>> {
+        self.chunk.file_path.map(String::from_utf8_lossy)
     }
 
     /// Where the footer begins in the file, if it was read from one.
+    #[inline]
     pub fn data_end(self) -> Option<u64> {
         self.data_end
     }
 
     /// The writer of the file, as it names itself.
+    #[inline]
     pub fn created_by(self) -> Option<&'a str> {
         self.created_by
     }
 
     /// Whether the pages are encrypted.
+    #[inline]
     pub fn is_encrypted(self) -> bool {
-        self.thrift.crypto_metadata.is_some()
+        self.chunk.has_crypto_metadata
     }
 
     /// The chunk as it is in the footer.
-    pub fn thrift(self) -> &'a format::ColumnChunk {
-        self.thrift
+    #[inline]
+    pub fn to_thrift(self) -> Result<format::ColumnChunk> {
+        self.chunk.to_chunk()
+    }
+
+    /// What the footer says of the pages, as it is there.
+    #[inline]
+    pub fn meta_data(self) -> Result<format::ColumnMetaData> {
+        let meta = self.to_thrift()?.meta_data;
+        meta.ok_or_else(|| Error::corrupt("the column chunk has no metadata"))
     }
 
     /// Where its pages are: from the first page, dictionary or data, as many bytes as the footer says.
@@ -319,6 +442,7 @@ impl<'a> ColumnChunk<'a> {
     /// QUIRK: `dictionary_page_offset` may be absent or 0 although there is a dictionary page; it then stands at
     /// `data_page_offset`. `file_offset` is unreliable and never used. QUIRK: old parquet-mr forgets the dictionary
     /// page's header in the size, so the end is a hint: the number of values decides when the chunk is over.
+    #[inline]
     pub fn byte_range(self) -> Result<Range<u64>> {
         let data = self.meta.data_page_offset;
         let first = match self.meta.dictionary_page_offset {
@@ -330,6 +454,20 @@ impl<'a> ColumnChunk<'a> {
             .ok_or_else(|| {
                 Error::corrupt(format!("pages at byte {first}, {} bytes", self.meta.total_compressed_size))
             })
+    }
+}
+
+/// An error in a footer that begins at `data_end`: says that it is there, and where in the file.
+pub(crate) fn in_footer(error: Error, data_end: Option<u64>) -> Error {
+    let framed = Error::new(error.kind(), format!("footer: {}", error.message()));
+    let framed = match (error.place().offset, data_end) {
+        (Some(offset), Some(start)) => framed.at(start.saturating_add(offset)),
+        (None, Some(start)) => framed.at(start),
+        (_, None) => framed,
+    };
+    match &error.place().column {
+        Some(column) => framed.in_column(column.clone()),
+        None => framed,
     }
 }
 

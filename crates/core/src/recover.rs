@@ -249,7 +249,7 @@ impl<'a> Search<'a> {
             Err(error) => return Err(error),
         };
         let Some(CheckpointFound { metadata, footer, end, evidence }) = found else { return Ok(false) };
-        let thrift = metadata.thrift();
+        let head = metadata.head();
         let (why, confidence) = match evidence {
             Evidence::End => ("it is at the end", Confidence::Exact),
             Evidence::Checkpoint => {
@@ -260,10 +260,10 @@ impl<'a> Search<'a> {
         };
         self.report.decide(format!("the footer at byte {}", footer.start + self.base), why, confidence);
         self.report.schema = Some(SchemaOrigin::Footer);
-        self.schema = Some(thrift.schema.clone());
-        self.created_by = thrift.created_by.clone();
-        self.column_orders = thrift.column_orders.clone();
-        self.key_values = thrift.key_value_metadata.clone().unwrap_or_default();
+        self.schema = Some(head.schema.clone());
+        self.created_by = head.created_by.clone();
+        self.column_orders = head.column_orders.clone();
+        self.key_values = head.key_value_metadata.clone().unwrap_or_default();
         self.unknown = self.check_groups(&Arc::new(metadata), footer.start)?;
         if end < self.window.source.len() {
             self.unknown.push(end..self.window.source.len());

@@ -186,7 +186,11 @@ fn checksums_and_offset_indexes_are_added() {
 fn file_of(copy: &Bytes, like: &File) -> File {
     let metadata = metadata(copy);
     let end = metadata.row_group(0).column(0).unwrap().data_end().unwrap() as usize;
-    File { bytes: copy[..end].to_vec(), metadata: metadata.thrift().clone(), offsets: like.offsets.clone() }
+    File {
+        bytes: copy[..end].to_vec(),
+        metadata: metadata.to_thrift().unwrap(),
+        offsets: like.offsets.clone(),
+    }
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl SortingColumn {
 }
 
 /// How many pages of a kind have an encoding.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageEncodingStats {
     /// The kind.
     pub page_type: PageType,

@@ -29,6 +29,16 @@ pub struct FileMetaData {
 impl FileMetaData {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let (mut out, row_groups) = FileMetaData::read_around(r, RowGroup::read)?;
+        out.row_groups = row_groups;
+        Ok(out)
+    }
+
+    /// Reads the struct but for its row groups, each of which `read` reads.
+    pub(crate) fn read_around<'a, G>(
+        r: &mut Reader<'a>,
+        mut read: impl FnMut(&mut Reader<'a>) -> Result<G>,
+    ) -> Result<(Self, Vec<G>)> {
         let mut schema = None;
         let mut version = Default::default();
         let mut num_rows = Default::default();
@@ -46,7 +56,7 @@ impl FileMetaData {
                 }
                 (3, Wire::INT) => num_rows = r.i64()?,
                 (4, Wire::List) => {
-                    row_groups = r.list(Wire::Struct, RowGroup::read)?;
+                    row_groups = r.list(Wire::Struct, &mut read)?;
                 }
                 (5, Wire::List) => {
                     key_value_metadata = r.list(Wire::Struct, KeyValue::read)?;
@@ -61,17 +71,20 @@ impl FileMetaData {
             }
             Ok(())
         })?;
-        Ok(Self {
+        let schema = schema.ok_or_else(|| r.missing("FileMetaData.schema"))?;
+        let row_groups = row_groups.ok_or_else(|| r.missing("FileMetaData.row_groups"))?;
+        let out = Self {
             version,
-            schema: schema.ok_or_else(|| r.missing("FileMetaData.schema"))?,
+            schema,
             num_rows,
-            row_groups: row_groups.ok_or_else(|| r.missing("FileMetaData.row_groups"))?,
+            row_groups: Vec::new(),
             key_value_metadata,
             created_by,
             column_orders,
             encryption_algorithm,
             footer_signing_key_metadata,
-        })
+        };
+        Ok((out, row_groups))
     }
 
     /// Writes the struct.

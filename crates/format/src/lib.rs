@@ -8,12 +8,14 @@
 #![forbid(unsafe_code)]
 
 mod bloom_filter;
+mod chunk_view;
 mod column_chunk;
 mod encryption;
 mod enums;
 mod file_metadata;
 mod footer;
 mod logical_type;
+mod outline;
 mod page_header;
 mod page_index;
 mod row_group;
@@ -22,6 +24,7 @@ mod statistics;
 mod thrift;
 
 pub use bloom_filter::{BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader};
+pub use chunk_view::{ChunkView, MetaView};
 pub use column_chunk::{ColumnChunk, ColumnMetaData, KeyValue, PageEncodingStats, SortingColumn};
 pub use encryption::{
     AesGcm, ColumnCryptoMetaData, EncryptionAlgorithm, EncryptionWithColumnKey, FileCryptoMetaData,
@@ -33,9 +36,10 @@ pub use enums::{
 pub use file_metadata::{ColumnOrder, FileMetaData};
 pub use footer::{PAR1, PARE, Tail, parse_metadata, read_tail};
 pub use logical_type::{LogicalType, TimeUnit};
+pub use outline::{Outline, RowGroupOutline};
 pub use page_header::{DataPageHeader, DataPageHeaderV2, DictionaryPageHeader, IndexPageHeader, PageHeader};
 pub use page_index::{ColumnIndex, OffsetIndex, PageLocation};
 pub use row_group::RowGroup;
 pub use schema_element::SchemaElement;
 pub use statistics::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};
-pub use thrift::{Field, Reader, Wire, Writer};
+pub use thrift::{Bookmark, Element, Elements, ElementsIter, Field, Reader, Wire, Writer};

@@ -25,13 +25,21 @@ pub struct RowGroup {
 impl RowGroup {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let (mut out, columns) = RowGroup::read_around(r, |r| r.list(Wire::Struct, ColumnChunk::read))?;
+        out.columns = columns;
+        Ok(out)
+    }
+
+    /// Reads the struct but for the list of its chunks, which `read` reads.
+    pub(crate) fn read_around<'a, C>(
+        r: &mut Reader<'a>,
+        mut read: impl FnMut(&mut Reader<'a>) -> Result<Option<Vec<C>>>,
+    ) -> Result<(Self, Vec<C>)> {
         let mut out = Self::default();
         let mut columns = None;
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::List) => {
-                    columns = r.list(Wire::Struct, ColumnChunk::read)?;
-                }
+                (1, Wire::List) => columns = read(r)?,
                 (2, Wire::INT) => out.total_byte_size = r.i64()?,
                 (3, Wire::INT) => out.num_rows = r.i64()?,
                 (4, Wire::List) => {
@@ -44,8 +52,8 @@ impl RowGroup {
             }
             Ok(())
         })?;
-        out.columns = columns.ok_or_else(|| r.missing("RowGroup.columns"))?;
-        Ok(out)
+        let columns = columns.ok_or_else(|| r.missing("RowGroup.columns"))?;
+        Ok((out, columns))
     }
 
     /// Writes the struct.

@@ -2,21 +2,22 @@
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;
 
-/// Bounds and counts of values. Bounds are PLAIN, without a length for byte strings.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Statistics {
+/// Bounds and counts of values. Bounds are PLAIN, without a length for byte strings; `B` is `Vec<u8>`, or a slice of the
+/// bytes that were read.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Statistics<B = Vec<u8>> {
     /// Deprecated upper bound, of an order that was never defined but for signed values.
-    pub max: Option<Vec<u8>>,
+    pub max: Option<B>,
     /// Deprecated lower bound.
-    pub min: Option<Vec<u8>>,
+    pub min: Option<B>,
     /// How many nulls.
     pub null_count: Option<i64>,
     /// How many different values.
     pub distinct_count: Option<i64>,
     /// Upper bound in the order of the column.
-    pub max_value: Option<Vec<u8>>,
+    pub max_value: Option<B>,
     /// Lower bound in the order of the column.
-    pub min_value: Option<Vec<u8>>,
+    pub min_value: Option<B>,
     /// Whether the upper bound is a value that occurs.
     pub is_max_value_exact: Option<bool>,
     /// Whether the lower bound is a value that occurs.
@@ -25,18 +26,21 @@ pub struct Statistics {
     pub nan_count: Option<i64>,
 }
 
-impl Statistics {
+impl<B> Statistics<B> {
     /// Reads the struct.
-    pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut out = Self::default();
+    pub fn read<'a>(r: &mut Reader<'a>) -> Result<Self>
+    where
+        B: From<&'a [u8]>,
+    {
+        let mut out = Self::empty();
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::Binary) => out.max = Some(r.binary()?.to_vec()),
-                (2, Wire::Binary) => out.min = Some(r.binary()?.to_vec()),
+                (1, Wire::Binary) => out.max = Some(r.binary()?.into()),
+                (2, Wire::Binary) => out.min = Some(r.binary()?.into()),
                 (3, Wire::INT) => out.null_count = Some(r.i64()?),
                 (4, Wire::INT) => out.distinct_count = Some(r.i64()?),
-                (5, Wire::Binary) => out.max_value = Some(r.binary()?.to_vec()),
-                (6, Wire::Binary) => out.min_value = Some(r.binary()?.to_vec()),
+                (5, Wire::Binary) => out.max_value = Some(r.binary()?.into()),
+                (6, Wire::Binary) => out.min_value = Some(r.binary()?.into()),
                 (7, Wire::True | Wire::False) => out.is_max_value_exact = Some(r.bool(field.wire)),
                 (8, Wire::True | Wire::False) => out.is_min_value_exact = Some(r.bool(field.wire)),
                 (9, Wire::INT) => out.nan_count = Some(r.i64()?),
@@ -47,6 +51,37 @@ impl Statistics {
         Ok(out)
     }
 
+    fn empty() -> Self {
+        Statistics {
+            max: None,
+            min: None,
+            null_count: None,
+            distinct_count: None,
+            max_value: None,
+            min_value: None,
+            is_max_value_exact: None,
+            is_min_value_exact: None,
+            nan_count: None,
+        }
+    }
+
+    /// The same with other bounds.
+    pub fn map<C>(self, bound: impl Fn(B) -> C) -> Statistics<C> {
+        Statistics {
+            max: self.max.map(&bound),
+            min: self.min.map(&bound),
+            null_count: self.null_count,
+            distinct_count: self.distinct_count,
+            max_value: self.max_value.map(&bound),
+            min_value: self.min_value.map(&bound),
+            is_max_value_exact: self.is_max_value_exact,
+            is_min_value_exact: self.is_min_value_exact,
+            nan_count: self.nan_count,
+        }
+    }
+}
+
+impl Statistics {
     /// Writes the struct.
     pub fn write(&self, w: &mut Writer) {
         w.fields(|w| {

@@ -11,10 +11,13 @@
 //! Integers are zigzag varints, doubles 8 bytes little-endian, binaries a varint length and bytes. A bool in a struct
 //! is its type (1 true, 2 false), in a list a byte.
 
+mod alike;
 mod reader;
+mod skip;
 mod writer;
 
-pub use reader::{Field, Reader};
+pub(crate) use alike::Alike;
+pub use reader::{Bookmark, Element, Elements, ElementsIter, Field, Reader};
 pub use writer::Writer;
 
 /// The types of the compact protocol, as they are in field and list headers.
@@ -53,7 +56,7 @@ impl Wire {
     /// width of some fields, so that readers do not tell them apart.
     pub const INT: Wire = Wire::I64;
 
-    fn from_code(code: u8) -> Option<Wire> {
+    const fn from_code(code: u8) -> Option<Wire> {
         Some(match code {
             1 => Wire::True,
             2 => Wire::False,

@@ -84,7 +84,7 @@ fn with_index(file: &Bytes, column: usize, change: impl FnOnce(&mut OffsetIndex)
     let mut writer = Writer::new();
     index.write(&mut writer);
     let index = writer.finish();
-    let mut thrift: FileMetaData = metadata.thrift().clone();
+    let mut thrift: FileMetaData = metadata.to_thrift().unwrap();
     // Behind the old footer, which nothing needs any more.
     let chunk = &mut thrift.row_groups[0].columns[column];
     chunk.offset_index_offset = Some(file.len() as i64);

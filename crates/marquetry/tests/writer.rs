@@ -88,7 +88,7 @@ fn metadata_of_the_file_of_columns_and_of_row_groups() {
     assert_eq!(metadata.key_value_metadata(), [pair("file"), pair("late")]);
     assert_eq!(metadata.created_by(), Some("a test"));
     assert_eq!(metadata.version(), 1);
-    let row_group = &metadata.thrift().row_groups[0];
+    let row_group = &metadata.to_thrift().unwrap().row_groups[0];
     assert_eq!(row_group.sorting_columns, Some(sorting));
     let column = row_group.columns[0].meta_data.as_ref().unwrap();
     assert_eq!(column.key_value_metadata, Some(vec![pair("column")]));

@@ -5,6 +5,7 @@
 
 use marquetry_base::{Error, Kind, Result};
 use marquetry_core::meta::{ParquetMetaData, RowGroup};
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 /// A file that a summary names, and its row groups there.
@@ -47,7 +48,7 @@ pub(super) fn parts(path: &Path, metadata: &ParquetMetaData) -> Result<Vec<Part>
     for row_group in metadata.row_groups() {
         let in_group = |error: Error| error.in_row_group(row_group.index());
         let named = file_of(row_group).map_err(in_group)?;
-        let path = resolve(directory, named).map_err(in_group)?;
+        let path = resolve(directory, &named).map_err(in_group)?;
         let group = Group::of(row_group)?;
         // Row groups of a file stand together.
         match parts.last_mut().filter(|part| part.path == path) {
@@ -59,12 +60,12 @@ pub(super) fn parts(path: &Path, metadata: &ParquetMetaData) -> Result<Vec<Part>
 }
 
 /// The file that all columns of a row group are in.
-fn file_of(row_group: RowGroup<'_>) -> Result<&str> {
-    let mut found: Option<&str> = None;
+fn file_of(row_group: RowGroup<'_>) -> Result<Cow<'_, str>> {
+    let mut found: Option<Cow<'_, str>> = None;
     for chunk in row_group.columns() {
         let path = chunk?.file_path().unwrap_or_default();
-        match found {
-            Some(found) if found != path => {
+        match &found {
+            Some(found) if *found != path => {
                 return Err(Error::unsupported(format!(
                     "the row group's columns are in several files: {found}, {path}"
                 )));

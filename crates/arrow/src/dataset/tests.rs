@@ -230,7 +230,7 @@ fn write_summary(folder: &TempDir, names: &[&str], edit: impl Fn(&mut FileMetaDa
     for name in names {
         let file = fs::File::open(folder.path().join(name)).unwrap();
         let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).unwrap();
-        let footer = metadata.metadata().thrift();
+        let footer = metadata.metadata().to_thrift().unwrap();
         summary.schema.clone_from(&footer.schema);
         summary.num_rows += footer.num_rows;
         for group in &footer.row_groups {

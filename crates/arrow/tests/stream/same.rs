@@ -86,7 +86,7 @@ fn what_no_plan_foresees_is_fetched_when_it_is_missed() {
     let batch = rows(5000);
     let file = file(&batch, 2500, 300);
     let metadata = builder(&file).metadata().clone();
-    let mut thrift = metadata.thrift().clone();
+    let mut thrift = metadata.to_thrift().unwrap();
     for column in thrift.row_groups.iter_mut().flat_map(|row_group| &mut row_group.columns) {
         column.meta_data.as_mut().unwrap().total_compressed_size = 10;
     }

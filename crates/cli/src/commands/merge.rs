@@ -73,7 +73,7 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     let mut tally = Tally::new(schema.num_columns());
     let orders = column_orders(&inputs, &maps);
     let footer = Footer::union(&inputs, &mut tally);
-    let elements = inputs[0].metadata.thrift().schema.clone();
+    let elements = inputs[0].metadata.head().schema.clone();
     let mut file = NewFile::create(out, elements, footer.settings(orders.clone()))?;
     for (input, map) in inputs.iter().zip(&maps) {
         copy_row_groups(input, map, orders.as_deref(), &mut tally, |rows, chunks, sorting| {

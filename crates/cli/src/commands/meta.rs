@@ -99,7 +99,7 @@ fn column_facts(chunk: ColumnChunk<'_>) -> Value {
         "logical": leaf.logical().map(ToString::to_string),
         "values": chunk.num_values(),
         "codec": chunk.compression().to_string(),
-        "encodings": chunk.encodings().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "encodings": chunk.encodings().iter().map(|encoding| encoding.to_string()).collect::<Vec<_>>(),
         "compressed_size": chunk.compressed_size(),
         "uncompressed_size": chunk.uncompressed_size(),
         "data_page_offset": chunk.data_page_offset(),
@@ -108,7 +108,7 @@ fn column_facts(chunk: ColumnChunk<'_>) -> Value {
         "offset_index_offset": chunk.offset_index_range().map(|range| range.start),
         "bloom_filter_offset": chunk.bloom_filter_offset(),
         "encrypted": chunk.is_encrypted(),
-        "statistics": chunk.statistics().map(|statistics| statistics_facts(statistics, leaf)),
+        "statistics": chunk.statistics().map(|statistics| statistics_facts(&statistics, leaf)),
     })
 }
 
@@ -133,13 +133,12 @@ fn hidden_facts(leaf: &Leaf) -> Value {
     })
 }
 
-fn statistics_facts(statistics: &Statistics, leaf: &Leaf) -> Value {
-    let bound = |newer: &Option<Vec<u8>>, older: &Option<Vec<u8>>| {
-        newer.as_ref().or(older.as_ref()).map(|bytes| value::json(bytes, leaf))
-    };
+fn statistics_facts(statistics: &Statistics<&[u8]>, leaf: &Leaf) -> Value {
+    let bound =
+        |newer: Option<&[u8]>, older: Option<&[u8]>| newer.or(older).map(|bytes| value::json(bytes, leaf));
     json!({
-        "min": bound(&statistics.min_value, &statistics.min),
-        "max": bound(&statistics.max_value, &statistics.max),
+        "min": bound(statistics.min_value, statistics.min),
+        "max": bound(statistics.max_value, statistics.max),
         "min_exact": statistics.is_min_value_exact,
         "max_exact": statistics.is_max_value_exact,
         // Bounds of an order that was never defined but for signed numbers.

@@ -118,7 +118,7 @@ impl RecoverArgs {
             let metadata = read_metadata(&file, &Default::default()).map_err(named)?.metadata;
             let of_schema = |pair: &&KeyValue| pair.key == marquetry::arrow::ARROW_SCHEMA_META_KEY;
             return Ok(Some(GivenSchema {
-                elements: metadata.thrift().schema.clone(),
+                elements: metadata.head().schema.clone(),
                 origin: SchemaOrigin::Sibling,
                 created_by: metadata.created_by().map(str::to_owned),
                 key_values: metadata.key_value_metadata().iter().filter(of_schema).cloned().collect(),

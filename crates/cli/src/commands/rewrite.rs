@@ -304,11 +304,7 @@ impl<'a> Plan<'a> {
                             self.edit.leaves[column],
                             !self.args.no_verify,
                         );
-                        let key_values = chunk
-                            .thrift()
-                            .meta_data
-                            .as_ref()
-                            .and_then(|meta| meta.key_value_metadata.clone());
+                        let key_values = chunk.meta_data()?.key_value_metadata;
                         self.encode(
                             &mut recoder,
                             (column, group.index()),

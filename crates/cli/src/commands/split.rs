@@ -163,7 +163,7 @@ impl Cutter<'_> {
         }
         let footer = Footer::union(inputs, &mut Tally::new(columns));
         let mut file =
-            NewFile::create(path, metadata.thrift().schema.clone(), footer.settings(orders.clone()))?;
+            NewFile::create(path, metadata.head().schema.clone(), footer.settings(orders.clone()))?;
         let mut room = Room::default();
         for piece in part {
             let group = metadata.row_group(piece.row_group);
@@ -212,8 +212,7 @@ impl Cutter<'_> {
         if !matches!(order, Some(ColumnOrder::TypeOrder | ColumnOrder::Ieee754TotalOrder)) {
             forget_bounds(&mut encoded);
         }
-        encoded.metadata.key_value_metadata =
-            chunk.thrift().meta_data.as_ref().and_then(|meta| meta.key_value_metadata.clone());
+        encoded.metadata.key_value_metadata = chunk.meta_data()?.key_value_metadata;
         Ok(encoded)
     }
 

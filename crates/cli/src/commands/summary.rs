@@ -112,7 +112,7 @@ fn footers(
     let orders = column_orders(inputs, &maps);
     let mut row_groups = Vec::new();
     for (input, path) in inputs.iter().zip(paths) {
-        if input.metadata.thrift().encryption_algorithm.is_some() {
+        if input.metadata.head().encryption_algorithm.is_some() {
             let error = Error::unsupported("has encrypted columns, which a summary cannot describe");
             return Err(error.in_file(input.name()).into());
         }
@@ -126,7 +126,7 @@ fn footers(
     let created_by = Some(footer.created_by().to_owned());
     let summary = FileMetaData {
         version: 1,
-        schema: inputs[0].metadata.thrift().schema.clone(),
+        schema: inputs[0].metadata.head().schema.clone(),
         num_rows: inputs.iter().map(|input| input.metadata.num_rows() as i64).sum(),
         row_groups,
         key_value_metadata: Some(footer.key_values).filter(|pairs| !pairs.is_empty()),
@@ -150,7 +150,7 @@ fn groups(input: &Input, path: &str, keeps_bounds: bool) -> Result<Vec<RowGroup>
                 let error = Error::unsupported("is itself a summary: its pages are in other files");
                 return Err(error.in_file(input.name()));
             }
-            let mut column = chunk.thrift().clone();
+            let mut column = chunk.to_thrift()?;
             column.file_path = Some(path.to_owned());
             if !keeps_bounds {
                 (column.column_index_offset, column.column_index_length) = (None, None);
@@ -161,7 +161,7 @@ fn groups(input: &Input, path: &str, keeps_bounds: bool) -> Result<Vec<RowGroup>
             }
             columns.push(column);
         }
-        groups.push(RowGroup { columns, ..input.metadata.thrift().row_groups[group.index()].clone() });
+        groups.push(RowGroup { columns, ..group.head().clone() });
     }
     Ok(groups)
 }

@@ -46,7 +46,7 @@ impl Edit {
             return Err(Error::argument(format!("no field {path}")));
         }
         old.fields().iter().try_for_each(|field| edit.check_parts(field))?;
-        let mut walk = Walk { rest: &metadata.thrift().schema, leaf: 0 };
+        let mut walk = Walk { rest: &metadata.head().schema, leaf: 0 };
         edit.elements = walk.take(&edit, &mut Vec::new(), true).unwrap_or_default();
         edit.schema = Schema::from_thrift(&edit.elements, &Limits::default())?;
         check_names(edit.schema.fields(), "")?;

@@ -4,8 +4,9 @@
 //! PAR1 | pages ... | footer | footer length: 4 bytes little-endian | PAR1
 //! ```
 
-use crate::meta::ParquetMetaData;
+use crate::meta::{ParquetMetaData, in_footer};
 use crate::source::Source;
+use bytes::Bytes;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_format::{Tail, read_tail};
 
@@ -30,7 +31,7 @@ pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead>
     }
     let guess = file_len.min(TAIL_READ as u64) as usize;
     let tail = source.read_at(file_len - guess as u64, guess)?;
-    let (rest, Some(last_eight)) = (&tail[..guess - TAIL_LEN], tail.last_chunk::<TAIL_LEN>()) else {
+    let (rest, Some(last_eight)) = (guess - TAIL_LEN, tail.last_chunk::<TAIL_LEN>()) else {
         return Err(Error::truncated("not a Parquet file"));
     };
     let footer_len = match read_tail(last_eight).map_err(|error| error.at(file_len - 4))? {
@@ -50,29 +51,14 @@ pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead>
     }
     Limits::check("footer_bytes", footer_len, limits.footer_bytes)?;
     let start = end - footer_len as u64;
-    let longer;
-    let footer = match rest.len().checked_sub(footer_len) {
-        Some(from) => &rest[from..],
-        None => {
-            longer = source.read_at(start, footer_len)?;
-            &longer[..]
-        }
+    let footer = match rest.checked_sub(footer_len) {
+        // A short footer does not hold on to what was read before it.
+        Some(from) if footer_len <= guess / 2 => Bytes::copy_from_slice(&tail[from..rest]),
+        Some(from) => tail.slice(from..rest),
+        None => source.read_at(start, footer_len)?,
     };
-    let metadata =
-        ParquetMetaData::parse(footer, limits).map_err(|error| in_footer(error).shifted(start).at(start))?;
+    let metadata = ParquetMetaData::parse(footer, limits).map_err(|error| in_footer(error, Some(start)))?;
     Ok(FooterRead { metadata: metadata.with_data_end(start), footer_len })
-}
-
-fn in_footer(error: Error) -> Error {
-    let offset = error.place().offset;
-    let mut framed = Error::new(error.kind(), format!("footer: {}", error.message()));
-    if let Some(offset) = offset {
-        framed = framed.at(offset);
-    }
-    match &error.place().column {
-        Some(column) => framed.in_column(column.clone()),
-        None => framed,
-    }
 }
 
 /// Opening magic, an empty footer's length, closing magic.

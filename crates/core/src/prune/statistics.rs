@@ -21,7 +21,7 @@ impl Run<'_> {
         let is_complete = u64::try_from(chunk.num_values()) == Ok(rows);
         let statistics = chunk.statistics().filter(|_| is_complete);
         let sizes = chunk.size_statistics().filter(|_| is_complete);
-        let histogram = sizes.and_then(|sizes| sizes.definition_level_histogram.as_deref());
+        let histogram = sizes.as_ref().and_then(|sizes| sizes.definition_level_histogram.as_deref());
         let nulls = statistics.and_then(|statistics| statistics.null_count);
         let nans = statistics.and_then(|statistics| statistics.nan_count);
         Extent {
@@ -47,9 +47,9 @@ impl Run<'_> {
         let has_bounds = statistics.min_value.is_some() || statistics.max_value.is_some();
         match (self.order(column), Order::for_deprecated(leaf)) {
             (Some(order), _) if has_bounds => {
-                Bounds::of(leaf, order, statistics.min_value.as_deref(), statistics.max_value.as_deref())
+                Bounds::of(leaf, order, statistics.min_value, statistics.max_value)
             }
-            (_, Some(order)) => Bounds::of(leaf, order, statistics.min.as_deref(), statistics.max.as_deref()),
+            (_, Some(order)) => Bounds::of(leaf, order, statistics.min, statistics.max),
             _ => Bounds::default(),
         }
     }

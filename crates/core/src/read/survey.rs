@@ -427,7 +427,7 @@ fn settle(pages: &mut [Found], rows: u64, is_counted: bool) {
 /// Pages of which something else says that their headers are wrong are lost.
 fn disbelieve(pages: &mut [Found], chunk: ColumnChunk<'_>, is_counted: bool) {
     let is_listed =
-        |encoding: Encoding| chunk.encodings().iter().any(|listed| same_name(*listed) == same_name(encoding));
+        |encoding: Encoding| chunk.encodings().iter().any(|listed| same_name(listed) == same_name(encoding));
     let encodings = || pages.iter().filter(|page| page.what == What::Data).filter_map(|page| page.encoding);
     // QUIRK: some writers' lists are wrong; a list that has the encoding of no page at all is not believed.
     let lists = !chunk.encodings().is_empty() && (encodings().any(is_listed) || encodings().count() == 1);

@@ -150,20 +150,19 @@ pub(super) fn check_row_groups(file: &File, findings: &mut Findings<'_>) -> Vec<
             }
         }
         if let Some(sizes) = sizes.filter(|_| row_group.num_columns() == columns) {
-            check_sizes(file, row_group, sizes, &place, findings);
+            check_sizes(row_group, sizes, &place, findings);
         }
     }
     check_overlaps(file, findings)
 }
 
 fn check_sizes(
-    file: &File,
     row_group: RowGroup<'_>,
     (stored, plain): (i64, i64),
     place: &Place,
     findings: &mut Findings<'_>,
 ) {
-    let thrift = &file.metadata.thrift().row_groups[row_group.index()];
+    let thrift = row_group.head();
     if thrift.total_byte_size != plain {
         findings.add(&GROUP_SIZE, place.clone(), || {
             format!("total_byte_size is {}, its chunks have {plain}", thrift.total_byte_size)
@@ -185,43 +184,38 @@ fn check_chunk(
     findings: &mut Findings<'_>,
 ) {
     let leaf = chunk.leaf();
-    let Some(meta) = &chunk.thrift().meta_data else {
-        return;
-    };
-    let at_place = file.metadata.thrift().row_groups[row_group.index()].columns.get(column);
-    let path_at_place = at_place.and_then(|chunk| chunk.meta_data.as_ref()).map(|meta| &meta.path_in_schema);
-    if let Some(path) = path_at_place.filter(|path| *path != leaf.path()) {
+    if let Some(path) = row_group.path_at(column).filter(|path| path != leaf.path()) {
         findings.add(&PATH, place.clone(), || match path.is_empty() {
             true => "the path is missing".to_owned(),
             false => format!("the path is {}", named(&path.join("."))),
         });
     }
     let counts = [
-        ("num_values", meta.num_values),
-        ("total_compressed_size", meta.total_compressed_size),
-        ("total_uncompressed_size", meta.total_uncompressed_size),
+        ("num_values", chunk.num_values()),
+        ("total_compressed_size", chunk.compressed_size()),
+        ("total_uncompressed_size", chunk.uncompressed_size()),
     ];
     for (name, count) in counts.into_iter().filter(|(_, count)| *count < 0) {
         findings.add(&COUNTS, place.clone(), || format!("{name} is {count}"));
     }
     check_values(row_group, chunk, place, findings);
-    if meta.codec == CompressionCodec::LZ4 {
+    if chunk.compression() == CompressionCodec::LZ4 {
         findings.add(&CODEC, place.clone(), || "the codec is LZ4; LZ4_RAW took its place".to_owned());
     }
     let Some(range) = byte_range(file, chunk) else {
-        if meta.num_values > 0 && meta.total_compressed_size >= 0 && !is_elsewhere(file, chunk) {
+        if chunk.num_values() > 0 && chunk.compressed_size() >= 0 && !is_elsewhere(file, chunk) {
             findings.add(&PLACE, place.clone(), || {
-                let (offset, size) = (first_offset(chunk), meta.total_compressed_size);
+                let (offset, size) = (first_offset(chunk), chunk.compressed_size());
                 format!("{size} bytes from byte {offset} on, the footer begins at byte {}", file.data_end)
             });
         }
         return;
     };
-    if let Some(dictionary) = meta.dictionary_page_offset
+    if let Some(dictionary) = chunk.dictionary_page_offset()
         && range.start != u64::try_from(dictionary).unwrap_or(0)
     {
         findings.add(&DICTIONARY_OFFSET, place.clone(), || {
-            format!("byte {dictionary}, data pages from byte {} on", meta.data_page_offset)
+            format!("byte {dictionary}, data pages from byte {} on", chunk.data_page_offset())
         });
     }
 }
@@ -264,11 +258,8 @@ fn named_parts(file: &File, mut each: impl FnMut(Named), findings: &mut Findings
             if let Some(range) = byte_range(file, chunk).filter(|_| chunk.num_values() > 0) {
                 part(range, "pages");
             }
-            let thrift = chunk.thrift();
-            let indexes = [
-                ("column index", thrift.column_index_offset, thrift.column_index_length),
-                ("offset index", thrift.offset_index_offset, thrift.offset_index_length),
-            ];
+            let ((column_offset, column_len), (offset, len)) = (chunk.column_index(), chunk.offset_index());
+            let indexes = [("column index", column_offset, column_len), ("offset index", offset, len)];
             let place = file.place(index, column);
             for (what, offset, len) in indexes {
                 match index_range(file, offset, len) {
@@ -279,9 +270,7 @@ fn named_parts(file: &File, mut each: impl FnMut(Named), findings: &mut Findings
                     }
                 }
             }
-            let Some(offset) = thrift.meta_data.as_ref().and_then(|meta| meta.bloom_filter_offset) else {
-                continue;
-            };
+            let Some(offset) = chunk.signed_bloom_filter_offset() else { continue };
             let len = i64::from(chunk.bloom_filter_length().unwrap_or(1));
             match range(file, offset, len) {
                 Some(range) => part(range, "bloom filter"),

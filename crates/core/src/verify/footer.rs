@@ -91,16 +91,19 @@ pub(super) fn open(
     let place = at(start);
     let read = Limits::check("footer_bytes", metadata_len as usize, options.limits.footer_bytes)
         .and_then(|()| source.read_at(start, metadata_len as usize))
-        .and_then(|bytes| parse_metadata(&bytes, &options.limits).map_err(|error| error.shifted(start)));
-    let thrift = match read {
-        Ok(thrift) => thrift,
+        .and_then(|bytes| {
+            let thrift = parse_metadata(&bytes, &options.limits).map_err(|error| error.shifted(start))?;
+            Ok((bytes, thrift.schema))
+        });
+    let (bytes, elements) = match read {
+        Ok(read) => read,
         Err(error) => {
             findings.add_error(&UNREADABLE, place, error);
             return Ok(None);
         }
     };
-    schema::check_elements(&thrift.schema, findings);
-    match ParquetMetaData::from_thrift(thrift, &options.limits) {
+    schema::check_elements(&elements, findings);
+    match ParquetMetaData::parse(bytes, &options.limits) {
         Ok(metadata) => {
             check(&metadata, &place, findings);
             Ok(Some(File::new(source, metadata.with_data_end(start), start, options)))
@@ -113,20 +116,19 @@ pub(super) fn open(
 }
 
 fn check(metadata: &ParquetMetaData, place: &Place, findings: &mut Findings<'_>) {
-    let thrift = metadata.thrift();
-    for (i, row_group) in thrift.row_groups.iter().enumerate().filter(|(_, row_group)| row_group.num_rows < 0)
-    {
-        let place = Place { row_group: Some(i), ..Place::default() };
-        findings.add(&ROWS, place, || format!("{} rows", row_group.num_rows));
+    let head = metadata.head();
+    for row_group in metadata.row_groups().filter(|row_group| row_group.head().num_rows < 0) {
+        let place = Place { row_group: Some(row_group.index()), ..Place::default() };
+        findings.add(&ROWS, place, || format!("{} rows", row_group.head().num_rows));
     }
     let rows = metadata.num_rows();
-    if u64::try_from(thrift.num_rows) != Ok(rows) {
+    if u64::try_from(head.num_rows) != Ok(rows) {
         findings.add(&ROWS, place.clone(), || {
-            format!("the footer says {} rows, its row groups have {rows}", thrift.num_rows)
+            format!("the footer says {} rows, its row groups have {rows}", head.num_rows)
         });
     }
-    if !matches!(thrift.version, 1 | 2) {
-        findings.add(&VERSION, place.clone(), || format!("version {}", thrift.version));
+    if !matches!(head.version, 1 | 2) {
+        findings.add(&VERSION, place.clone(), || format!("version {}", head.version));
     }
     statistics::check_orders(metadata, place, findings);
     let columns = metadata.schema().columns();

@@ -249,10 +249,10 @@ fn check_encoding(
     if !is_legal {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for {physical}"));
     }
-    let mut listed = chunk.encodings().iter().map(|listed| same_name(start.header.type_, *listed));
+    let mut listed = chunk.encodings().iter().map(|listed| same_name(start.header.type_, listed));
     if !listed.any(|listed| listed == encoding) {
         findings.add(&LISTED, place.clone(), || {
-            let listed: Vec<_> = chunk.encodings().iter().take(8).map(ToString::to_string).collect();
+            let listed: Vec<_> = chunk.encodings().iter().take(8).map(|listed| listed.to_string()).collect();
             format!("{encoding} is not among [{}]", listed.join(", "))
         });
     }

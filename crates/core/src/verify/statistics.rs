@@ -137,7 +137,8 @@ pub(super) fn check_chunk(
 ) {
     let leaf = chunk.leaf();
     if let Some(statistics) = chunk.statistics() {
-        check_form(file, column, statistics, chunk.num_values(), place, findings);
+        let statistics = statistics.map(<[u8]>::to_vec);
+        check_form(file, column, &statistics, chunk.num_values(), place, findings);
     }
     let Some(sizes) = chunk.size_statistics() else { return };
     let histograms = [
@@ -377,8 +378,8 @@ pub(super) fn check_sizes(
             format!("{said} bytes of byte strings are said, {bytes} are there")
         });
     }
-    let thrift = chunk.thrift().meta_data.as_ref().and_then(|meta| meta.geospatial_statistics.as_ref());
-    let (Some(said), Some(actual)) = (thrift, geo.and_then(GeoBounds::finish)) else { return };
+    let said = chunk.meta_data().ok().and_then(|meta| meta.geospatial_statistics);
+    let (Some(said), Some(actual)) = (said, geo.and_then(GeoBounds::finish)) else { return };
     if let (Some(said), Some(actual)) = (&said.bbox, &actual.bbox)
         && let Some((axis, said, actual)) = outside(said, actual)
     {

@@ -375,10 +375,11 @@ impl Walk<'_, '_, '_> {
         self.indexes.finish(&self.place, self.findings);
         let distinct = self.values.as_mut().and_then(|values| values.finish(&self.place, self.findings));
         if let Some(statistics) = self.chunk.statistics() {
+            let statistics = statistics.map(<[u8]>::to_vec);
             statistics::check_truth(
                 self.chunk.leaf(),
                 self.order,
-                statistics,
+                &statistics,
                 &self.all,
                 distinct,
                 &self.place,

@@ -167,7 +167,7 @@ impl Origin<'_> {
             }
         }
         if !trust::prefixes_are_believed(self.created_by)
-            && chunk.encodings().contains(&format::Encoding::DELTA_BYTE_ARRAY)
+            && chunk.encodings().contains(format::Encoding::DELTA_BYTE_ARRAY)
         {
             return Err(Error::unsupported(
                 "DELTA_BYTE_ARRAY pages of parquet-mr before 1.8 may go on from page to page, which readers know by \
@@ -301,8 +301,7 @@ impl Origin<'_> {
 
     /// The footer's words on the chunk, without the places of what is not in its bytes.
     fn metadata(&self) -> Result<format::ColumnMetaData> {
-        let meta = self.chunk.thrift().meta_data.as_ref();
-        let mut meta = meta.ok_or_else(|| Error::corrupt("the column chunk has no metadata"))?.clone();
+        let mut meta = self.chunk.meta_data()?;
         // QUIRK: paths may be absent.
         meta.path_in_schema = self.chunk.leaf().path().to_vec();
         (meta.bloom_filter_offset, meta.bloom_filter_length) = (None, None);

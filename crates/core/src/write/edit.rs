@@ -22,7 +22,7 @@ impl<W: Durable> FileWriter<W> {
     ///
     /// Fails if anything in the file is encrypted, or the footer signed.
     pub fn grow(sink: W, len: u64, metadata: &ParquetMetaData) -> Result<Self> {
-        let thrift = metadata.thrift().clone();
+        let thrift = metadata.to_thrift()?;
         let mut chunks = thrift.row_groups.iter().flat_map(|group| &group.columns);
         if thrift.encryption_algorithm.is_some() || chunks.any(|chunk| chunk.crypto_metadata.is_some()) {
             return Err(Error::unsupported(

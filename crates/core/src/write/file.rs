@@ -257,7 +257,7 @@ impl<W: Write> FileWriter<W> {
         }
         let done = self.sink.flush().map_err(unwritten);
         self.note(done)?;
-        let metadata = ParquetMetaData::from_thrift(thrift, &Limits::default())?;
+        let metadata = ParquetMetaData::written(footer, &Limits::default())?;
         Ok((self.sink, metadata.with_data_end(start)))
     }
 

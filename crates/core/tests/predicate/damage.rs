@@ -17,7 +17,7 @@ use marquetry_format::ColumnOrder;
 /// knows that.
 pub(crate) fn weakened(random: &mut Random, metadata: &ParquetMetaData) -> ParquetMetaData {
     let schema = metadata.schema().clone();
-    let mut thrift = metadata.thrift().clone();
+    let mut thrift = metadata.to_thrift().unwrap();
     let lies = random.one_in(6);
     if lies {
         thrift.created_by = Some("parquet-mr version 1.8.1 (build x)".into());
@@ -125,7 +125,7 @@ fn places_outside_the_file_are_passed_over() {
     for seed in 0..100 {
         let sample = Sample::new(seed);
         let random = &mut Random(seed);
-        let mut thrift = sample.metadata.thrift().clone();
+        let mut thrift = sample.metadata.to_thrift().unwrap();
         for chunk in thrift.row_groups.iter_mut().flat_map(|group| &mut group.columns) {
             let wrong = random.pick(&[-5, 1, 1 << 40, i64::MAX]);
             match random.below(3) {

@@ -33,7 +33,7 @@ fn files_without_their_footers() {
         files += 1;
         let broken = bytes.slice(..footer_start(&bytes));
         let schema = GivenSchema {
-            elements: read.metadata.thrift().schema.clone(),
+            elements: read.metadata.head().schema.clone(),
             origin: SchemaOrigin::Sibling,
             created_by: read.metadata.created_by().map(str::to_owned),
             key_values: Vec::new(),

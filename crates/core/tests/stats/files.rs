@@ -91,7 +91,7 @@ fn chunk(
     });
     Some(Chunk {
         values,
-        meta: column.thrift().meta_data.clone()?,
+        meta: column.meta_data().ok()?,
         declared: metadata.column_orders().and_then(|orders| orders.get(i)).copied(),
         index: read_column_index(&**source, column, &Limits::default()).unwrap_or(None),
         bloom,

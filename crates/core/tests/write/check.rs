@@ -49,7 +49,7 @@ struct Page<'a> {
 
 /// Panics if anything is wrong.
 pub(crate) fn check(file: &Bytes, chunk: ColumnChunk<'_>, truth: &Truth<'_>) {
-    let meta = chunk.thrift().meta_data.as_ref().unwrap();
+    let meta = &chunk.meta_data().unwrap();
     let range = chunk.byte_range().unwrap();
     let pages = pages(&file[range.start as usize..range.end as usize], range.start as usize);
     check_places(&pages, meta);

@@ -2,13 +2,14 @@
 
 use super::Wire;
 use marquetry_base::{Cursor, Error, Limits, Result};
+use std::marker::PhantomData;
 
 /// Reads Thrift values front to back.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Reader<'a> {
-    cursor: Cursor<'a>,
+    pub(super) cursor: Cursor<'a>,
     /// How many structs and lists may still be entered.
-    depth: usize,
+    pub(super) depth: usize,
 }
 
 /// A field's header.
@@ -21,11 +22,11 @@ pub struct Field {
 }
 
 /// A list's header.
-struct List {
+pub(super) struct List {
     /// How many elements the list claims to have.
-    len: usize,
+    pub(super) len: usize,
     /// The type of its elements.
-    wire: Wire,
+    pub(super) wire: Wire,
 }
 
 impl<'a> Reader<'a> {
@@ -39,9 +40,26 @@ impl<'a> Reader<'a> {
         Reader { cursor: Cursor::new(bytes), depth: limits.thrift_depth }
     }
 
+    /// A reader at byte `position`, which may enter so many structs and lists.
+    pub(crate) fn inside(bytes: &'a [u8], position: usize, depth: usize) -> Self {
+        Reader { cursor: Cursor::behind(position, &bytes[position..]), depth }
+    }
+
+    /// How many structs and lists may still be entered.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// How many bytes were read.
+    #[inline]
     pub fn position(&self) -> usize {
         self.cursor.position()
+    }
+
+    /// The place where the reader is.
+    #[inline]
+    pub fn bookmark(&self) -> Bookmark<'a> {
+        Bookmark { rest: self.cursor.rest(), position: self.position(), depth: self.depth }
     }
 
     /// Reads the fields of a struct: calls `read` for each, which must read its value or skip it. Integers of 16, 32
@@ -55,8 +73,9 @@ impl<'a> Reader<'a> {
             if byte & 0x0f == 0 {
                 break;
             }
-            let wire = Wire::from_code(byte & 0x0f).ok_or_else(|| self.bad_type(byte & 0x0f))?;
-            let wire = if wire.reads_as(Wire::INT) { Wire::INT } else { wire };
+            let Some(wire) = FIELD_WIRES[usize::from(byte & 0x0f)] else {
+                return Err(self.bad_type(byte & 0x0f));
+            };
             id = match byte >> 4 {
                 0 => self.zigzag_as()?,
                 delta => id.wrapping_add(i16::from(delta)),
@@ -75,13 +94,7 @@ impl<'a> Reader<'a> {
         element: Wire,
         mut read: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<Option<Vec<T>>> {
-        self.enter()?;
-        let List { len, wire } = self.list_header()?;
-        if len > 0 && !wire.reads_as(element) {
-            (0..len).try_for_each(|_| self.skip_element(wire))?;
-            self.depth += 1;
-            return Ok(None);
-        }
+        let Some(len) = self.list_of(element)? else { return Ok(None) };
         let mut out = Vec::with_capacity(len.min(self.cursor.remaining()).min(MAX_RESERVED));
         for _ in 0..len {
             out.push(read(self)?);
@@ -90,7 +103,34 @@ impl<'a> Reader<'a> {
         Ok(Some(out))
     }
 
-    fn list_header(&mut self) -> Result<List> {
+    /// Reads a list as [`list`](Self::list) does, but keeps no more of it than where it is: the elements are read again
+    /// by who wants them.
+    #[inline]
+    pub fn elements<T: Element<'a>>(&mut self) -> Result<Option<Elements<'a, T>>> {
+        let Some(len) = self.list_of(T::WIRE)? else { return Ok(None) };
+        let elements = Elements { first: self.bookmark(), len, of: PhantomData };
+        for _ in 0..len {
+            T::read_element(self)?;
+        }
+        self.depth += 1;
+        Ok(Some(elements))
+    }
+
+    /// Enters a list, and says how many elements follow; one of another type is passed over as a whole.
+    #[inline]
+    fn list_of(&mut self, element: Wire) -> Result<Option<usize>> {
+        self.enter()?;
+        let List { len, wire } = self.list_header()?;
+        if len > 0 && !wire.reads_as(element) {
+            (0..len).try_for_each(|_| self.skip_element(wire))?;
+            self.depth += 1;
+            return Ok(None);
+        }
+        Ok(Some(len))
+    }
+
+    #[inline]
+    pub(super) fn list_header(&mut self) -> Result<List> {
         let byte = self.cursor.u8()?;
         let len = match byte >> 4 {
             15 => self.cursor.uleb128()?,
@@ -173,54 +213,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Passes over a value.
-    pub fn skip(&mut self, wire: Wire) -> Result<()> {
-        match wire {
-            Wire::True | Wire::False => Ok(()),
-            Wire::I8 => self.cursor.skip(1),
-            Wire::I16 | Wire::I32 | Wire::I64 => self.cursor.uleb128().map(|_| ()),
-            Wire::Double => self.cursor.skip(8),
-            Wire::Uuid => self.cursor.skip(16),
-            Wire::Binary => self.binary().map(|_| ()),
-            Wire::Struct => self.fields(|reader, field| reader.skip(field.wire)),
-            Wire::List | Wire::Set => {
-                self.enter()?;
-                let List { len, wire } = self.list_header()?;
-                (0..len).try_for_each(|_| self.skip_element(wire))?;
-                self.depth += 1;
-                Ok(())
-            }
-            Wire::Map => self.skip_map(),
-        }
-    }
-
-    fn skip_map(&mut self) -> Result<()> {
-        self.enter()?;
-        let len = self.cursor.uleb128()?;
-        if len > self.cursor.remaining() as u64 {
-            return Err(Error::truncated(format!("a map of {len} entries")).at(self.position() as u64));
-        }
-        if len > 0 {
-            let types = self.cursor.u8()?;
-            let key = Wire::from_code(types >> 4).ok_or_else(|| self.bad_type(types >> 4))?;
-            let value = Wire::from_code(types & 0x0f).ok_or_else(|| self.bad_type(types & 0x0f))?;
-            for _ in 0..len {
-                self.skip_element(key)?;
-                self.skip_element(value)?;
-            }
-        }
-        self.depth += 1;
-        Ok(())
-    }
-
-    /// In lists and maps a bool is a byte.
-    fn skip_element(&mut self, wire: Wire) -> Result<()> {
-        match wire {
-            Wire::True | Wire::False => self.cursor.skip(1),
-            other => self.skip(other),
-        }
-    }
-
     /// Adds a field that is missing, or present but of no use, to an error.
     #[cold]
     pub fn missing(&self, field: &str) -> Error {
@@ -228,7 +220,7 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn zigzag_as<T: TryFrom<i64>>(&mut self) -> Result<T> {
+    pub(super) fn zigzag_as<T: TryFrom<i64>>(&mut self) -> Result<T> {
         let value = self.cursor.zigzag()?;
         T::try_from(value).map_err(|_| {
             Error::corrupt(format!("{value} in a field of {} bytes", size_of::<T>()))
@@ -237,7 +229,7 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn enter(&mut self) -> Result<()> {
+    pub(super) fn enter(&mut self) -> Result<()> {
         match self.depth.checked_sub(1) {
             Some(depth) => {
                 self.depth = depth;
@@ -251,10 +243,134 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
-    fn bad_type(&self, code: u8) -> Error {
+    pub(super) fn bad_type(&self, code: u8) -> Error {
         Error::corrupt(format!("Thrift type {code}")).at(self.position() as u64)
     }
 }
+
+/// What lists have as elements that are read one by one.
+pub trait Element<'a>: Sized {
+    /// The type on the wire.
+    const WIRE: Wire;
+
+    /// Reads one.
+    fn read_element(r: &mut Reader<'a>) -> Result<Self>;
+}
+
+impl<'a> Element<'a> for &'a [u8] {
+    const WIRE: Wire = Wire::Binary;
+
+    #[inline]
+    fn read_element(r: &mut Reader<'a>) -> Result<Self> {
+        r.binary()
+    }
+}
+
+/// A place in the input, to read from later.
+#[derive(Debug, Clone, Copy)]
+pub struct Bookmark<'a> {
+    rest: &'a [u8],
+    position: usize,
+    depth: usize,
+}
+
+impl<'a> Bookmark<'a> {
+    /// A reader at this place.
+    #[inline]
+    pub fn reader(self) -> Reader<'a> {
+        Reader { cursor: Cursor::behind(self.position, self.rest), depth: self.depth }
+    }
+}
+
+/// The elements of a list that was read once already, so that none can fail.
+#[derive(Debug, Clone, Copy)]
+pub struct Elements<'a, T> {
+    first: Bookmark<'a>,
+    len: usize,
+    of: PhantomData<T>,
+}
+
+impl<'a, T: Element<'a>> Elements<'a, T> {
+    /// No elements.
+    #[inline]
+    pub fn none() -> Self {
+        Elements { first: Bookmark { rest: &[], position: 0, depth: 0 }, len: 0, of: PhantomData }
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether one of them is this one.
+    pub fn contains(self, element: T) -> bool
+    where
+        T: PartialEq,
+    {
+        self.iter().any(|other| other == element)
+    }
+
+    /// Reads them one by one.
+    #[inline]
+    pub fn iter(self) -> ElementsIter<'a, T> {
+        ElementsIter { reader: self.first.reader(), left: self.len, of: PhantomData }
+    }
+}
+
+impl<'a, T: Element<'a>> IntoIterator for Elements<'a, T> {
+    type Item = T;
+    type IntoIter = ElementsIter<'a, T>;
+
+    #[inline]
+    fn into_iter(self) -> ElementsIter<'a, T> {
+        self.iter()
+    }
+}
+
+/// Reads [`Elements`] one by one.
+#[derive(Debug, Clone)]
+pub struct ElementsIter<'a, T> {
+    reader: Reader<'a>,
+    left: usize,
+    of: PhantomData<T>,
+}
+
+impl<'a, T: Element<'a>> Iterator for ElementsIter<'a, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        T::read_element(&mut self.reader).ok()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<'a, T: Element<'a>> ExactSizeIterator for ElementsIter<'a, T> {}
+
+/// The types in field headers by their codes, integers of all widths as one.
+pub(super) const FIELD_WIRES: [Option<Wire>; 16] = {
+    let mut wires = [None; 16];
+    let mut code = 0;
+    while code < 16 {
+        wires[code as usize] = match Wire::from_code(code) {
+            Some(Wire::I16 | Wire::I32 | Wire::I64) => Some(Wire::INT),
+            other => other,
+        };
+        code += 1;
+    }
+    wires
+};
 
 /// Elements reserved at once: large elements must not make a short input cost much more than its size.
 const MAX_RESERVED: usize = 1 << 12;

@@ -74,11 +74,11 @@ fn bounds<'a>(
 ) -> Option<(Order, &'a [u8], &'a [u8])> {
     let (statistics, column) = (chunk.statistics()?, matching.metadata.schema().column(leaf));
     let declared = matching.metadata.column_orders().and_then(|orders| orders.get(leaf));
-    let pair = statistics.min_value.as_deref().zip(statistics.max_value.as_deref());
+    let pair = statistics.min_value.zip(statistics.max_value);
     if let (Some(order), Some((min, max))) = (Order::for_reading(column, declared), pair) {
         return Some((order, min, max));
     }
-    let (min, max) = statistics.min.as_deref().zip(statistics.max.as_deref())?;
+    let (min, max) = statistics.min.zip(statistics.max)?;
     Some((Order::for_deprecated(column)?, min, max))
 }
 

@@ -1,0 +1,69 @@
+//! A footer whose column chunks were passed over: what opening a file takes, however wide it is.
+
+use crate::thrift::{Alike, Reader, Wire};
+use crate::{ChunkView, FileMetaData, RowGroup};
+use marquetry_base::{Limits, Result};
+
+/// A [`FileMetaData`] without its row groups, and what is to be known of these beforehand.
+///
+/// That all bytes can be read as Thrift was checked; what the fields of a column chunk hold was not.
+#[derive(Debug, Clone)]
+pub struct Outline {
+    /// Everything but row groups, of which it has none.
+    pub head: FileMetaData,
+    /// The row groups.
+    pub row_groups: Vec<RowGroupOutline>,
+    /// How many structs and lists may be entered in a column chunk.
+    chunk_depth: usize,
+}
+
+/// A [`RowGroup`] without its column chunks, and where these are.
+#[derive(Debug, Clone)]
+pub struct RowGroupOutline {
+    /// Everything but column chunks, of which it has none.
+    pub head: RowGroup,
+    /// Where each chunk begins: bytes from the start of the footer.
+    starts: Vec<u32>,
+}
+
+impl RowGroupOutline {
+    /// How many column chunks there are.
+    pub fn num_columns(&self) -> usize {
+        self.starts.len()
+    }
+}
+
+impl Outline {
+    /// Reads a footer as [`parse_metadata`](crate::parse_metadata) does, but for what the fields of column chunks hold.
+    pub fn parse(footer: &[u8], limits: &Limits) -> Result<Self> {
+        // Places are kept as 32 bits, which is what the length of a footer has in its file.
+        Limits::check("footer_bytes", footer.len(), limits.footer_bytes.min(u32::MAX as usize))?;
+        let r = &mut Reader::with_limits(footer, limits);
+        let mut alike = Alike::default();
+        let mut chunk_depth = 0;
+        let (head, row_groups) = FileMetaData::read_around(r, |r| {
+            let (head, starts) = RowGroup::read_around(r, |r| {
+                let mut place = 0;
+                r.list(Wire::Struct, |r| {
+                    chunk_depth = r.depth();
+                    let start = r.position() as u32;
+                    alike.skip(r, place)?;
+                    place += 1;
+                    Ok(start)
+                })
+            })?;
+            Ok(RowGroupOutline { head, starts })
+        })?;
+        Ok(Outline { head, row_groups, chunk_depth })
+    }
+
+    /// Reads column chunk `number` of a row group; `footer` must be what was parsed.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub fn chunk<'a>(&self, footer: &'a [u8], row_group: usize, number: usize) -> Result<ChunkView<'a>> {
+        let start = self.row_groups[row_group].starts[number] as usize;
+        ChunkView::read(&mut Reader::inside(footer, start, self.chunk_depth))
+    }
+}

@@ -1,0 +1,147 @@
+//! Passing over values without reading them.
+
+use super::Wire;
+use super::reader::{Bookmark, FIELD_WIRES, List, Reader};
+use marquetry_base::{Error, Result};
+use std::ops::Range;
+
+/// Who wants to know which bits decided how a value was walked through.
+pub(super) trait Marks {
+    /// In each of these bytes, counted from the start of the input, `bits` did.
+    fn mark(&mut self, bytes: Range<usize>, bits: u8);
+
+    /// These bytes are the length of a byte string that ends before byte `end`.
+    fn string(&mut self, len: Range<usize>, end: usize);
+}
+
+/// Nobody wants to know.
+impl Marks for () {
+    #[inline]
+    fn mark(&mut self, _: Range<usize>, _: u8) {}
+
+    #[inline]
+    fn string(&mut self, _: Range<usize>, _: usize) {}
+}
+
+impl<'a> Reader<'a> {
+    /// Passes over a value.
+    pub fn skip(&mut self, wire: Wire) -> Result<()> {
+        self.pass(wire, &mut ())
+    }
+
+    /// Passes over a value, and gives the place where it begins: for what is read only if somebody asks.
+    #[inline]
+    pub fn skipped(&mut self, wire: Wire) -> Result<Bookmark<'a>> {
+        let before = self.bookmark();
+        self.skip(wire).map(|()| before)
+    }
+
+    #[inline]
+    pub(super) fn pass<M: Marks>(&mut self, wire: Wire, marks: &mut M) -> Result<()> {
+        match wire {
+            Wire::True | Wire::False => Ok(()),
+            Wire::I16 | Wire::I32 | Wire::I64 => self.pass_varint(marks),
+            Wire::Binary => self.pass_string(marks),
+            Wire::I8 => self.cursor.skip(1),
+            Wire::Double => self.cursor.skip(8),
+            Wire::Uuid => self.cursor.skip(16),
+            Wire::Struct => self.pass_struct(marks),
+            Wire::List | Wire::Set => self.pass_list(marks),
+            Wire::Map => self.pass_map(marks),
+        }
+    }
+
+    #[inline]
+    fn pass_varint<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+        let start = self.position();
+        self.cursor.skip_uleb128()?;
+        let end = self.position();
+        marks.mark(start..end, 0x80);
+        if end - start == LONGEST_VARINT {
+            // Only one of its bits may be set.
+            marks.mark(end - 1..end, 0xff);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn pass_string<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+        let start = self.position();
+        let len = self.cursor.uleb128()?;
+        let end = self.position();
+        self.cursor.skip(usize::try_from(len).unwrap_or(usize::MAX))?;
+        marks.string(start..end, self.position());
+        Ok(())
+    }
+
+    fn pass_struct<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+        self.enter()?;
+        loop {
+            let start = self.position();
+            let byte = self.cursor.u8()?;
+            if byte & 0x0f == 0 {
+                marks.mark(start..start + 1, 0xff);
+                break;
+            }
+            let Some(wire) = FIELD_WIRES[usize::from(byte & 0x0f)] else {
+                return Err(self.bad_type(byte & 0x0f));
+            };
+            if byte >> 4 == 0 {
+                self.zigzag_as::<i16>()?;
+            }
+            marks.mark(start..self.position(), 0xff);
+            self.pass(wire, marks)?;
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn pass_list<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+        self.enter()?;
+        let start = self.position();
+        let List { len, wire } = self.list_header()?;
+        marks.mark(start..self.position(), 0xff);
+        (0..len).try_for_each(|_| self.pass_element(wire, marks))?;
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn pass_map<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+        self.enter()?;
+        let start = self.position();
+        let len = self.cursor.uleb128()?;
+        marks.mark(start..self.position(), 0xff);
+        if len > self.cursor.remaining() as u64 {
+            return Err(Error::truncated(format!("a map of {len} entries")).at(self.position() as u64));
+        }
+        if len > 0 {
+            let start = self.position();
+            let types = self.cursor.u8()?;
+            marks.mark(start..start + 1, 0xff);
+            let key = Wire::from_code(types >> 4).ok_or_else(|| self.bad_type(types >> 4))?;
+            let value = Wire::from_code(types & 0x0f).ok_or_else(|| self.bad_type(types & 0x0f))?;
+            for _ in 0..len {
+                self.pass_element(key, marks)?;
+                self.pass_element(value, marks)?;
+            }
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// An element of a list of another type than was looked for.
+    pub(super) fn skip_element(&mut self, wire: Wire) -> Result<()> {
+        self.pass_element(wire, &mut ())
+    }
+
+    /// In lists and maps a bool is a byte.
+    fn pass_element<M: Marks>(&mut self, wire: Wire, marks: &mut M) -> Result<()> {
+        match wire {
+            Wire::True | Wire::False => self.cursor.skip(1),
+            other => self.pass(other, marks),
+        }
+    }
+}
+
+/// Bytes of a varint of 64 bits.
+const LONGEST_VARINT: usize = 10;
