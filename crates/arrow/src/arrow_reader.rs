@@ -12,6 +12,7 @@
 
 mod builder;
 mod columns;
+mod far;
 mod filter;
 mod filtered;
 mod int96;

@@ -32,14 +32,16 @@
 
 mod filter;
 mod listing;
+mod opened;
 mod partition;
 mod reader;
 mod schema;
 mod summary;
 
+pub use filter::Needed;
 pub use reader::DatasetReader;
 
-use crate::arrow_reader::{ArrowReaderOptions, Int96, ParquetRecordBatchReaderBuilder};
+use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Int96, ParquetRecordBatchReaderBuilder};
 use crate::evolution::{Evolution, MatchBy};
 use crate::schema::Text;
 use arrow_schema::{DataType, SchemaRef};
@@ -47,6 +49,7 @@ use marquetry_base::{Error, Result};
 use marquetry_core::io::{LocalFile, read_metadata};
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
+use opened::Opened;
 use std::collections::HashMap;
 use std::fmt::{self, Debug, Formatter};
 use std::path::{Path, PathBuf};
@@ -57,6 +60,7 @@ use std::sync::Arc;
 pub struct Dataset {
     files: Vec<DataFile>,
     open: Open,
+    opened: opened::Files,
     options: ArrowReaderOptions,
     has_partitions: bool,
     partition_types: HashMap<String, DataType>,
@@ -123,7 +127,7 @@ impl Dataset {
         Dataset::new(files, Arc::new(|path| Ok(Arc::new(LocalFile::open(path)?))))
     }
 
-    /// Files that are anywhere, each opened by `open` when it is its turn, and maybe more than once. Partitions are told
+    /// Files that are anywhere, each opened by `open` when it is its turn, and of very many files more than once. Partitions are told
     /// by the paths. Fails if there is none.
     pub fn from_files<P: Into<PathBuf>>(
         paths: impl IntoIterator<Item = P>,
@@ -140,6 +144,7 @@ impl Dataset {
         Ok(Dataset {
             files,
             open,
+            opened: opened::Files::default(),
             options: ArrowReaderOptions::new().with_text(Text::Utf8View).with_int96(Int96::Fitting),
             has_partitions: true,
             partition_types: HashMap::new(),
@@ -270,8 +275,13 @@ impl Dataset {
         options: &ArrowReaderOptions,
     ) -> Result<ParquetRecordBatchReaderBuilder<Arc<dyn Source>>> {
         let open = || {
-            let source = (self.open)(&file.path)?;
-            let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(source, options.clone())?;
+            let opened = self.opened.get(&file.path, || {
+                let source = (self.open)(&file.path)?;
+                let metadata = ArrowReaderMetadata::load(source.clone(), self.options.clone())?;
+                Ok(Opened { source, metadata: metadata.metadata().clone() })
+            })?;
+            let metadata = ArrowReaderMetadata::try_new(opened.metadata, options.clone())?;
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(opened.source, metadata);
             Ok(match &file.groups {
                 Some(groups) => {
                     let row_groups = summary::row_groups(builder.metadata(), groups)?;
@@ -282,6 +292,27 @@ impl Dataset {
         };
         open().map_err(|error: Error| error.in_file(file.name()))
     }
+}
+
+/// Of all files that a store has, those that `path` means, as [`Dataset::open`] finds them on a disk: those that it fits if
+/// it is a pattern, and those below the folders that it fits, or that it is. Names and path have `/` between their parts.
+/// In alphabetical order.
+///
+/// Fails if the pattern is none.
+///
+/// ```
+/// let names = ["events/_SUCCESS", "events/day=1/a.parquet", "events/day=2/a.parquet", "other/b.parquet"];
+/// assert_eq!(marquetry_arrow::dataset::files_among("events/", names)?, names[1..3]);
+/// assert_eq!(marquetry_arrow::dataset::files_among("events/day=2/*.parquet", names)?, names[2..3]);
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+pub fn files_among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'a str>> {
+    listing::among(path, names)
+}
+
+/// Whether the name ends as those of Parquet files do: in `.parquet`, `.parq` or `.pq`.
+pub fn is_named_parquet(path: impl AsRef<Path>) -> bool {
+    listing::is_named_parquet(path.as_ref())
 }
 
 /// The files of a summary; `None` if the file is none.

@@ -41,6 +41,7 @@ pub struct ColumnChunk<'a> {
     chunk: format::ChunkView<'a>,
     meta: format::MetaView<'a>,
     leaf: &'a Leaf,
+    group: RowGroup<'a>,
     data_end: Option<u64>,
     created_by: Option<&'a str>,
 }
@@ -201,7 +202,7 @@ impl<'a> RowGroup<'a> {
         match chunk.meta_data {
             Some(meta) if meta.type_ == physical_type(leaf.physical()) => {
                 let (data_end, created_by) = (self.metadata.data_end, self.metadata.created_by());
-                Ok(ColumnChunk { chunk, meta, leaf, data_end, created_by })
+                Ok(ColumnChunk { chunk, meta, leaf, group: self, data_end, created_by })
             }
             Some(meta) => Err(place(Error::corrupt(format!(
                 "the column chunk is {}, the schema says {}",
@@ -404,6 +405,22 @@ impl<'a> ColumnChunk<'a> {
     #[inline]
     pub fn file_path(self) -> Option<Cow<'a, str>> {
         self.chunk.file_path.map(String::from_utf8_lossy)
+    }
+
+    /// The other file that the pages are in, if they are not in this one.
+    ///
+    /// QUIRK: some files name themselves. Only where the pages cannot be here are they in another file: a summary file has
+    /// nothing before its footer, and the chunks of a row group are not all in the same file if they name different ones.
+    pub fn elsewhere(self) -> Option<Cow<'a, str>> {
+        let path = self.file_path().filter(|path| !path.is_empty())?;
+        // A chunk without values may be nowhere.
+        let nowhere = if self.num_values() == 0 { 0 } else { u64::MAX };
+        let start = self.byte_range().map_or(nowhere, |range| range.start);
+        let is_same =
+            |number| self.group.chunk(number).is_ok_and(|chunk| chunk.file_path == self.chunk.file_path);
+        let is_here = self.data_end.is_some_and(|data_end| start < data_end)
+            && (0..self.group.num_columns()).all(is_same);
+        (!is_here).then_some(path)
     }
 
     /// Where the footer begins in the file, if it was read from one.

@@ -229,9 +229,7 @@ impl Run<'_> {
     fn chunk(&self, column: usize) -> Result<ColumnChunk<'_>> {
         let chunk = self.group.column(column)?;
         // Where pages are in another file, so is what belongs to them.
-        let is_elsewhere = chunk.file_path().is_some_and(|path| !path.is_empty())
-            && chunk.data_end().is_none_or(|end| chunk.byte_range().is_ok_and(|range| range.start >= end));
-        match is_elsewhere {
+        match chunk.elsewhere().is_some() {
             true => Err(Error::unsupported("the pages are in another file, and so are the indexes")),
             false => Ok(chunk),
         }

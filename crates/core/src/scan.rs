@@ -36,10 +36,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ahead;
 mod buffered;
-mod cost;
 mod plan;
 
+pub use crate::source::RequestCost;
+pub use ahead::{Ahead, bytes};
 pub use buffered::Buffered;
-pub use cost::RequestCost;
 pub use plan::{chunk_ranges, index_ranges, page_ranges};

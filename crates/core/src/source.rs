@@ -1,5 +1,9 @@
 //! Where bytes come from: a length, and positioned reads.
 
+mod cost;
+
+pub use cost::RequestCost;
+
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
 use std::ops::Range;
@@ -24,8 +28,15 @@ pub trait Source: Send + Sync {
         len
     }
 
-    /// Says which bytes will be read soon. A source for which requests are dear fetches them together, as far as they
-    /// are in the file; others do nothing. Fails only if fetching does.
+    /// What a request costs, if that is so much that it pays to find out what will be read, and to
+    /// [say so](Self::will_read) before it is read: such a source is far.
+    fn request_cost(&self) -> Option<RequestCost> {
+        None
+    }
+
+    /// Says which bytes will be read soon, instead of what was said before. A source that is far fetches those that it does
+    /// not have together, as far as they are in the file, and forgets others; other sources do nothing. Fails only if
+    /// fetching does.
     fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
         let _ = ranges;
         Ok(())

@@ -12,7 +12,7 @@ use marquetry_core::page::{Checksum, PageOptions, Trust};
 use marquetry_core::read::ColumnReader;
 use marquetry_core::source::Source;
 use marquetry_encoding::{Physical, Values};
-use marquetry_format::{Encoding, PageType, Statistics};
+use marquetry_format::{ColumnChunk, Encoding, PageType, Statistics};
 use std::sync::Arc;
 
 /// Three pages of an optional INT32 column, the second of which `damage` changes.
@@ -403,6 +403,14 @@ fn encrypted_columns_and_other_files() {
     file.metadata.row_groups[0].columns[0].file_path = Some("part-0.parquet".into());
     // The pages are here: some files name themselves.
     reads(&file);
+    // Not so if other columns of the row group are in other files, or in this one.
+    let column = file.metadata.row_groups[0].columns[0].clone();
+    for path in [None, Some("part-1.parquet")] {
+        let mut split = file.clone();
+        let other = ColumnChunk { file_path: path.map(str::to_owned), ..column.clone() };
+        split.metadata.row_groups[0].columns.push(other);
+        assert_eq!(split.error().message(), "the pages are in another file, part-0.parquet");
+    }
     file.chunk(0).data_page_offset = 1 << 30;
     let error = file.error();
     assert_eq!(error.kind(), Kind::Unsupported);

@@ -5,13 +5,15 @@ use crate::url::Url;
 use bytes::Bytes;
 use futures::TryStreamExt;
 use marquetry_arrow::async_reader::{AsyncSource, FileVersion, RequestCost};
+use marquetry_arrow::dataset::{files_among, is_named_parquet};
 use marquetry_base::{Error, Kind, Result};
 use marquetry_core::io::TAIL_READ;
-use marquetry_core::scan::Buffered;
+use marquetry_core::scan::{Buffered, bytes};
 use marquetry_core::source::Source;
 use object_store::ObjectStore;
 use object_store::path::Path;
 use std::collections::HashMap;
+use std::iter::once;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -50,35 +52,51 @@ impl Stores {
         open().map_err(|error: Error| error.in_file(url))
     }
 
-    /// The URLs of the files that match a pattern with `*`, `?`, `[...]` and `**` in its path, in alphabetical order.
+    /// The URLs of the files that `url` means, in alphabetical order: those that it fits if it has a pattern of `*`, `?`,
+    /// `[...]` and `**` in its path; those below it if it ends with a slash, or has not the name of a Parquet file and there
+    /// are any below it; else itself. What writers leave beside their files, such as `_SUCCESS`, is passed over.
     ///
-    /// Fails if the URL or the pattern is none, the store cannot list its files, as web servers cannot, or does not.
-    pub fn matching(&self, url: &str) -> Result<Vec<String>> {
-        let list = || {
+    /// Fails if the URL or the pattern is none, the store cannot list its files, as web servers cannot, or does not; and if
+    /// there is no such file.
+    pub fn files(&self, url: &str) -> Result<Vec<String>> {
+        let files = || {
             let parsed = Url::parse(url)?;
-            if parsed.is_web() {
+            let is_pattern = parsed.is_pattern();
+            let is_folder = parsed.path.is_empty() || parsed.path.ends_with('/');
+            if parsed.is_web() && (is_pattern || is_folder) {
                 return Err(Error::argument("a web server does not list its files: name each"));
             }
-            let pattern = glob::Pattern::new(parsed.path)
-                .map_err(|error| Error::argument(format!("wrong pattern: {error}")))?;
-            let fixed = &parsed.path[..parsed.path.find(['*', '?', '[']).unwrap_or(parsed.path.len())];
-            let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let prefix = Path::parse(folder)
-                .map_err(|error| Error::caused_by(Kind::Argument, "no path of a folder", error))?;
-            let store = self.store(parsed)?;
-            let listed = self.wait(async { store.list(Some(&prefix)).try_collect::<Vec<_>>().await })?;
-            let listed = listed
-                .map_err(|error| Error::caused_by(Kind::Io, "cannot list the files of the store", error))?;
-            let options = glob::MatchOptions { require_literal_separator: true, ..Default::default() };
-            let paths = listed.iter().map(|meta| meta.location.as_ref());
-            let mut out: Vec<String> = paths
-                .filter(|path| pattern.matches_with(path, options))
-                .map(|path| parsed.with_path(path))
-                .collect();
-            out.sort();
-            Ok(out)
+            if parsed.is_web() || !is_pattern && !is_folder && is_named_parquet(parsed.path) {
+                return Ok(vec![url.to_owned()]);
+            }
+            let names = self.listed(parsed)?;
+            let files = files_among(parsed.path, names.iter().map(String::as_str))?;
+            match files.is_empty() {
+                true if is_pattern || is_folder => Err(Error::new(Kind::Io, "no file has such a name")),
+                true => Ok(vec![url.to_owned()]),
+                false => Ok(files.into_iter().map(|path| parsed.with_path(path)).collect()),
+            }
         };
-        list().map_err(|error: Error| error.in_file(url))
+        files().map_err(|error: Error| error.in_file(url))
+    }
+
+    /// The paths of the files that may be meant.
+    fn listed(&self, url: Url<'_>) -> Result<Vec<String>> {
+        let (folder, rest) = url.folder();
+        let folder = Path::parse(folder)
+            .map_err(|error| Error::caused_by(Kind::Argument, "no path of a folder", error))?;
+        let store = self.store(url)?;
+        // Where only the last part is a pattern, and no folder is meant, what is in folders need not be listed.
+        let is_flat = url.is_pattern() && is_named_parquet(rest) && !rest.contains('/');
+        let listed = self.wait(async {
+            match is_flat {
+                true => store.list_with_delimiter(Some(&folder)).await.map(|listed| listed.objects),
+                false => store.list(Some(&folder)).try_collect::<Vec<_>>().await,
+            }
+        })?;
+        let listed = listed
+            .map_err(|error| Error::caused_by(Kind::Io, "cannot list the files of the store", error))?;
+        Ok(listed.into_iter().map(|meta| meta.location.into()).collect())
     }
 
     fn store(&self, url: Url<'_>) -> Result<Arc<dyn ObjectStore>> {
@@ -116,13 +134,18 @@ impl RemoteFile {
         let read = wait(&runtime, file.read_tail(TAIL_READ))??;
         let tail = Buffered::new(read.version.len);
         tail.give(read.version.len.saturating_sub(read.bytes.len() as u64), read.bytes);
-        let held = Mutex::new(held_of(&tail));
+        let held = Mutex::new(Arc::new(copy_of(&tail)));
         Ok(RemoteFile { file, version: read.version, runtime, tail, held })
     }
 
     /// Which version of the file is read.
     pub fn version(&self) -> &FileVersion {
         &self.version
+    }
+
+    /// A buffer with the end of the file.
+    fn tail(&self) -> Buffered {
+        copy_of(&self.tail)
     }
 
     fn held(&self) -> Arc<Buffered> {
@@ -159,10 +182,19 @@ impl Source for RemoteFile {
             return read;
         }
         // In a buffer of its own: what nobody announced is not kept.
-        let once = Buffered::new(self.version.len);
-        once.give_all_of(&held);
-        self.fetch(RequestCost::OBJECT_STORE.requests(missing), &once)?;
-        once.read_at(offset, len)
+        let read = copy_of(&held);
+        self.fetch(RequestCost::OBJECT_STORE.requests(missing), &read)?;
+        // But for a footer that is longer than the end that was fetched: it is read again for each look at the file.
+        let end = offset + len as u64;
+        if self.tail.lacking(once(end - 1..self.version.len)).is_empty() && len as u64 <= MOST_FOOTER {
+            self.tail.give_part_of(&read, offset..end);
+            self.held().give_part_of(&read, offset..end);
+        }
+        read.read_at(offset, len)
+    }
+
+    fn request_cost(&self) -> Option<RequestCost> {
+        Some(RequestCost::OBJECT_STORE)
     }
 
     fn at_hand(&self, offset: u64, len: usize) -> usize {
@@ -170,27 +202,27 @@ impl Source for RemoteFile {
     }
 
     fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
-        let held = self.held();
-        let next = held_of(&self.tail);
         let inside = ranges.iter().map(|range| range.start..range.end.min(self.version.len));
-        let inside: Vec<_> = inside.filter(|range| range.start < range.end).collect();
-        if inside.iter().fold(0, |sum: u64, range| sum.saturating_add(range.end - range.start)) > MOST_AHEAD {
+        let together = RequestCost { gap: 0, largest: u64::MAX }.requests(inside);
+        if bytes(&together) > MOST_AHEAD {
             return Ok(());
         }
-        for range in inside.iter().filter(|range| held.lacking([(*range).clone()]).is_empty()) {
-            next.give(range.start, held.read_at(range.start, (range.end - range.start) as usize)?);
-        }
-        self.fetch(RequestCost::OBJECT_STORE.requests(next.lacking(inside)), &next)?;
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        let (held, next) = (self.held(), self.tail());
+        together.iter().for_each(|range| next.give_part_of(&held, range.clone()));
+        self.fetch(RequestCost::OBJECT_STORE.requests(next.lacking(together)), &next)?;
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
         Ok(())
     }
 }
 
-fn held_of(tail: &Buffered) -> Arc<Buffered> {
-    let held = Buffered::new(tail.len());
-    held.give_all_of(tail);
-    Arc::new(held)
+fn copy_of(buffered: &Buffered) -> Buffered {
+    let copy = Buffered::new(buffered.len());
+    copy.give_all_of(buffered);
+    copy
 }
+
+/// More bytes than this are not kept for being at the end of the file.
+const MOST_FOOTER: u64 = 64 << 20;
 
 /// Most bytes that are held at a time. Row groups with more of the chosen columns are read piece by piece.
 const MOST_AHEAD: u64 = 256 << 20;

@@ -216,8 +216,13 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// if the file cannot be read as the wanted schema, and if rows are to be chosen from a damaged file: which they are
     /// could not be told any more.
     pub fn build(mut self) -> Result<ParquetRecordBatchReader> {
-        let (order, evolution) = (self.order.take(), self.evolution.take());
-        let evolved = evolution.map(|evolution| self.evolve(&evolution)).transpose()?;
+        let evolved = self.evolved()?;
+        self.build_evolved(evolved)
+    }
+
+    /// [`build`](Self::build), after [`evolved`](Self::evolved).
+    pub(crate) fn build_evolved(mut self, evolved: Option<Remake>) -> Result<ParquetRecordBatchReader> {
+        let order = self.order.take();
         let (fields, mask) = (self.metadata.fields.clone(), self.projection.clone());
         let (metadata, on_corrupt) = (self.metadata.metadata.clone(), self.metadata.options.on_corrupt);
         let reader = self.reader()?;
@@ -234,15 +239,17 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         })
     }
 
-    /// Chooses the columns that the wanted schema needs, as what they are read, and says what is made of them.
-    fn evolve(&mut self, evolution: &Evolution) -> Result<Remake> {
+    /// Chooses the columns that the wanted schema needs, as what they are read, and says what is made of them; `None` if
+    /// none is wanted.
+    pub(crate) fn evolved(&mut self) -> Result<Option<Remake>> {
+        let Some(evolution) = self.evolution.take() else { return Ok(None) };
         let ArrowReaderMetadata { metadata, fields, schema, options, .. } = &mut self.metadata;
         let evolved = evolution.of(fields, metadata.schema(), schema)?;
         self.projection = evolved.mask;
         schema.clone_from(&evolved.read_as);
         // The wanted schema has their unit.
         options.int96 = Int96::Nanoseconds;
-        Ok(evolved.remake)
+        Ok(Some(evolved.remake))
     }
 
     fn reader(mut self) -> Result<ParquetRecordBatchReader> {
@@ -311,6 +318,17 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             filters: self.filter.map(RowFilter::into_predicates).unwrap_or_default(),
         };
         Filtered::new(&self.source, metadata, &self.metadata.fields, schema, options, wanted)
+    }
+
+    /// The columns that are read of the file, and what is known of it, after [`evolved`](Self::evolved).
+    #[cfg(feature = "async")]
+    pub(crate) fn read_as(&self) -> (ProjectionMask, ArrowReaderMetadata) {
+        (self.projection.clone(), self.metadata.clone())
+    }
+
+    /// What is read from.
+    pub(crate) fn source(&self) -> &Arc<dyn Source> {
+        &self.source
     }
 
     /// How many rows the chosen row groups have.

@@ -156,6 +156,11 @@ impl Column {
         self.cached = None;
     }
 
+    /// Forgets where it was: its row group will be read once more.
+    pub(super) fn rewind(&mut self) {
+        (self.at, self.cached) = (None, None);
+    }
+
     /// Appends the kept of `rows`, the next ones of the block, to the batch. `taken` are the numbers that those have
     /// among all kept rows of the block, `kept` in number.
     pub(super) fn give(&mut self, rows: &Rows, taken: Range<usize>, kept: usize) -> Result<()> {

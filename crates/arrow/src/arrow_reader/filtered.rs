@@ -10,6 +10,7 @@
 
 use super::ProjectionMask;
 use super::columns::{Column, Rows};
+use super::far::Far;
 use super::options::ArrowReaderOptions;
 use super::reader::{Projected, array_type, page_options, projected, to_decode};
 use super::stages::{Columns, Stage, filter};
@@ -25,6 +26,7 @@ use marquetry_core::nesting::Field;
 use marquetry_core::predicate::Bound;
 use marquetry_core::prune::{Kept, PruneOptions, PruneReport, prune_row_group};
 use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
+use marquetry_core::scan::{Ahead, index_ranges};
 use marquetry_core::select::{Cursor, Selection};
 use marquetry_core::source::Source;
 use marquetry_encoding::Bits;
@@ -52,6 +54,8 @@ pub(super) struct Filtered {
     columns: Columns,
     stages: Vec<Stage>,
     pruning: Option<Pruning>,
+    /// If requests are dear.
+    far: Option<Far>,
     dictionaries: Vec<DictionaryCache>,
     /// The row groups to come, with what was selected of them.
     row_groups: VecDeque<(usize, Option<Selection>)>,
@@ -78,8 +82,9 @@ struct Group {
     index: usize,
     selection: Selection,
     cursor: Cursor,
-    /// Whether the typed predicate has to be asked.
+    /// Whether the typed predicate has to be asked, and whether any filter has.
     asks_typed: bool,
+    asks: bool,
 }
 
 /// What the filter left of a block.
@@ -162,6 +167,7 @@ impl Filtered {
             columns,
             stages,
             pruning,
+            far: Far::of(source, metadata, &options.limits),
             group: None,
             block: None,
             batch_size: wanted.batch_size,
@@ -202,20 +208,26 @@ impl Filtered {
         while let Some((index, selection)) = self.row_groups.pop_front() {
             let first = out.rows();
             if self.limit > 0 && self.open(index, selection)? {
-                while self.limit > 0 && self.next_block()? {
-                    let Some(block) = self.block.take() else { continue };
-                    self.columns.iter_mut().flatten().for_each(Column::forget);
-                    out.push_run(false, first + block.rows.start - out.rows());
-                    match block.rows.keep {
-                        None => out.push_run(true, block.rows.len as u64),
-                        Some(keep) => out.push_bits(keep),
-                    }
-                }
+                self.survivors(first, &mut out)?;
             }
             let end = first.saturating_add(self.metadata.row_group(index).num_rows());
             out.push_run(false, end - out.rows());
         }
         Ok(out)
+    }
+
+    /// Appends to `out`, where the row group's first row is number `first`, which of its rows are wanted.
+    fn survivors(&mut self, first: u64, out: &mut Selection) -> Result<()> {
+        while self.limit > 0 && self.next_block()? {
+            let Some(block) = self.block.take() else { continue };
+            self.columns.iter_mut().flatten().for_each(Column::forget);
+            out.push_run(false, first + block.rows.start - out.rows());
+            match block.rows.keep {
+                None => out.push_run(true, block.rows.len as u64),
+                Some(keep) => out.push_bits(keep),
+            }
+        }
+        Ok(())
     }
 
     /// Opens the next row group with rows to be read; whether there is one.
@@ -235,18 +247,80 @@ impl Filtered {
         // A selection may end before the rows do.
         selection.push_run(false, rows.saturating_sub(selection.rows()));
         let mut asks_typed = true;
+        let far = self.far.clone();
+        let mut ahead = far.as_ref().map(Far::ahead);
         if selection.selected() > 0
             && let Some(pruning) = &self.pruning
         {
-            match pruning.prune(&self.metadata, index)? {
+            let kept = match &mut ahead {
+                Some(ahead) => {
+                    ahead.prune(index, &pruning.predicate, &self.leaves(true, true), &pruning.options)?
+                }
+                None => pruning.prune(&self.metadata, index)?,
+            };
+            match kept {
                 Kept::None => return Ok(false),
                 Kept::All => asks_typed = false,
                 Kept::Some(ranges) => selection = selection.and(&Selection::from_ranges(&ranges, rows)),
             }
         }
+        let asks = self.stages.iter().any(|stage| asks_typed || !stage.is_typed());
         let has_rows = selection.selected() > 0;
-        self.group = has_rows.then(|| Group { index, selection, cursor: Cursor::default(), asks_typed });
+        self.group =
+            has_rows.then(|| Group { index, selection, cursor: Cursor::default(), asks_typed, asks });
+        match ahead.filter(|_| has_rows) {
+            Some(ahead) => self.look_ahead(ahead),
+            None => Ok(has_rows),
+        }
+    }
+
+    /// Says to a source that is far what will be read of the row group. Where that is much, the filter is asked about all
+    /// rows first, so that of other columns only those pages are fetched that have wanted rows. Whether there are any.
+    fn look_ahead(&mut self, mut ahead: Ahead<'_>) -> Result<bool> {
+        let Some(group) = &self.group else { return Ok(false) };
+        let (index, asks_typed, asks) = (group.index, group.asks_typed, group.asks);
+        let rows: Vec<_> = group.selection.runs().collect();
+        let all = ahead.pages(index, &self.leaves(asks_typed, true), &rows)?;
+        let projected = self.leaves(false, true);
+        let others = ahead.pages(index, &projected, &rows)?;
+        if asks {
+            // Pages are passed over as the filter wants few of their rows.
+            ahead.expect(index_ranges(&self.metadata, index, &self.leaves(asks_typed, true)));
+        }
+        if !asks || ahead.is_little(&others) {
+            ahead.say(all)?;
+            return Ok(true);
+        }
+        let looked_at = ahead.pages(index, &self.leaves(asks_typed, false), &rows)?;
+        ahead.say(looked_at)?;
+        let (offset, limit) = (self.offset, self.limit);
+        (self.offset, self.limit) = (0, offset.saturating_add(limit));
+        let mut selection = Selection::new();
+        self.survivors(0, &mut selection)?;
+        (self.offset, self.limit) = (offset, limit);
+        self.columns.iter_mut().flatten().for_each(Column::rewind);
+        let rows: Vec<_> = selection.runs().collect();
+        let wanted = ahead.pages(index, &projected, &rows)?;
+        ahead.say(wanted)?;
+        let has_rows = selection.selected() > 0;
+        self.group = has_rows.then(|| Group {
+            index,
+            selection,
+            cursor: Cursor::default(),
+            asks_typed: false,
+            asks: false,
+        });
         Ok(has_rows)
+    }
+
+    /// The columns that stages look at, those of typed ones only if `asks_typed`, and those that batches have if `gives`.
+    fn leaves(&self, asks_typed: bool, gives: bool) -> Vec<usize> {
+        let asked = |leaf: &usize| {
+            let stages = self.stages.iter().filter(|stage| asks_typed || !stage.is_typed());
+            stages.into_iter().any(|stage| stage.leaves().contains(leaf))
+        };
+        let given = |leaf: &usize| self.columns[*leaf].as_ref().is_some_and(|column| column.is_projected);
+        (0..self.columns.len()).filter(|leaf| asked(leaf) || gives && given(leaf)).collect()
     }
 
     /// Filters the next block of the row group; whether there was one.
@@ -255,7 +329,8 @@ impl Filtered {
         let size = self.batch_size.min(BLOCK);
         let Some(block) = group.selection.next_block(&mut group.cursor, size) else { return Ok(false) };
         let mut rows = Rows::of(group.index, block);
-        filter(&mut self.stages, &mut rows, group.asks_typed, &mut self.columns, &self.metadata)?;
+        let stages = if group.asks { &mut self.stages[..] } else { &mut [] };
+        filter(stages, &mut rows, group.asks_typed, &mut self.columns, &self.metadata)?;
         let kept = rows.kept();
         let passed = kept.min(self.offset);
         let given = (kept - passed).min(self.limit);

@@ -10,6 +10,7 @@ use marquetry_base::Result;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
 use marquetry_core::read::{ColumnReader, Layout, Target, is_damage, survey};
+use marquetry_core::scan::chunk_ranges;
 use marquetry_core::source::Source;
 use marquetry_encoding::{Physical, Values};
 use std::sync::Arc;
@@ -35,6 +36,9 @@ pub(super) fn fit(
         let Some(field) = fields.iter().find(|field| field.has_leaf(index)) else {
             continue;
         };
+        // All together: a coarser unit may be needed anywhere.
+        let chunks = row_groups.iter().flat_map(|&row_group| chunk_ranges(metadata, row_group, &[index]));
+        source.will_read(&chunks.collect::<Vec<_>>())?;
         let target = Target::new(leaf, field, index, Layout::Values);
         let page_options = page_options(metadata, options);
         let reader = |row_groups: &[usize]| {

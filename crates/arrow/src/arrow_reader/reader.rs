@@ -1,6 +1,7 @@
 //! The reader of record batches.
 
 use super::ProjectionMask;
+use super::far::{Course, Far};
 use super::filtered::Filtered;
 use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
@@ -39,6 +40,8 @@ pub struct ParquetRecordBatchReader {
     batch_size: usize,
     /// Rows still to be passed over before the first batch.
     offset: usize,
+    /// If requests are dear.
+    course: Option<Course>,
     /// Unless damage is an error.
     salvage: Option<Salvage>,
     /// If not all rows of the row groups are read, or more than their columns: everything else is idle then.
@@ -129,6 +132,11 @@ impl ParquetRecordBatchReader {
             OnCorrupt::NullPage => arrow_fields.iter().map(nullable).collect(),
             _ => arrow_fields,
         };
+        let end = (rows - offset).min(plan.limit) + offset;
+        let course = Far::of(&source, &metadata, &options.limits).map(|far| {
+            let leaves = roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0));
+            Course::new(far, leaves.collect(), &plan.row_groups, end as u64)
+        });
         let salvage = (options.on_corrupt != OnCorrupt::Fail).then(|| Salvage {
             source,
             metadata: metadata.clone(),
@@ -144,9 +152,10 @@ impl ParquetRecordBatchReader {
             dictionaries: metadata.schema().columns().iter().map(|_| DictionaryCache::default()).collect(),
             metadata,
             roots,
-            left: (rows - offset).min(plan.limit),
+            left: end - offset,
             batch_size: plan.batch_size,
             offset,
+            course,
             salvage,
             filtered: None,
             remake: None,
@@ -164,6 +173,7 @@ impl ParquetRecordBatchReader {
             left: usize::MAX,
             batch_size: 0,
             offset: 0,
+            course: None,
             salvage: None,
             filtered: Some(Box::new(filtered)),
             remake: None,
@@ -174,6 +184,12 @@ impl ParquetRecordBatchReader {
     pub(super) fn remade(mut self, remake: Remake) -> Self {
         self.remake = Some(remake);
         self
+    }
+
+    /// What batches are made into, unless they are given as they are read.
+    #[cfg(feature = "async")]
+    pub(crate) fn into_remake(self) -> Option<Remake> {
+        self.remake
     }
 
     /// What could not be read so far; complete after the last batch. Empty if damage is an error.
@@ -211,6 +227,9 @@ impl ParquetRecordBatchReader {
 
     fn read(&mut self, rows: usize) -> Result<RecordBatch> {
         let offset = std::mem::take(&mut self.offset);
+        if let Some(course) = &mut self.course {
+            course.before(offset, rows)?;
+        }
         // Until the batch is handed over.
         let held = &mut Held::default();
         let mut arrays = Vec::with_capacity(self.roots.len());

@@ -16,6 +16,7 @@ use marquetry_base::{Error, Kind, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::page::PageOptions;
 use marquetry_core::read::{ColumnReader, LeafBatch, Run, Survey, survey};
+use marquetry_core::scan::chunk_ranges;
 use marquetry_core::source::Source;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -66,6 +67,9 @@ impl Salvage {
             if row == rows {
                 continue;
             }
+            let leaves: Vec<usize> =
+                roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0)).collect();
+            self.source.will_read(&chunk_ranges(&self.metadata, index, &leaves))?;
             let columns = self.metadata.schema().num_columns();
             self.group = Some(Group {
                 index,

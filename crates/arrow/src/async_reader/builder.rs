@@ -1,6 +1,6 @@
 //! Choosing what to read of a file whose bytes come late.
 
-use super::filter::{Shared, Wanted, bytes, selected_of};
+use super::filter::{Shared, Wanted, selected_of};
 use super::row_group::{Job, Scan};
 use super::source::AsyncSource;
 use super::stream::ParquetRecordBatchStream;
@@ -8,13 +8,14 @@ use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask, RowFilter, RowSelection,
 };
+use crate::evolution::{Evolution, Remake};
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
-use marquetry_core::scan::{RequestCost, chunk_ranges};
+use marquetry_core::scan::{RequestCost, bytes, chunk_ranges};
 use marquetry_core::schema::Schema;
 use marquetry_encoding::Physical;
 use std::marker::PhantomData;
@@ -30,6 +31,9 @@ pub struct ParquetRecordBatchStreamBuilder<T> {
     metadata: ArrowReaderMetadata,
     batch_size: usize,
     projection: ProjectionMask,
+    /// The names of columns in the order that batches are to have them in.
+    order: Option<Vec<String>>,
+    evolution: Option<Evolution>,
     row_groups: Option<Vec<usize>>,
     limit: Option<usize>,
     offset: usize,
@@ -63,6 +67,8 @@ impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
             metadata,
             batch_size: BATCH_SIZE,
             projection: ProjectionMask::all(),
+            order: None,
+            evolution: None,
             row_groups: None,
             limit: None,
             offset: 0,
@@ -99,10 +105,27 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self
     }
 
-    /// The columns to read. Default all.
+    /// The columns to read, in the order of the file. Default all.
     #[must_use]
     pub fn with_projection(mut self, mask: ProjectionMask) -> Self {
-        self.projection = mask;
+        (self.projection, self.order) = (mask, None);
+        self
+    }
+
+    /// The columns to read, in this order: dotted paths, each for all columns at and below it. The fields of structs
+    /// have the order of the names, too. Fails if a path does not exist, naming similar ones.
+    pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        let mask = ProjectionMask::existing_columns(self.parquet_schema(), names.iter().map(String::as_str))?;
+        (self.projection, self.order) = (mask, Some(names));
+        Ok(self)
+    }
+
+    /// The schema that batches are to have, whatever the file's is. It says which columns are read: a projection has no
+    /// effect then. It comes on top of [`ArrowReaderOptions::with_schema`].
+    #[must_use]
+    pub fn with_evolution(mut self, evolution: Evolution) -> Self {
+        self.evolution = Some(evolution);
         self
     }
 
@@ -174,8 +197,10 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     /// The stream. Nothing is fetched before it is polled.
     ///
     /// Fails if a row group does not exist or the batch size is 0; if [`Int96::Fitting`] is asked for where an INT96
-    /// column is read, which takes reading it twice; if the predicate does not fit the schema; and with another [`OnCorrupt`] than `Fail`.
-    pub fn build(self) -> Result<ParquetRecordBatchStream<T>> {
+    /// column is read, which takes reading it twice; if the predicate does not fit the schema, or the file cannot be read
+    /// as the wanted one; and with another [`OnCorrupt`] than `Fail`.
+    pub fn build(mut self) -> Result<ParquetRecordBatchStream<T>> {
+        let (schema, remake) = self.made()?;
         let options = &self.metadata.options;
         if options.on_corrupt != OnCorrupt::Fail {
             return Err(Error::argument("what is damaged is not skipped in a stream: read the file at once"));
@@ -198,13 +223,6 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         };
         let rest = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
         let rest = (wanted.has_filter() && rest != (0, u64::MAX)).then_some(rest);
-        // A reader of nothing knows the schema.
-        let schema = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), self.metadata.clone())
-            .with_projection(self.projection.clone())
-            .with_row_groups(Vec::new())
-            .with_batch_size(self.batch_size)
-            .build()?
-            .schema();
         let scan = Scan {
             source: self.source,
             metadata: self.metadata,
@@ -214,7 +232,25 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             batch_size: self.batch_size,
             cost: self.cost,
         };
-        Ok(ParquetRecordBatchStream::new(schema, scan, jobs, self.prefetch, rest))
+        Ok(ParquetRecordBatchStream::new(schema, remake, scan, jobs, self.prefetch, rest))
+    }
+
+    /// The schema of batches, and what they are made into, unless they are given as they are read. Chooses the columns
+    /// that this takes.
+    fn made(&mut self) -> Result<(SchemaRef, Option<Remake>)> {
+        // A reader of nothing knows.
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), self.metadata.clone())
+            .with_row_groups(Vec::new())
+            .with_batch_size(self.batch_size);
+        let mut reader = match (self.order.take(), self.evolution.take()) {
+            (_, Some(evolution)) => reader.with_evolution(evolution),
+            (Some(order), None) => reader.with_columns(order)?,
+            (None, None) => reader.with_projection(self.projection.clone()),
+        };
+        let evolved = reader.evolved()?;
+        (self.projection, self.metadata) = reader.read_as();
+        let reader = reader.build_evolved(evolved)?;
+        Ok((reader.schema(), reader.into_remake()))
     }
 
     /// The row groups with rows to read, and which rows.

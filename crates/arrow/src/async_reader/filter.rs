@@ -17,8 +17,8 @@ use arrow_schema::ArrowError;
 use marquetry_base::Result;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::predicate::{Bound, Predicate};
-use marquetry_core::prune::{Kept, PruneOptions, PruneReport, Stage, prune_row_group};
-use marquetry_core::scan::{Buffered, chunk_ranges, index_ranges, page_ranges};
+use marquetry_core::prune::{Kept, PruneOptions};
+use marquetry_core::scan::{Ahead, Buffered, bytes};
 use marquetry_core::select::Selection;
 use marquetry_core::source::Source;
 use std::ops::Range;
@@ -88,11 +88,12 @@ impl Scan {
             return Ok(selected);
         }
         let rows: Vec<_> = selected.runs().collect();
-        let mut ranges = self.pages(remote, row_group, &looked_at, &rows, buffered).await?;
+        let all = self.pages(remote, row_group, &with(&looked_at, &self.leaves), &rows, buffered).await?;
         let others = self.pages(remote, row_group, &self.leaves, &rows, buffered).await?;
-        if bytes(&buffered.lacking(others.clone())) <= ROUND_TRIP {
-            ranges.extend(others);
-        }
+        let ranges = match bytes(&buffered.lacking(others)) <= self.cost.round_trip() {
+            true => all,
+            false => self.pages(remote, row_group, &looked_at, &rows, buffered).await?,
+        };
         remote.fetch(buffered, ranges).await?;
         remote.run(buffered, || self.evaluate(row_group, &selected, asks_predicate, buffered)).await
     }
@@ -104,21 +105,13 @@ impl Scan {
         row_group: usize,
         buffered: &Arc<Buffered>,
     ) -> Result<(Selection, bool)> {
-        let metadata = self.metadata.metadata();
-        let rows = metadata.row_group(row_group).num_rows();
+        let rows = self.metadata.metadata().row_group(row_group).num_rows();
         let Some((_, predicate)) = &self.wanted.predicate else { return Ok((Selection::all(rows), false)) };
-        let limits = self.metadata.options.limits.clone();
-        let prune = |options: PruneOptions| {
-            let options = PruneOptions { limits: limits.clone(), ..options };
-            let report = &mut PruneReport::default();
-            prune_row_group(&**buffered, metadata, row_group, predicate, &options, report)
-        };
-        let mut kept = prune(PruneOptions::only(Stage::Statistics))?;
-        if matches!(kept, Kept::Some(_)) {
-            self.fetch_indexes(remote, row_group, predicate.leaves(), buffered).await?;
-            kept = remote.run(buffered, || prune(PruneOptions::default())).await?;
-        }
-        Ok(match kept {
+        let leaves = with(&self.wanted.leaves(self.metadata.metadata(), true), &self.leaves);
+        let (page_index, limits) = (self.metadata.options.page_index, self.metadata.options.limits.clone());
+        let options = PruneOptions { page_index, limits, ..PruneOptions::default() };
+        let prune = || self.ahead(buffered).prune(row_group, predicate, &leaves, &options);
+        Ok(match remote.run(buffered, prune).await? {
             Kept::None => (Selection::from_ranges(&[], rows), false),
             Kept::All => (Selection::all(rows), false),
             Kept::Some(ranges) => (Selection::from_ranges(&ranges, rows), true),
@@ -134,30 +127,11 @@ impl Scan {
         rows: &[Range<u64>],
         buffered: &Arc<Buffered>,
     ) -> Result<Vec<Range<u64>>> {
-        let metadata = self.metadata.metadata();
-        let is_all = matches!(rows, [all] if *all == (0..metadata.row_group(row_group).num_rows()));
-        let whole = chunk_ranges(metadata, row_group, leaves);
-        if is_all || bytes(&whole) <= self.cost.gap {
-            // There is nothing to be won by knowing where the pages are.
-            return Ok(whole);
-        }
-        self.fetch_indexes(remote, row_group, leaves, buffered).await?;
-        let limits = &self.metadata.options.limits;
-        remote.run(buffered, || page_ranges(&**buffered, metadata, row_group, leaves, rows, limits)).await
+        remote.run(buffered, || self.ahead(buffered).pages(row_group, leaves, rows)).await
     }
 
-    /// Fetches the page indexes of `leaves`, and with them those of the columns that are read: they are neighbours.
-    async fn fetch_indexes(
-        &self,
-        remote: &Remote<'_, dyn AsyncSource>,
-        row_group: usize,
-        leaves: &[usize],
-        buffered: &Arc<Buffered>,
-    ) -> Result<()> {
-        let mut leaves = [leaves, &self.leaves].concat();
-        leaves.sort_unstable();
-        leaves.dedup();
-        remote.fetch(buffered, index_ranges(self.metadata.metadata(), row_group, &leaves)).await
+    fn ahead<'a>(&'a self, buffered: &'a Buffered) -> Ahead<'a> {
+        Ahead::new(buffered, self.metadata.metadata(), &self.metadata.options.limits, self.cost)
     }
 
     /// Asks predicate and filters about the rows that were selected.
@@ -199,10 +173,10 @@ pub(super) fn selected_of(
     each.collect()
 }
 
-pub(super) fn bytes(ranges: &[Range<u64>]) -> u64 {
-    ranges.iter().fold(0, |sum, range| sum.saturating_add(range.end - range.start))
+/// All of both.
+fn with(leaves: &[usize], others: &[usize]) -> Vec<usize> {
+    let mut leaves = [leaves, others].concat();
+    leaves.sort_unstable();
+    leaves.dedup();
+    leaves
 }
-
-/// What waiting once more costs: in some 30 ms a connection gives about so many bytes. Fewer bytes of other columns are
-/// fetched together with those that are looked at, before it is known which of their rows are wanted.
-const ROUND_TRIP: u64 = 1 << 20;

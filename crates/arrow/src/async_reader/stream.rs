@@ -2,6 +2,7 @@
 
 use super::row_group::{Job, OpenGroup, Scan, Step};
 use super::source::FileVersion;
+use crate::evolution::Remake;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures_core::Stream;
@@ -18,6 +19,8 @@ use std::task::{Context, Poll, ready};
 /// After an error the stream is over.
 pub struct ParquetRecordBatchStream<T> {
     schema: SchemaRef,
+    /// What batches are made into, unless they are given as they are read.
+    remake: Option<Remake>,
     scan: Arc<Scan>,
     version: Version,
     /// Row groups that were not begun.
@@ -54,6 +57,7 @@ enum Fetch {
 impl<T> ParquetRecordBatchStream<T> {
     pub(super) fn new(
         schema: SchemaRef,
+        remake: Option<Remake>,
         scan: Scan,
         jobs: Vec<Job>,
         prefetch: u64,
@@ -65,6 +69,7 @@ impl<T> ParquetRecordBatchStream<T> {
         };
         ParquetRecordBatchStream {
             schema,
+            remake,
             scan: Arc::new(scan),
             version,
             jobs: jobs.into(),
@@ -110,7 +115,10 @@ impl<T> ParquetRecordBatchStream<T> {
                             self.jobs.clear();
                         }
                     }
-                    return Poll::Ready(Some(Ok(batch)));
+                    return Poll::Ready(Some(match &self.remake {
+                        Some(remake) => remake.batch(&batch),
+                        None => Ok(batch),
+                    }));
                 }
                 Step::Missing(missing) => {
                     let scan = self.scan.clone();

@@ -1,6 +1,7 @@
 //! What a predicate says of a file before it is opened: the values of its partitions are known, and those of columns that
 //! it does not have.
 
+use super::{DataFile, Dataset};
 use crate::leaf::{self, Picks};
 use crate::schema::{FromArrowOptions, from_arrow};
 use arrow_array::{Array, ArrayRef};
@@ -9,6 +10,7 @@ use marquetry_base::{Error, Limits, Result};
 use marquetry_core::nesting::Slices;
 use marquetry_core::predicate::{LeafValues, Predicate};
 use marquetry_core::schema::Schema;
+use std::path::PathBuf;
 
 /// What is left of a predicate where some columns have the same value in all rows.
 #[derive(Debug, PartialEq)]
@@ -19,6 +21,45 @@ pub(super) enum Rest {
     None,
     /// As true as this.
     Some(Predicate),
+}
+
+/// What a filter needs of a file, see [`Dataset::needed`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Needed {
+    /// No row: its partitions say so.
+    Nothing,
+    /// Every row.
+    Everything,
+    /// The rows for which this is true, of the file's own columns.
+    Rows(Predicate),
+}
+
+impl Dataset {
+    /// What the filter needs of each file, in the order of the files: partitions are asked, and columns that a file does not
+    /// have. Opens the first file, and those that are not ruled out by their partitions.
+    pub fn needed(&self) -> Result<Vec<(PathBuf, Needed)>> {
+        let plan = self.plan()?;
+        let needed = |file: &DataFile| {
+            let Some(predicate) = &self.predicate else { return Ok(Needed::Everything) };
+            let of_file = match rest(predicate, &|name| plan.partition(file, name))? {
+                Rest::Some(predicate) => {
+                    let builder = self.builder(file, &self.options)?;
+                    rest(&predicate, &|name| plan.missing(builder.parquet_schema(), name))?
+                }
+                other => other,
+            };
+            Ok(match of_file {
+                Rest::None => Needed::Nothing,
+                Rest::All => Needed::Everything,
+                Rest::Some(predicate) => Needed::Rows(predicate),
+            })
+        };
+        let each = self.files.iter().map(|file| {
+            let needed = needed(file).map_err(|error: Error| error.in_file(file.name()))?;
+            Ok((file.path.clone(), needed))
+        });
+        each.collect()
+    }
 }
 
 /// The value of a column: `None` if it is not known; an array of one row; or `Some(None)` if it is null.

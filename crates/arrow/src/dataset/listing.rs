@@ -1,6 +1,7 @@
 //! Paths become files: directories and what is below them, patterns, and summary files.
 
 use marquetry_base::{Error, Kind, Result};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -62,18 +63,67 @@ pub(super) fn is_pattern(path: &Path) -> bool {
 fn directory(path: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     walk(path, &mut Vec::new(), &mut found)?;
-    let is_named = |path: &PathBuf| {
-        let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
-        matches!(end.as_deref(), Some("parquet" | "parq" | "pq"))
-    };
-    if found.iter().any(is_named) {
-        found.retain(is_named);
-    }
+    retain_parquet(&mut found, |path| path);
     if found.is_empty() {
         return Err(Error::new(Kind::Io, "no Parquet file is in the directory"));
     }
     found.sort();
     Ok(found)
+}
+
+/// Those whose names say that they are Parquet files, if there are any.
+fn retain_parquet<T>(found: &mut Vec<T>, path: impl Fn(&T) -> &Path) {
+    if found.iter().any(|found| is_named_parquet(path(found))) {
+        found.retain(|found| is_named_parquet(path(found)));
+    }
+}
+
+/// Whether the name ends as those of Parquet files do.
+pub(super) fn is_named_parquet(path: &Path) -> bool {
+    let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
+    matches!(end.as_deref(), Some("parquet" | "parq" | "pq"))
+}
+
+/// What [`files`] is for a disk, for a store whose files have these `names`, with `/` between their parts: those that
+/// `path` fits, if it is a pattern, and those below the folders that it fits, or that it is. In alphabetical order.
+pub(super) fn among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'a str>> {
+    let path = path.trim_end_matches('/');
+    let is_literal = |part: &&str| !part.contains(['*', '?', '[']);
+    let literal = path.split('/').filter(|part| !part.is_empty()).take_while(is_literal).count();
+    let names = names.into_iter().filter(|name| !is_left_behind(Path::new(name), literal, path));
+    if !path.contains(['*', '?', '[']) {
+        let is_below = |name: &&str| {
+            path.is_empty() || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let mut found: Vec<_> = names.filter(is_below).collect();
+        retain_parquet(&mut found, |name| Path::new(*name));
+        found.sort_unstable();
+        return Ok(found);
+    }
+    let pattern =
+        glob::Pattern::new(path).map_err(|error| Error::argument(format!("wrong pattern: {error}")))?;
+    let options = glob::MatchOptions {
+        require_literal_separator: true,
+        require_literal_leading_dot: true,
+        ..glob::MatchOptions::default()
+    };
+    let fits = |name: &str| pattern.matches_with(name, options);
+    let (mut out, mut folders) = (Vec::new(), BTreeMap::<&str, Vec<&str>>::new());
+    for name in names {
+        let folder = name.match_indices('/').map(|(end, _)| &name[..end]).find(|folder| fits(folder));
+        match folder {
+            _ if fits(name) => out.push(name),
+            // `**` gives the files in folders by itself.
+            Some(folder) if !path.contains("**") => folders.entry(folder).or_default().push(name),
+            _ => {}
+        }
+    }
+    for mut found in folders.into_values() {
+        retain_parquet(&mut found, |name| Path::new(*name));
+        out.extend(found);
+    }
+    out.sort_unstable();
+    Ok(out)
 }
 
 /// `above` has the directories on the way, so that a link to one of them ends.
@@ -98,4 +148,42 @@ fn walk(path: &Path, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) -> Resu
 
 fn unread(path: &Path, error: std::io::Error) -> Error {
     Error::caused_by(Kind::Io, "cannot be listed", error).in_file(path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::among;
+
+    #[test]
+    fn files_of_a_store() {
+        let names = [
+            "t/a=1/x.parquet",
+            "t/a=1/_tmp/y.parquet",
+            "t/a=2/.x.parquet",
+            "t/a=2/z.parquet",
+            "t/_SUCCESS",
+            "t/_metadata",
+            "t/notes.txt",
+            "top.parquet",
+            "u/part-0",
+            "u/part-1",
+            "u/_SUCCESS",
+            "tt/w.parquet",
+        ];
+        let among = |path| among(path, names).unwrap();
+        assert_eq!(among("t/"), ["t/a=1/x.parquet", "t/a=2/z.parquet"]);
+        assert_eq!(among("t"), among("t/"));
+        assert_eq!(among("u"), ["u/part-0", "u/part-1"]);
+        assert_eq!(among("t/a=*"), among("t/"));
+        assert_eq!(among("t/a=*/"), among("t/"));
+        assert_eq!(among("t/a=[2]/*.parquet"), ["t/a=2/z.parquet"]);
+        assert_eq!(among("*.parquet"), ["top.parquet"]);
+        assert_eq!(among("t*"), ["t/a=1/x.parquet", "t/a=2/z.parquet", "top.parquet", "tt/w.parquet"]);
+        assert_eq!(among("**/*.parquet").len(), 4);
+        assert_eq!(among("t/_*"), ["t/_SUCCESS", "t/_metadata"]);
+        assert_eq!(among("t/a=1/_tmp"), ["t/a=1/_tmp/y.parquet"]);
+        assert_eq!(among("").len(), 4);
+        assert!(among("none").is_empty() && among("top.parquet").is_empty());
+        assert!(super::among("a[", names).is_err());
+    }
 }

@@ -7,6 +7,7 @@ use crate::arrow_reader::{LossReport, OnCorrupt, ParquetRecordBatchReader};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use marquetry_base::{Error, Result};
+use marquetry_core::source::Source;
 use std::sync::Arc;
 
 /// Reads files as one table, batch by batch; each batch has rows of one file. One file is open at a time.
@@ -18,11 +19,18 @@ pub struct DatasetReader {
     schema: SchemaRef,
     /// Which file is the next to be opened.
     next: usize,
-    open: Option<(Arc<str>, ParquetRecordBatchReader)>,
+    open: Option<OpenFile>,
     /// Rows still to be passed over, and still to be given.
     offset: usize,
     left: usize,
     losses: Vec<(Arc<str>, LossReport)>,
+}
+
+/// The file that is being read.
+struct OpenFile {
+    name: Arc<str>,
+    source: Arc<dyn Source>,
+    reader: ParquetRecordBatchReader,
 }
 
 impl DatasetReader {
@@ -49,21 +57,21 @@ impl DatasetReader {
 
     /// What could not be read so far, by file; complete after the last batch. A file without losses has an empty report.
     pub fn loss_reports(&self) -> Vec<(Arc<str>, LossReport)> {
-        let open = self.open.iter().map(|(name, reader)| (name.clone(), reader.loss_report()));
+        let open = self.open.iter().map(|open| (open.name.clone(), open.reader.loss_report()));
         self.losses.iter().cloned().chain(open).collect()
     }
 
     /// The file that is open: that of the last batch or error.
     pub fn file(&self) -> Option<&str> {
-        self.open.as_ref().map(|(name, _)| &**name)
+        self.open.as_ref().map(|open| &*open.name)
     }
 
     fn advance(&mut self) -> Result<Option<RecordBatch>> {
         while self.left > 0 {
-            if let Some((name, reader)) = &mut self.open
-                && let Some(batch) = reader.next_batch()
+            if let Some(open) = &mut self.open
+                && let Some(batch) = open.reader.next_batch()
             {
-                let batch = batch.map_err(|error| error.in_file(name.clone()))?;
+                let batch = batch.map_err(|error| error.in_file(open.name.clone()))?;
                 // Only the rows that a filter wants count: no file was told to pass over them.
                 let passed = self.offset.min(batch.num_rows());
                 self.offset -= passed;
@@ -73,7 +81,7 @@ impl DatasetReader {
                 }
                 continue;
             }
-            self.close();
+            self.close()?;
             if !self.open_next()? {
                 return Ok(None);
             }
@@ -81,10 +89,11 @@ impl DatasetReader {
         Ok(None)
     }
 
-    fn close(&mut self) {
-        if let Some((name, reader)) = self.open.take() {
-            self.losses.push((name, reader.loss_report()));
-        }
+    fn close(&mut self) -> Result<()> {
+        let Some(OpenFile { name, source, reader }) = self.open.take() else { return Ok(()) };
+        self.losses.push((name, reader.loss_report()));
+        // The table keeps it open, but not what was fetched of it.
+        source.will_read(&[])
     }
 
     /// Opens the next file that may have a row that is wanted. Returns whether there is one.
@@ -129,8 +138,9 @@ impl DatasetReader {
                     builder.with_offset(passed).with_limit(self.left)
                 }
             };
+            let source = builder.source().clone();
             let reader = builder.with_evolution(evolution).build().map_err(in_file)?;
-            self.open = Some((name, reader));
+            self.open = Some(OpenFile { name, source, reader });
             return Ok(true);
         }
         Ok(false)

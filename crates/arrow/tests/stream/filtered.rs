@@ -104,9 +104,9 @@ fn len(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
 
-/// 2,000,000 rows by growing key, with a value that nothing predicts.
+/// 5,000,000 rows by growing key, with a value that nothing predicts.
 fn sorted_rows() -> RecordBatch {
-    let n = 2_000_000i64;
+    let n = 5_000_000i64;
     let key = Arc::new(Int64Array::from_iter_values((0..n).map(|i| i * 3 + i % 3))) as ArrayRef;
     let random = |i: i64| f64::from_bits((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2);
     let value = Arc::new(Float64Array::from_iter_values((0..n).map(random))) as ArrayRef;
@@ -114,15 +114,18 @@ fn sorted_rows() -> RecordBatch {
     RecordBatch::try_from_iter([("key", key), ("value", value), ("other", other)]).unwrap()
 }
 
+/// Rows in a row group.
+const GROUP: usize = 1_000_000;
+
 /// One column of 1 % of the rows, which lie together: little more than their pages, in few requests.
 #[test]
 fn few_rows_that_lie_together_cost_little() {
     let rows = sorted_rows();
-    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(500_000)).build();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(GROUP)).build();
     let file = written(&rows, properties);
     let store = Store::new(file.clone());
     let stream = block_on(ParquetRecordBatchStreamBuilder::new(store.clone())).unwrap();
-    let (first, last) = (700_000usize, 720_000usize);
+    let (first, last) = (2_700_000usize, 2_750_000usize);
     let text = format!("key >= {} and key < {}", first * 3 + first % 3, last * 3 + last % 3);
     let mask = ProjectionMask::columns(stream.parquet_schema(), ["value"]);
     let metadata = stream.metadata().clone();
@@ -133,8 +136,8 @@ fn few_rows_that_lie_together_cost_little() {
     assert_eq!(read.column(0), &rows.column(1).slice(first, last - first));
     let requests = store.take_requests();
     // The least: the footer, what the indexes of both columns take, and the pages with these rows.
-    let group = metadata.row_group(first / 500_000);
-    let rows_of_group = (first % 500_000) as i64..(last % 500_000) as i64;
+    let group = metadata.row_group(first / GROUP);
+    let rows_of_group = (first % GROUP) as i64..(last % GROUP) as i64;
     let mut least = file.len() as u64 - metadata.data_end().unwrap();
     for column in [0, 1] {
         let chunk = group.column(column).unwrap();
@@ -144,7 +147,7 @@ fn few_rows_that_lie_together_cost_little() {
             marquetry_core::index::read_offset_index(&file, chunk, &Default::default()).unwrap().unwrap();
         let pages = &index.page_locations;
         for (i, page) in pages.iter().enumerate() {
-            let next = pages.get(i + 1).map_or(500_000, |next| next.first_row_index);
+            let next = pages.get(i + 1).map_or(GROUP as i64, |next| next.first_row_index);
             if page.first_row_index < rows_of_group.end && next > rows_of_group.start {
                 least += page.compressed_page_size as u64;
             }
@@ -157,10 +160,8 @@ fn few_rows_that_lie_together_cost_little() {
         file.len()
     );
     assert!(requests.len() <= 4, "{requests:?}");
-    // The end of the file is asked for before anything is known; what of it turns out to be of no use is no waste of plans.
-    let tail = requests[0].end - requests[0].start;
-    assert!((fetched - tail) as f64 <= 1.2 * least as f64, "{requests:?}");
-    assert!(fetched as f64 <= 1.2 * (least + (64 << 10)) as f64, "{requests:?}");
+    // With the end of the file, which is asked for before anything is known, and is mostly of no use here.
+    assert!(fetched as f64 <= 1.2 * least as f64, "{requests:?}");
 }
 
 /// A limit is over when it is reached: row groups after it are not fetched.

@@ -12,6 +12,7 @@ use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
 use marquetry_core::write::{EnabledStatistics, WriterProperties};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 fn open(store: &Store) -> ParquetRecordBatchStreamBuilder<Store> {
     block_on(ParquetRecordBatchStreamBuilder::new(store.clone())).unwrap()
@@ -57,7 +58,9 @@ fn one_column_of_ten_thousand() {
         .set_offset_index_disabled(true);
     let file = written(&batch, properties.build());
     let store = Store::new(file.clone());
+    let start = Instant::now();
     let builder = open(&store);
+    let opened = start.elapsed();
     let footer = store.take_requests();
     assert_eq!(footer.len(), 2);
     let data_end = builder.metadata().data_end().unwrap();
@@ -66,6 +69,11 @@ fn one_column_of_ten_thousand() {
     let stream = builder.with_projection(mask).build().unwrap();
     let schema = stream.schema().clone();
     let read = super::one(&schema, &collect(stream).unwrap());
+    eprintln!(
+        "10,000 columns: 2 requests of {} bytes and {opened:?} for the footer, {:?} with one column",
+        bytes(&footer),
+        start.elapsed()
+    );
     assert_eq!(read.column(0), &column(4711));
     assert_eq!(read.num_columns(), 1);
     let requests = store.take_requests();

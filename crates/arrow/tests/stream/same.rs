@@ -2,11 +2,17 @@
 
 use super::store::{Faults, Store};
 use super::{builder, collect, file, one, read, rows};
+use arrow_schema::{DataType, Field, Schema};
+use bytes::Bytes;
 use futures::executor::block_on;
-use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
+use marquetry_arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, ProjectionMask,
+};
 use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
+use marquetry_arrow::evolution::Evolution;
 use marquetry_base::Limits;
 use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::predicate::Predicate;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -54,6 +60,40 @@ proptest! {
         prop_assert_eq!(one(&schema, &given), one(&schema, &expected));
         prop_assert_eq!(store.running(), 0);
     }
+}
+
+/// Columns in another order, and another schema: the same as a reader gives.
+#[test]
+fn as_another_schema() {
+    let file = file(&rows(2000), 700, 100);
+    let predicate = || Predicate::parse("id between 600 and 1500 and price < 2000").unwrap();
+    let stream = || {
+        let store = Store::with(file.clone(), Faults { latency: 1, ..Faults::default() });
+        block_on(ParquetRecordBatchStreamBuilder::new(store)).unwrap()
+    };
+    let is_same = |stream: ParquetRecordBatchStreamBuilder<Store>,
+                   reader: ParquetRecordBatchReaderBuilder<Bytes>| {
+        let stream = stream.with_predicate(predicate()).build().unwrap();
+        let schema = stream.schema().clone();
+        let expected = read(reader.with_predicate(predicate()).build().unwrap()).unwrap();
+        assert!(expected.iter().all(|expected| expected.schema() == schema));
+        let given = collect(stream).unwrap();
+        assert!(given.iter().all(|given| given.schema() == schema));
+        assert_eq!(one(&schema, &given), one(&schema, &expected));
+    };
+    let names = ["list", "id"];
+    is_same(stream().with_columns(names).unwrap(), builder(&file).with_columns(names).unwrap());
+    assert!(stream().with_columns(["naem"]).err().unwrap().message().contains("name"));
+    let field = |name, data_type| Field::new(name, data_type, true);
+    let wanted = Schema::new(vec![
+        field("more", DataType::Float32),
+        field("name", DataType::LargeUtf8),
+        field("id", DataType::Decimal128(38, 2)),
+    ]);
+    let evolution = Evolution::to(Arc::new(wanted));
+    is_same(stream().with_evolution(evolution.clone()), builder(&file).with_evolution(evolution));
+    let narrow = Evolution::to(Arc::new(Schema::new(vec![field("price", DataType::Int8)])));
+    assert!(stream().with_evolution(narrow).build().is_err());
 }
 
 #[test]

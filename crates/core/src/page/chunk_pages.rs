@@ -109,12 +109,8 @@ impl ChunkPages {
             .map_err(|_| Error::corrupt(format!("{} values in a column chunk", chunk.num_values())))?;
         // QUIRK: a chunk without values may have no pages at all, and no sensible offset.
         let range = if num_values == 0 { chunk.byte_range().unwrap_or(0..0) } else { chunk.byte_range()? };
-        if let Some(path) = chunk.file_path().filter(|path| !path.is_empty()) {
-            // QUIRK: some files name themselves. Only where the pages cannot be here are they in another file: a
-            // summary file has nothing before its footer.
-            if chunk.data_end().is_none_or(|data_end| range.start >= data_end) {
-                return Err(Error::unsupported(format!("the pages are in another file, {path}")));
-            }
+        if let Some(path) = chunk.elsewhere() {
+            return Err(Error::unsupported(format!("the pages are in another file, {path}")));
         }
         Ok(ChunkPages {
             end: range.end.min(source.len()),

@@ -38,22 +38,24 @@ impl Buffered {
 
     /// Takes all that `other` has of the same file. Copies nothing.
     pub fn give_all_of(&self, other: &Buffered) {
+        self.give_part_of(other, 0..u64::MAX);
+    }
+
+    /// Takes what `other` has in `range` of the same file. Copies nothing.
+    pub fn give_part_of(&self, other: &Buffered, range: Range<u64>) {
         let parts = other.state().parts.clone();
         for (offset, bytes) in parts {
-            self.give(offset, bytes);
+            if let Some((offset, bytes)) = inside(offset, &bytes, &range) {
+                self.give(offset, bytes);
+            }
         }
     }
 
     /// Forgets what is not in `range`.
     pub fn keep(&self, range: Range<u64>) {
         let mut state = self.state();
-        for (start, bytes) in std::mem::take(&mut state.parts) {
-            let kept = start.max(range.start)..(start + bytes.len() as u64).min(range.end);
-            if kept.start < kept.end {
-                let bytes = bytes.slice((kept.start - start) as usize..(kept.end - start) as usize);
-                state.parts.insert(kept.start, bytes);
-            }
-        }
+        let parts = std::mem::take(&mut state.parts);
+        state.parts = parts.iter().filter_map(|(offset, bytes)| inside(*offset, bytes, &range)).collect();
     }
 
     /// What of `ranges` is not there, as far as the file has it.
@@ -77,6 +79,12 @@ impl Buffered {
         // Each change is complete before anything that could panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What of the bytes from `offset` on is in `range`.
+fn inside(offset: u64, bytes: &Bytes, range: &Range<u64>) -> Option<(u64, Bytes)> {
+    let (start, end) = (offset.max(range.start), (offset + bytes.len() as u64).min(range.end));
+    (start < end).then(|| (start, bytes.slice((start - offset) as usize..(end - offset) as usize)))
 }
 
 impl State {
@@ -139,6 +147,16 @@ impl Source for Buffered {
         Ok(copied.freeze())
     }
 
+    /// Notes as missing what is not there, and fails if anything is: to be fetched before the step runs again.
+    fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
+        let missing = self.lacking(ranges.iter().cloned());
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.state().missing.extend(missing);
+        Err(Error::new(Kind::Io, "the file is not there yet"))
+    }
+
     /// To the end of the part that has the first byte, so that nothing is copied; all where there is none.
     fn at_hand(&self, offset: u64, len: usize) -> usize {
         match self.state().part_at(offset) {
@@ -166,6 +184,9 @@ mod tests {
         assert_eq!(buffered.read_at(98, 3).unwrap_err().kind(), Kind::Truncated);
         assert_eq!(buffered.take_missing(), []);
         assert_eq!(buffered.lacking([95..200]), [95..100]);
+        assert!(buffered.will_read(&[11..13, 15..16]).is_ok());
+        assert!(buffered.will_read(&[14..18, 90..300]).is_err());
+        assert_eq!(buffered.take_missing(), [16..18, 90..100]);
     }
 
     #[test]

@@ -159,12 +159,8 @@ impl Origin<'_> {
         if chunk.is_encrypted() {
             return Err(Error::key("the column is encrypted, and no key was given"));
         }
-        if let Some(path) = chunk.file_path().filter(|path| !path.is_empty()) {
-            // QUIRK: some files name themselves, see `ChunkPages::new`.
-            let start = chunk.byte_range().map_or(u64::MAX, |range| range.start);
-            if chunk.data_end().is_none_or(|data_end| start >= data_end) {
-                return Err(Error::unsupported(format!("the pages are in another file, {path}")));
-            }
+        if let Some(path) = chunk.elsewhere() {
+            return Err(Error::unsupported(format!("the pages are in another file, {path}")));
         }
         if !trust::prefixes_are_believed(self.created_by)
             && chunk.encodings().contains(format::Encoding::DELTA_BYTE_ARRAY)

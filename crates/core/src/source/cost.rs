@@ -5,7 +5,7 @@ use std::ops::Range;
 /// What requests cost, counted in bytes: decides which ranges are fetched together.
 ///
 /// ```
-/// use marquetry_core::scan::RequestCost;
+/// use marquetry_core::source::RequestCost;
 /// let cost = RequestCost { gap: 100, largest: 1000 };
 /// assert_eq!(cost.requests([0..50, 120..200, 900..950]), [0..200, 900..950]);
 /// ```
@@ -26,6 +26,12 @@ impl RequestCost {
     /// store's latency of some 30 ms, but its price and the work of both sides: about 1 ms, in which a connection gives
     /// some 128 KiB. Beyond 8 MiB two connections are faster than one.
     pub const OBJECT_STORE: RequestCost = RequestCost { gap: 128 << 10, largest: 8 << 20 };
+
+    /// What waiting for an answer costs, where nothing else can be done meanwhile: in the 30 ms of an object store a
+    /// connection gives about a megabyte.
+    pub fn round_trip(&self) -> u64 {
+        self.gap.saturating_mul(8)
+    }
 
     /// The requests that fetch all of `ranges`: in order, none overlapping, none empty.
     pub fn requests(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {

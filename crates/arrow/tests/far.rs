@@ -1,0 +1,239 @@
+//! Readers over a source whose requests are dear: the same rows as from memory, and few requests.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_select::concat::concat_batches;
+use bytes::Bytes;
+use marquetry_arrow::arrow_reader::{
+    ArrowPredicateFn, ArrowReaderOptions, OnCorrupt, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder, ProjectionMask, RowFilter, RowSelection, RowSelector,
+};
+use marquetry_arrow::arrow_writer::ArrowWriter;
+use marquetry_base::Result;
+use marquetry_core::predicate::Predicate;
+use marquetry_core::scan::Buffered;
+use marquetry_core::schema::Schema;
+use marquetry_core::source::{RequestCost, Source};
+use marquetry_core::write::WriterProperties;
+use proptest::prelude::*;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// A file that keeps what it was told to, and counts what it is asked for.
+struct Far {
+    file: Bytes,
+    cost: RequestCost,
+    held: Mutex<Arc<Buffered>>,
+    requests: Mutex<Vec<Range<u64>>>,
+}
+
+impl Far {
+    fn new(file: &Bytes, cost: RequestCost) -> Arc<Far> {
+        let held = Mutex::new(Arc::new(Buffered::new(file.len() as u64)));
+        Arc::new(Far { file: file.clone(), cost, held, requests: Mutex::default() })
+    }
+
+    fn take_requests(&self) -> Vec<Range<u64>> {
+        std::mem::take(&mut self.requests.lock().unwrap())
+    }
+
+    fn fetch(&self, range: Range<u64>) -> Bytes {
+        self.requests.lock().unwrap().push(range.clone());
+        self.file.slice(range.start as usize..range.end as usize)
+    }
+}
+
+impl Source for Far {
+    fn len(&self) -> u64 {
+        self.file.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        let held = self.held.lock().unwrap().clone();
+        let read = held.read_at(offset, len);
+        match held.take_missing().is_empty() {
+            true => read,
+            false => Ok(self.fetch(offset..offset + len as u64)),
+        }
+    }
+
+    fn at_hand(&self, offset: u64, len: usize) -> usize {
+        self.held.lock().unwrap().at_hand(offset, len)
+    }
+
+    fn request_cost(&self) -> Option<RequestCost> {
+        Some(self.cost)
+    }
+
+    fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
+        let mut held = self.held.lock().unwrap();
+        let next = Buffered::new(Source::len(self));
+        ranges.iter().for_each(|range| next.give_part_of(&held, range.clone()));
+        for request in self.cost.requests(next.lacking(ranges.iter().cloned())) {
+            next.give(request.start, self.fetch(request));
+        }
+        *held = Arc::new(next);
+        Ok(())
+    }
+}
+
+/// A number that grows, a text that repeats, and a float that nothing predicts.
+fn rows(n: i64) -> RecordBatch {
+    let random = |i: i64| f64::from_bits((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2);
+    let name = |i: i64| (i % 7 > 0).then(|| format!("name {}", i % 50));
+    let columns: [(&str, ArrayRef); 3] = [
+        ("id", Arc::new(Int64Array::from_iter_values(0..n))),
+        ("name", Arc::new(StringArray::from_iter((0..n).map(name)))),
+        ("price", Arc::new(Float64Array::from_iter_values((0..n).map(random)))),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn file(rows: &RecordBatch, group: usize, page: usize, has_bloom_filters: bool) -> Bytes {
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(group))
+        .set_data_page_row_count_limit(page)
+        .set_write_batch_size(page)
+        .set_bloom_filter_enabled(has_bloom_filters)
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), Some(properties)).unwrap();
+    writer.write(rows).unwrap();
+    writer.into_inner().unwrap().into()
+}
+
+fn builder(
+    source: Arc<dyn Source>,
+    on_corrupt: OnCorrupt,
+) -> ParquetRecordBatchReaderBuilder<Arc<dyn Source>> {
+    let options = ArrowReaderOptions::new().with_on_corrupt(on_corrupt);
+    ParquetRecordBatchReaderBuilder::try_new_with_options(source, options).unwrap()
+}
+
+fn read(reader: ParquetRecordBatchReader) -> RecordBatch {
+    use arrow_array::RecordBatchReader;
+    let schema = reader.schema();
+    let batches: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
+    concat_batches(&schema, &batches).unwrap()
+}
+
+/// Rows whose number divided by `n` leaves no rest.
+fn every(schema: &Schema, n: i64) -> RowFilter {
+    let test = move |batch: RecordBatch| {
+        let id = batch.column(0).as_primitive::<Int64Type>();
+        Ok(BooleanArray::from_unary(id, |id| id % n == 0))
+    };
+    RowFilter::new(vec![Box::new(ArrowPredicateFn::new(ProjectionMask::columns(schema, ["id"]), test))])
+}
+
+fn predicate() -> impl Strategy<Value = Option<String>> {
+    let some = prop_oneof![
+        (0i64..3000, 0i64..400).prop_map(|(from, n)| format!("id between {from} and {}", from + n)),
+        (0i64..50).prop_map(|i| format!("name = 'name {i}'")),
+        (0i64..3000).prop_map(|i| format!("id < {i} or name is null")),
+        (0i64..3000).prop_map(|i| format!("id >= {i} and price < 1e-100")),
+        Just("id >= 0".to_owned()),
+    ];
+    prop::option::of(some)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn the_same_rows(
+        (count, group, page) in (1i64..3000, 1usize..900, 1usize..400),
+        mask in prop::collection::vec(any::<bool>(), 3),
+        predicate in predicate(),
+        modulo in prop::option::of(1i64..100),
+        runs in prop::option::of(prop::collection::vec(1usize..700, 0..8)),
+        (limit, offset) in (prop::option::of(0usize..500), prop_oneof![Just(0), 0usize..500]),
+        (batch, skips) in (1usize..1200, any::<bool>()),
+        (gap, largest) in (0u64..3000, 1000u64..100_000),
+    ) {
+        let file = file(&rows(count), group, page, skips);
+        let far = Far::new(&file, RequestCost { gap, largest });
+        let is_whole = predicate.is_none() && modulo.is_none() && runs.is_none();
+        let on_corrupt = if is_whole && skips { OnCorrupt::SkipPage } else { OnCorrupt::Fail };
+        let read = |source: Arc<dyn Source>| {
+            let names = ["id", "name", "price"].into_iter().zip(&mask).filter(|(_, is_in)| **is_in);
+            let mut builder = builder(source, on_corrupt)
+                .with_offset(offset)
+                .with_batch_size(batch)
+                .with_columns(names.map(|(name, _)| name).rev().collect::<Vec<_>>())
+                .unwrap();
+            if let Some(text) = &predicate {
+                builder = builder.with_predicate(Predicate::parse(text).unwrap());
+            }
+            if let Some(n) = modulo {
+                let filter = every(builder.parquet_schema(), n);
+                builder = builder.with_row_filter(filter);
+            }
+            if let Some(runs) = &runs {
+                let mut left = count as usize;
+                let selectors = runs.iter().copied().chain([usize::MAX]).enumerate().map(|(i, run)| {
+                    let run = run.min(left);
+                    left -= run;
+                    if i % 2 == 0 { RowSelector::skip(run) } else { RowSelector::select(run) }
+                });
+                builder = builder.with_row_selection(RowSelection::from(selectors.collect::<Vec<_>>()));
+            }
+            if let Some(limit) = limit {
+                builder = builder.with_limit(limit);
+            }
+            read(builder.build().unwrap())
+        };
+        prop_assert_eq!(read(far.clone()), read(Arc::new(file)));
+    }
+}
+
+fn len(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
+}
+
+/// Nothing is read that was not announced, and row groups come in few requests.
+#[test]
+fn row_groups_are_fetched_together() {
+    let rows = rows(300_000);
+    let file = file(&rows, 10_000, 2_000, false);
+    let far = Far::new(&file, RequestCost::OBJECT_STORE);
+    let reader = builder(far.clone(), OnCorrupt::Fail).with_batch_size(1024);
+    far.take_requests();
+    assert_eq!(read(reader.build().unwrap()), rows);
+    // All of it: 5 MB, less than is fetched ahead.
+    let requests = far.take_requests();
+    assert_eq!(requests.len(), 1, "{requests:?}");
+    // A few rows: of one row group, and of it the first pages.
+    let reader = builder(far.clone(), OnCorrupt::Fail).with_batch_size(1024);
+    let footer = len(&far.take_requests());
+    assert_eq!(read(reader.with_limit(10).build().unwrap()), rows.slice(0, 10));
+    let fetched = far.take_requests();
+    assert!(fetched.len() <= 2 && len(&fetched) < 400_000, "{fetched:?}, {footer}");
+}
+
+/// A filter that wants few rows spares the other columns, even where no statistics help.
+#[test]
+fn other_columns_are_fetched_for_wanted_rows() {
+    let rows = rows(300_000);
+    let file = file(&rows, 300_000, 5_000, false);
+    let far = Far::new(&file, RequestCost { gap: 4 << 10, largest: 8 << 20 });
+    let builder = || builder(far.clone(), OnCorrupt::Fail);
+    let metadata = builder().metadata().clone();
+    let size = |leaf: usize| metadata.row_group(0).column(leaf).unwrap().compressed_size() as u64;
+    assert!(size(2) > 2_000_000);
+    far.take_requests();
+    let reader = builder().with_row_filter(every(metadata.schema(), 123_456));
+    far.take_requests();
+    let wanted = read(reader.with_columns(["price"]).unwrap().build().unwrap());
+    assert_eq!(wanted.num_rows(), 3);
+    let requests = far.take_requests();
+    // The index, the column that is looked at, and three pages.
+    assert!(len(&requests) < size(0) + 300_000, "{requests:?}");
+    assert!(requests.len() < 8, "{requests:?}");
+    // One value of a sorted column: no more than its page and that of the other column.
+    let predicate = Predicate::parse("id = 250000").unwrap();
+    let reader = builder().with_predicate(predicate).with_columns(["price"]).unwrap();
+    far.take_requests();
+    assert_eq!(read(reader.build().unwrap()).column(0), &rows.column(2).slice(250_000, 1));
+    let requests = far.take_requests();
+    assert!(requests.len() <= 4 && len(&requests) < 150_000, "{requests:?}");
+}

@@ -1,0 +1,148 @@
+//! Files in an S3-compatible server on this machine: `MARQUETRY_S3` is its address, `MARQUETRY_S3_LOG` the file that it
+//! logs requests to. `.ci/remote/run.sh` starts one and sets both; without them the tests are skipped.
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use futures::TryStreamExt;
+use marquetry_arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ProjectionMask};
+use marquetry_arrow::arrow_writer::ArrowWriter;
+use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
+use marquetry_core::source::Source;
+use marquetry_core::write::WriterProperties;
+use marquetry_object_store::object_store::aws::AmazonS3Builder;
+use marquetry_object_store::object_store::path::Path;
+use marquetry_object_store::object_store::{ObjectStore, ObjectStoreExt};
+use marquetry_object_store::{ObjectFile, Stores};
+use std::sync::Arc;
+
+const BUCKET: &str = "marquetry";
+
+/// The bucket; `None` if the test is to be skipped.
+fn bucket() -> Option<Arc<dyn ObjectStore>> {
+    let Some(endpoint) = std::env::var("MARQUETRY_S3").ok() else {
+        eprintln!("skipped: no server, MARQUETRY_S3 is not set");
+        return None;
+    };
+    let _ = Stores::new().unwrap();
+    let store = AmazonS3Builder::new()
+        .with_bucket_name(BUCKET)
+        .with_endpoint(endpoint)
+        .with_allow_http(true)
+        .with_region("us-east-1")
+        .with_access_key_id("test")
+        .with_secret_access_key("test")
+        .build();
+    Some(Arc::new(store.unwrap()))
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+/// The bytes of each answer about `key`, from the first request on.
+fn answers(key: &str) -> Vec<usize> {
+    let log = std::fs::read_to_string(std::env::var("MARQUETRY_S3_LOG").unwrap()).unwrap();
+    let of_key =
+        log.lines().filter(|line| !line.starts_with("PUT") && line.contains(&format!(" /{BUCKET}/{key} ")));
+    of_key.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect()
+}
+
+fn rows() -> RecordBatch {
+    let id = Arc::new(Int64Array::from_iter_values(0..400_000)) as ArrayRef;
+    let name = StringArray::from_iter_values(
+        (0..400_000u64).map(|i| format!("{:x}", i.wrapping_mul(0x9e37_79b9_7f4a_7c15))),
+    );
+    RecordBatch::try_from_iter([("id", id), ("name", Arc::new(name) as ArrayRef)]).unwrap()
+}
+
+fn file() -> Vec<u8> {
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(200_000)).build();
+    let rows = rows();
+    let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), Some(properties)).unwrap();
+    writer.write(&rows).unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn a_stream_takes_few_requests() {
+    let Some(store) = bucket() else { return };
+    let path = Path::from("stream.parquet");
+    runtime().block_on(async {
+        store.put(&path, file().into()).await.unwrap();
+        let builder = ParquetRecordBatchStreamBuilder::new(ObjectFile::new(store, path)).await.unwrap();
+        let column =
+            builder.metadata().row_groups().map(|group| group.column(0).unwrap().compressed_size() as usize);
+        let least: usize = column.sum();
+        let mask = ProjectionMask::columns(builder.parquet_schema(), ["id"]);
+        let stream = builder.with_projection(mask).with_batch_size(200_000).build().unwrap();
+        let batches: Vec<RecordBatch> = stream.try_collect().await.unwrap();
+        assert_eq!(batches.len(), 2);
+        assert_eq!(batches[1].column(0), &rows().column(0).slice(200_000, 200_000));
+        // The footer, and each row group's column.
+        let answers = answers("stream.parquet");
+        assert_eq!((answers.len(), answers[0]), (3, 64 << 10));
+        let fetched: usize = answers[1..].iter().sum();
+        assert!((least..least + 1000).contains(&fetched), "{fetched} bytes for {least}");
+    });
+}
+
+#[test]
+fn a_file_that_is_written_over_is_an_error() {
+    let Some(store) = bucket() else { return };
+    let path = Path::from("changes.parquet");
+    runtime().block_on(async {
+        store.put(&path, file().into()).await.unwrap();
+        let file = ObjectFile::new(store.clone(), path.clone());
+        let mut stream =
+            ParquetRecordBatchStreamBuilder::new(file).await.unwrap().with_prefetch(0).build().unwrap();
+        stream.try_next().await.unwrap().unwrap();
+        let mut other = self::file();
+        other[100_000] ^= 1;
+        store.put(&path, other.into()).await.unwrap();
+        let error = loop {
+            match stream.try_next().await {
+                Ok(batch) => assert!(batch.is_some(), "the change was not seen"),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.message(), "the file has changed since it was opened");
+    });
+}
+
+/// As the command line reads: by URL, with the usual environment variables. `.ci/remote/run.sh` sets them.
+#[test]
+fn files_are_found_by_url_and_pattern() {
+    let Some(store) = bucket() else { return };
+    let file = file();
+    runtime().block_on(async {
+        for key in [
+            "events/b.parquet",
+            "events/a.parquet",
+            "events/deep/c.parquet",
+            "events/d.csv",
+            "eventful.parquet",
+        ] {
+            store.put(&Path::from(key), file.clone().into()).await.unwrap();
+        }
+    });
+    let stores = Stores::new().unwrap();
+    let matching = |pattern: &str| stores.files(&format!("s3://{BUCKET}/{pattern}"));
+    let url = |key: &str| format!("s3://{BUCKET}/{key}");
+    assert_eq!(matching("events/*.parquet").unwrap(), [url("events/a.parquet"), url("events/b.parquet")]);
+    assert_eq!(matching("event*.parquet").unwrap(), [url("eventful.parquet")]);
+    for all in ["events/**/*.parquet", "events/", "events", "even*s"] {
+        assert_eq!(matching(all).unwrap().len(), 3, "{all}");
+    }
+    assert_eq!(matching("events/a.parquet").unwrap(), [url("events/a.parquet")]);
+    assert_eq!(matching("none").unwrap(), [url("none")]);
+    for none in ["none/*", "none/"] {
+        assert!(matching(none).unwrap_err().message().contains("no file has such a name"));
+    }
+    let source: Arc<dyn Source> = Arc::new(stores.open(&url("events/a.parquet")).unwrap());
+    let reader = ParquetRecordBatchReaderBuilder::try_new(source).unwrap().with_batch_size(500_000);
+    let batches: Vec<_> = reader.build().unwrap().map(Result::unwrap).collect();
+    assert_eq!(batches, [rows()]);
+    // The end of the file, and all row groups together.
+    let answers = answers("events/a.parquet");
+    assert_eq!(answers.len(), 2, "{answers:?}");
+    assert!(answers.iter().sum::<usize>() < file.len() + 1000);
+}
