@@ -18,7 +18,7 @@ use arrow_array::{
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use marquetry_base::Result;
-use marquetry_encoding::Views;
+use marquetry_encoding::{Views, max_w32};
 
 /// Strings in `views`, all UTF-8. Nothing is copied.
 pub(crate) fn string_view(views: Views, nulls: Option<NullBuffer>) -> Result<StringViewArray> {
@@ -63,7 +63,7 @@ pub(crate) fn dictionary<K: ArrowDictionaryKeyType>(
 ) -> Result<DictionaryArray<K>> {
     assert_eq!(size_of::<K::Native>(), size_of::<u32>());
     let all_null = nulls.as_ref().is_some_and(|nulls| nulls.null_count() == keys.len());
-    let largest = keys.iter().copied().max().unwrap_or(0);
+    let largest = max_w32(&keys);
     if !keys.is_empty() && !all_null && (largest as usize >= values.len() || i32::try_from(largest).is_err())
     {
         let message = format!("key {largest} among {} values", values.len());

@@ -82,11 +82,9 @@ impl PageBytes {
         self.padded.slice(..self.len)
     }
 
-    /// The memory itself, emptied, if nothing else refers to it and it is this value's own.
+    /// The memory itself, with what is in it, if nothing else refers to it and it is this value's own.
     pub fn into_unshared(self) -> Option<Vec<u8>> {
-        let mut memory = Vec::from(self.padded.try_into_mut().ok()?);
-        memory.clear();
-        Some(memory)
+        Some(Vec::from(self.padded.try_into_mut().ok()?))
     }
 }
 

@@ -72,6 +72,12 @@ impl Joined {
         self.offsets.reserve(n);
     }
 
+    /// Makes room for `n` more bytes, if there is memory.
+    pub fn reserve_bytes(&mut self, n: usize) {
+        // Without it, there may be less to append.
+        let _ = self.bytes.try_reserve(n);
+    }
+
     /// Appends `n` empty strings.
     pub fn push_defaults(&mut self, n: usize) {
         self.offsets.resize(self.offsets.len() + n, self.end());
@@ -139,16 +145,9 @@ impl Joined {
         kernels::compact_u32(&other.offsets[..other.len()], keep, first, &mut begins);
         self.make_room(begins.iter().zip(&ends).map(|(begin, end)| (end - begin) as usize).sum())?;
         self.offsets.reserve(ends.len());
-        let mut strings = begins.into_iter().zip(ends).peekable();
-        while let Some((begin, mut end)) = strings.next() {
-            let shift = (self.bytes.len() as u32).wrapping_sub(begin);
-            self.offsets.push(end.wrapping_add(shift));
-            // Neighbours are copied as one.
-            while let Some((_, next)) = strings.next_if(|next| next.0 == end) {
-                self.offsets.push(next.wrapping_add(shift));
-                end = next;
-            }
-            self.bytes.extend_from_slice(&other.bytes[begin as usize..end as usize]);
+        // PERF: neighbours are not copied together: where they stand together they are read together, see `core::read`.
+        for (begin, end) in begins.into_iter().zip(ends) {
+            self.push_padded(&other.bytes[begin as usize..], (end - begin) as usize);
         }
         Ok(())
     }

@@ -39,8 +39,8 @@ mod views;
 pub use joined::Joined;
 pub use marquetry_kernels::{
     Bits, compact_bits, compact_u8 as compact_levels, compact_u32 as compact_w32, compact_u64 as compact_w64,
-    compact_u128 as compact_views, min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32,
-    min_max_u64,
+    compact_u128 as compact_views, max_u32 as max_w32, min_max_f32, min_max_f64, min_max_i32, min_max_i64,
+    min_max_u32, min_max_u64,
 };
 pub use shape::{Physical, Shape};
 pub use values::{Fixed, Values};
@@ -79,6 +79,20 @@ impl EncodedPage {
 pub trait Decode: Send {
     /// Appends exactly the next `n` values to `out`, which must be of the page's [`Shape`].
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()>;
+
+    /// Appends a slot for each of the `n` bits of `validity` from bit `first` on, `ones` of which are 1: the next value for a
+    /// 1, 0 for a 0. Whether it did; false, and nothing was taken, where that is no faster than to decode and then to
+    /// spread.
+    fn decode_spread(
+        &mut self,
+        _validity: &Bits,
+        _first: usize,
+        _n: usize,
+        _ones: usize,
+        _out: &mut Values,
+    ) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Passes over the next `n` values.
     fn skip(&mut self, n: usize) -> Result<()>;

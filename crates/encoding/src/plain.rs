@@ -95,11 +95,11 @@ impl Decode for Decoder {
             }
             Shape::W32 => {
                 let (words, _) = self.take(n, 4)?.as_chunks();
-                out.as_w32()?.extend(words.iter().map(|word| u32::from_le_bytes(*word)));
+                kernels::copy_u32(words, out.as_w32()?);
             }
             Shape::W64 => {
                 let (words, _) = self.take(n, 8)?.as_chunks();
-                out.as_w64()?.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
+                kernels::copy_u64(words, out.as_w64()?);
             }
             Shape::Fixed(width) => {
                 let bytes = self.take(n, width)?;
@@ -117,6 +117,30 @@ impl Decode for Decoder {
             }
         }
         Ok(())
+    }
+
+    /// PERF: numbers are spread from where they are in the page.
+    fn decode_spread(
+        &mut self,
+        validity: &Bits,
+        first: usize,
+        n: usize,
+        ones: usize,
+        out: &mut Values,
+    ) -> Result<bool> {
+        let level = kernels::Kernels::current();
+        match self.shape {
+            Shape::W32 => {
+                let (words, _) = self.take(ones, 4)?.as_chunks();
+                level.expand_u32(words, validity, first, n, out.as_w32()?);
+            }
+            Shape::W64 => {
+                let (words, _) = self.take(ones, 8)?.as_chunks();
+                level.expand_u64(words, validity, first, n, out.as_w64()?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {

@@ -102,7 +102,8 @@ fn expanding(line: &Line<'_>) {
         let validity: Bits = noise().iter().map(|value| value % 100 < per_cent).collect();
         let ones = validity.count_ones(0..N);
         let (mut words, mut longs, mut views, mut bits) = (Vec::new(), Vec::new(), Vec::new(), Bits::new());
-        let (dense_words, dense_longs, dense_views) = (vec![7; ones], vec![7; ones], vec![7; ones]);
+        let (dense_words, dense_longs, dense_views) =
+            (vec![[7; 4]; ones], vec![[7; 8]; ones], vec![[7; 16]; ones]);
         let dense: Bits = (0..ones).map(|i| i % 3 == 0).collect();
         line(&format!("expand_u32 {per_cent}"), &mut |kernels| {
             words.clear();

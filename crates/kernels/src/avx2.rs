@@ -71,7 +71,7 @@ fn compact_word(bits: u64, wanted: u64) -> u64 {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn expand_u128(dense: &[u128], validity: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) {
+fn expand_u128(dense: &[[u8; 16]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) {
     crate::expand::expand_scalar(dense, validity, first, out);
 }
 
@@ -181,6 +181,10 @@ unsafe impl Whole for [u32; 8] {}
 unsafe impl Whole for [u64; 4] {}
 // SAFETY: as above.
 unsafe impl Whole for [u128; 2] {}
+// SAFETY: as above.
+unsafe impl Whole for [[u8; 4]; 8] {}
+// SAFETY: as above.
+unsafe impl Whole for [[u8; 8]; 4] {}
 
 #[target_feature(enable = "avx2")]
 #[inline]

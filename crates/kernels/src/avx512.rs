@@ -55,6 +55,12 @@ unsafe impl Whole for [u32; 16] {}
 // SAFETY: as above.
 unsafe impl Whole for [u64; 8] {}
 // SAFETY: as above.
+unsafe impl Whole for [[u8; 4]; 16] {}
+// SAFETY: as above.
+unsafe impl Whole for [[u8; 8]; 8] {}
+// SAFETY: as above.
+unsafe impl Whole for [[u8; 16]; 4] {}
+// SAFETY: as above.
 unsafe impl Whole for [u128; 4] {}
 
 #[target_feature(enable = "avx512f")]

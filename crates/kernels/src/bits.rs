@@ -209,19 +209,29 @@ impl Appender<'_> {
 
     /// Appends `n` times the same bit.
     pub fn push_run(&mut self, bit: bool, n: usize) {
-        self.flush();
-        self.bits.push_run(bit, n);
-        self.resume();
+        let word = if bit { u64::MAX } else { 0 };
+        let head = n.min(64 - self.fill as usize);
+        self.push(word & low_mask64(head), head as u32);
+        let (words, tail) = ((n - head) / 64, (n - head) % 64);
+        if words > 0 {
+            // INVARIANT: the head has filled the word.
+            let end = self.bits.bytes.len() + 8 * words;
+            self.bits.bytes.resize(end, word as u8);
+            self.bits.len += 64 * words;
+        }
+        self.push(word & low_mask64(tail), tail as u32);
     }
 
-    /// [`Bits::push_packed`].
+    /// Appends the `n` bits that begin at bit `first` of `source`.
     ///
     /// # Panics
-    /// As that.
+    /// If `source` has fewer bits.
     pub fn push_packed(&mut self, source: &[u8], first: usize, n: usize) {
-        self.flush();
-        self.bits.push_packed(source, first, n);
-        self.resume();
+        assert!(source.len() * 8 >= first + n, "{n} bits from bit {first} of {} bytes", source.len());
+        for done in (0..n).step_by(64) {
+            let take = (n - done).min(64);
+            self.push(word_at(source, first + done) & low_mask64(take), take as u32);
+        }
     }
 
     fn flush(&mut self) {

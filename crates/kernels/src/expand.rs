@@ -9,6 +9,7 @@
 use crate::Bits;
 use crate::bits::{low_mask64, word_at};
 use crate::table::{Expand, Kernels, append};
+use crate::words::{Word, bytes_of};
 use std::mem::MaybeUninit;
 
 /// Appends one value for each of the `n` validity bits from bit `first` on: the next dense value for a 1, 0 for a 0.
@@ -16,7 +17,7 @@ use std::mem::MaybeUninit;
 /// # Panics
 /// If there are fewer than `n` bits from `first` on, or not as many dense values as ones among them.
 pub fn expand_u32(dense: &[u32], validity: &Bits, first: usize, n: usize, out: &mut Vec<u32>) {
-    Kernels::current().expand_u32(dense, validity, first, n, out);
+    Kernels::current().expand_u32(bytes_of(dense), validity, first, n, out);
 }
 
 /// [`expand_u32`] for 64 bits.
@@ -24,7 +25,7 @@ pub fn expand_u32(dense: &[u32], validity: &Bits, first: usize, n: usize, out: &
 /// # Panics
 /// As [`expand_u32`].
 pub fn expand_u64(dense: &[u64], validity: &Bits, first: usize, n: usize, out: &mut Vec<u64>) {
-    Kernels::current().expand_u64(dense, validity, first, n, out);
+    Kernels::current().expand_u64(bytes_of(dense), validity, first, n, out);
 }
 
 /// [`expand_u32`] for 128 bits: views.
@@ -32,7 +33,7 @@ pub fn expand_u64(dense: &[u64], validity: &Bits, first: usize, n: usize, out: &
 /// # Panics
 /// As [`expand_u32`].
 pub fn expand_u128(dense: &[u128], validity: &Bits, first: usize, n: usize, out: &mut Vec<u128>) {
-    Kernels::current().expand_u128(dense, validity, first, n, out);
+    Kernels::current().expand_u128(bytes_of(dense), validity, first, n, out);
 }
 
 /// [`expand_u32`] for values of `width` bytes each.
@@ -58,18 +59,34 @@ pub fn expand_bits(dense: &Bits, validity: &Bits, first: usize, n: usize, out: &
 }
 
 impl Kernels {
-    /// [`expand_u32`] at this level.
-    pub fn expand_u32(&self, dense: &[u32], validity: &Bits, first: usize, n: usize, out: &mut Vec<u32>) {
+    /// [`expand_u32`] at this level, of the bytes of values wherever they are: in a page.
+    ///
+    /// # Panics
+    /// As [`expand_u32`](self::expand_u32).
+    pub fn expand_u32(&self, dense: &[[u8; 4]], validity: &Bits, first: usize, n: usize, out: &mut Vec<u32>) {
         expand(self.expand_u32, dense, validity, first, n, out);
     }
 
-    /// [`expand_u64`] at this level.
-    pub fn expand_u64(&self, dense: &[u64], validity: &Bits, first: usize, n: usize, out: &mut Vec<u64>) {
+    /// [`expand_u64`] at this level, of the bytes of values.
+    ///
+    /// # Panics
+    /// As [`expand_u32`](self::expand_u32).
+    pub fn expand_u64(&self, dense: &[[u8; 8]], validity: &Bits, first: usize, n: usize, out: &mut Vec<u64>) {
         expand(self.expand_u64, dense, validity, first, n, out);
     }
 
-    /// [`expand_u128`] at this level.
-    pub fn expand_u128(&self, dense: &[u128], validity: &Bits, first: usize, n: usize, out: &mut Vec<u128>) {
+    /// [`expand_u128`] at this level, of the bytes of values.
+    ///
+    /// # Panics
+    /// As [`expand_u32`](self::expand_u32).
+    pub fn expand_u128(
+        &self,
+        dense: &[[u8; 16]],
+        validity: &Bits,
+        first: usize,
+        n: usize,
+        out: &mut Vec<u128>,
+    ) {
         expand(self.expand_u128, dense, validity, first, n, out);
     }
 
@@ -95,9 +112,9 @@ fn check(dense: usize, width: usize, validity: &Bits, first: usize, n: usize) {
     assert_eq!(ones.checked_mul(width), Some(dense), "a dense value for each valid slot");
 }
 
-fn expand<T: Copy>(
-    kernel: Expand<T>,
-    dense: &[T],
+fn expand<T: Copy, const W: usize>(
+    kernel: Expand<T, W>,
+    dense: &[[u8; W]],
     validity: &Bits,
     first: usize,
     n: usize,
@@ -113,12 +130,12 @@ fn expand<T: Copy>(
 ///
 /// PERF: all of these are of a size that the compiler knows, so what `mixed` does needs no checks.
 #[inline(always)]
-pub(crate) fn by_words<T: Copy + Default>(
-    dense: &[T],
+pub(crate) fn by_words<T: Word<W>, const W: usize>(
+    dense: &[[u8; W]],
     validity: &[u8],
     first: usize,
     out: &mut [MaybeUninit<T>],
-    mixed: impl Fn(u64, &[T; WINDOW], &mut [MaybeUninit<T>; 64]),
+    mixed: impl Fn(u64, &[[u8; W]; WINDOW], &mut [MaybeUninit<T>; 64]),
 ) {
     let mut dense = dense;
     let mut first = first;
@@ -127,11 +144,11 @@ pub(crate) fn by_words<T: Copy + Default>(
         let ones = word.count_ones() as usize;
         let (now, later) = dense.split_at(ones);
         if ones == slots.len() {
-            slots.write_copy_of_slice(now);
+            T::copy(now, slots);
         } else if ones == 0 {
             slots.fill(MaybeUninit::new(T::default()));
         } else {
-            let mut padded = [T::default(); WINDOW];
+            let mut padded = [[0; W]; WINDOW];
             let window = dense.first_chunk().unwrap_or_else(|| {
                 padded[..dense.len()].copy_from_slice(dense);
                 &padded
@@ -153,8 +170,8 @@ pub(crate) fn by_words<T: Copy + Default>(
 pub(crate) const WINDOW: usize = 80;
 
 #[inline(always)]
-pub(crate) fn expand_scalar<T: Copy + Default>(
-    dense: &[T],
+pub(crate) fn expand_scalar<T: Word<W>, const W: usize>(
+    dense: &[[u8; W]],
     validity: &[u8],
     first: usize,
     out: &mut [MaybeUninit<T>],
@@ -164,7 +181,8 @@ pub(crate) fn expand_scalar<T: Copy + Default>(
         let mut next = 0;
         for (i, slot) in slots.iter_mut().enumerate() {
             let bit = (word >> i & 1) as usize;
-            slot.write(if bit == 1 { dense[next % 64] } else { T::default() });
+            let value = T::of(dense[next % 64]);
+            slot.write(if bit == 1 { value } else { T::default() });
             next += bit;
         }
     });

@@ -26,6 +26,7 @@ mod sum;
 mod table;
 mod unpack;
 mod views;
+mod words;
 
 pub use bits::{Appender, Bits};
 pub use compact::{compact_bits, compact_fixed, compact_u8, compact_u32, compact_u64, compact_u128};
@@ -41,3 +42,4 @@ pub use views::{
     Survey, concat_views, inline_view, join_views, long_view, plain_joined, plain_strings, plain_views,
     push_padded, rebase_views, survey, view_at, view_bytes, view_is_inline, view_len,
 };
+pub use words::{copy_u32, copy_u64};

@@ -14,8 +14,9 @@ use std::sync::OnceLock;
 pub(crate) type Unpack<T> = unsafe fn(source: &[u8], width: u32, out: &mut [MaybeUninit<T>]);
 /// A loop that packs groups of eight values into `width` bytes each: `out` has as many.
 pub(crate) type Pack<T> = unsafe fn(values: &[T], width: u32, out: &mut [MaybeUninit<u8>]);
-/// A loop that spreads `dense` over the slots of `out`, by the bits of `validity` from bit `first` on.
-pub(crate) type Expand<T> = unsafe fn(dense: &[T], validity: &[u8], first: usize, out: &mut [MaybeUninit<T>]);
+/// A loop that spreads values, of which `dense` has the bytes, over the slots of `out`, by the bits of `validity` from bit `first` on.
+pub(crate) type Expand<T, const W: usize> =
+    unsafe fn(dense: &[[u8; W]], validity: &[u8], first: usize, out: &mut [MaybeUninit<T>]);
 /// A loop that moves those of `values` to the front of `out` whose bit is 1, for value `i` bit `first + i` of `keep`; returns
 /// how many. `out` has room for [`compact::SLACK`] values more.
 pub(crate) type Compact<T> =
@@ -41,9 +42,9 @@ pub struct Kernels {
     pub(crate) unpack_u32: Unpack<u32>,
     pub(crate) unpack_u64: Unpack<u64>,
     pub(crate) pack_u8: Pack<u8>,
-    pub(crate) expand_u32: Expand<u32>,
-    pub(crate) expand_u64: Expand<u64>,
-    pub(crate) expand_u128: Expand<u128>,
+    pub(crate) expand_u32: Expand<u32, 4>,
+    pub(crate) expand_u64: Expand<u64, 8>,
+    pub(crate) expand_u128: Expand<u128, 16>,
     /// Moves the lowest bits of `dense` to the positions of the ones of `validity`, lowest first.
     pub(crate) expand_word: unsafe fn(dense: u64, validity: u64) -> u64,
     pub(crate) compact_u8: Compact<u8>,

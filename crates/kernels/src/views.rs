@@ -8,6 +8,7 @@
 //! PLAIN stores a string as `len: u32 | bytes`: for a short one the first 16 bytes of it, masked, *are* the view.
 
 use crate::table::Kernels;
+use crate::words::bytes_of;
 use std::hint::select_unpredictable;
 use std::iter::once;
 use std::mem::MaybeUninit;
@@ -195,7 +196,7 @@ fn put_strings<'a, const PLAIN: bool, O>(
 ) {
     // PERF: short strings are taken from the views as if those were a buffer: which strings are short is hard to
     // predict, and so there is no branch.
-    let sources: Vec<&[u8]> = once(bytes_of(views)).chain(buffers).collect();
+    let sources: Vec<&[u8]> = once(bytes_of(views).as_flattened()).chain(buffers).collect();
     let lengths = if PLAIN { 4 * views.len() } else { 0 };
     let total = lengths + views.iter().map(|&view| view_len(view) as usize).sum::<usize>();
     bytes.reserve(total + CHUNK);
@@ -308,12 +309,6 @@ fn copy_exact(from: &[u8], to: &mut [MaybeUninit<u8>]) {
 fn copy_ends<const N: usize>(from: &[u8], to: &mut [MaybeUninit<u8>]) {
     to[..N].write_copy_of_slice(&from[..N]);
     to[from.len() - N..].write_copy_of_slice(&from[from.len() - N..]);
-}
-
-/// Views as bytes.
-fn bytes_of(views: &[u128]) -> &[u8] {
-    // SAFETY: the same memory, without padding, any bits of which are bytes, which need no alignment.
-    unsafe { std::slice::from_raw_parts(views.as_ptr().cast(), size_of_val(views)) }
 }
 
 /// Up to 16 bytes at the end of input that has no slack; all ones, an impossible length, if the length is cut.

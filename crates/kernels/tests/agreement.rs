@@ -73,6 +73,9 @@ fn expanding() {
     let values = noise(400);
     let words: Vec<u32> = values.iter().map(|&value| value as u32).collect();
     let views: Vec<u128> = values.iter().map(|&value| u128::from(value) << 40 | 7).collect();
+    let words: Vec<[u8; 4]> = words.into_iter().map(u32::to_le_bytes).collect();
+    let values: Vec<[u8; 8]> = values.into_iter().map(u64::to_le_bytes).collect();
+    let views: Vec<[u8; 16]> = views.into_iter().map(u128::to_le_bytes).collect();
     let dense_bits = bits(50, 400);
     for per_cent in [0, 3, 50, 90, 99, 100] {
         let validity = bits(per_cent, 400);

@@ -93,10 +93,13 @@ fn all_that_takes_values() {
         let validity: Bits = (0..2 * n).map(|i| i % 2 == 1).collect();
         let words: Vec<u32> = values[..n].iter().map(|&value| value as u32).collect();
         let views: Vec<u128> = values[..n].iter().map(|&value| u128::from(value)).collect();
+        let bytes: Vec<u8> = views.iter().flat_map(|view| view.to_le_bytes()).collect();
         for kernels in Kernels::all_available() {
-            kernels.expand_u32(memory.copy(&words), &validity, 0, 2 * n, &mut Vec::new());
-            kernels.expand_u64(memory.copy(&values[..n]), &validity, 0, 2 * n, &mut Vec::new());
-            kernels.expand_u128(memory.copy(&views), &validity, 0, 2 * n, &mut Vec::new());
+            let of_words = memory.copy(&bytes[..4 * n]).as_chunks().0;
+            kernels.expand_u32(of_words, &validity, 0, 2 * n, &mut Vec::new());
+            let of_words = memory.copy(&bytes[..8 * n]).as_chunks().0;
+            kernels.expand_u64(of_words, &validity, 0, 2 * n, &mut Vec::new());
+            kernels.expand_u128(memory.copy(&bytes).as_chunks().0, &validity, 0, 2 * n, &mut Vec::new());
             let keep = validity.as_bytes();
             kernels.compact_u32(memory.copy(&words), keep, 0, &mut Vec::new());
             kernels.compact_u64(memory.copy(&values[..n]), keep, 0, &mut Vec::new());

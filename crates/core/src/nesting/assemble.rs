@@ -2,7 +2,7 @@
 
 use super::Field;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::Bits;
+use marquetry_encoding::{Bits, compact_bits};
 
 /// The levels of one leaf in one batch: one entry for each value, null, and empty or null list.
 #[derive(Debug, Clone, Copy)]
@@ -27,10 +27,7 @@ pub struct ListSlots {
 impl Slots<'_> {
     /// How many slots `field` has.
     pub fn count(&self, field: &Field) -> usize {
-        if field.slot_def == 0 && self.rep.is_empty() {
-            return self.len;
-        }
-        (0..self.len).filter(|&i| self.is_slot(field, i)).count()
+        self.starts(field).map_or(self.len, |starts| starts.count_ones(0..starts.len()))
     }
 
     /// Which slots of `field` are not null; `None` if all are. A field that is never null itself has no value where
@@ -39,63 +36,67 @@ impl Slots<'_> {
         if self.def.is_empty() {
             return None;
         }
-        let mut bits = Bits::new();
-        if field.slot_def == 0 && self.rep.is_empty() {
-            bits.push_at_least(self.def, field.def);
-        } else {
-            bits.push_at_least(&self.slot_defs(field), field.def);
-        }
-        (bits.count_ones(0..bits.len()) < bits.len()).then_some(bits)
-    }
-
-    /// The definition levels of the slots of `field`.
-    fn slot_defs(&self, field: &Field) -> Vec<u8> {
-        // PERF: every level is written, and the next one over it unless it is a slot's: no branch to mispredict.
-        let mut out = vec![0; self.def.len()];
-        let mut count = 0;
-        let mut take = |def: u8, rep: u8| {
-            out[count] = def;
-            count += usize::from((def >= field.slot_def) & (rep <= field.rep));
+        let is_there = at_least(self.def, field.def);
+        let bits = match self.starts(field) {
+            None => is_there,
+            Some(starts) => {
+                let mut slots = Bits::new();
+                compact_bits(is_there.as_bytes(), 0, starts.as_bytes(), 0, self.len, &mut slots);
+                slots
+            }
         };
-        match self.rep.is_empty() {
-            true => self.def.iter().for_each(|&def| take(def, 0)),
-            false => self.def.iter().zip(self.rep).for_each(|(&def, &rep)| take(def, rep)),
-        }
-        out.truncate(count);
-        out
+        (bits.count_ones(0..bits.len()) < bits.len()).then_some(bits)
     }
 
     /// The offsets and nulls of `field`, which must be a list or a map. `element` is what is in it.
     ///
     /// Fails if there are more than 2^31 - 1 elements.
     pub fn list(&self, field: &Field, element: &Field) -> Result<ListSlots> {
-        let mut offsets = vec![0; self.len + 1];
-        let (mut lists, mut elements) = (0, 0usize);
-        // PERF: as in `slot_defs`, the offset of a list that does not begin here is written over.
-        for (&def, &rep) in self.def.iter().zip(self.rep) {
-            offsets[lists] = elements as i32;
-            lists += usize::from((def >= field.slot_def) & (rep <= field.rep));
-            elements += usize::from((def >= element.slot_def) & (rep <= element.rep));
+        let all = || (0..self.len).map(|_| true).collect();
+        let lists = self.starts(field).unwrap_or_else(all);
+        let elements = self.starts(element).unwrap_or_else(all);
+        let total = elements.count_ones(0..self.len);
+        i32::try_from(total)
+            .map_err(|_| Error::limit(format!("{total} list elements in one batch; read smaller batches")))?;
+        let mut offsets = Vec::with_capacity(lists.count_ones(0..self.len) + 1);
+        let mut before = 0;
+        // PERF: by words of 64 entries. A list begins behind the elements whose bits are lower than its own.
+        for first in (0..self.len).step_by(64) {
+            let (mut begins, elements) = (lists.word(first), elements.word(first));
+            while begins != 0 {
+                let lower = (begins & begins.wrapping_neg()) - 1;
+                offsets.push(before + (elements & lower).count_ones() as i32);
+                begins &= begins - 1;
+            }
+            before += elements.count_ones() as i32;
         }
-        i32::try_from(elements).map_err(|_| {
-            Error::limit(format!("{elements} list elements in one batch; read smaller batches"))
-        })?;
-        offsets[lists] = elements as i32;
-        offsets.truncate(lists + 1);
+        offsets.push(before);
         Ok(ListSlots { offsets, validity: self.validity(field) })
     }
 
-    /// Whether entry `i` starts a slot of `field`: nothing above it is absent, and it does not go on with a list in it.
-    #[inline]
-    fn is_slot(&self, field: &Field, i: usize) -> bool {
-        self.def(i) >= field.slot_def && self.rep.get(i).is_none_or(|&rep| rep <= field.rep)
-    }
-
-    #[inline]
-    fn def(&self, i: usize) -> u8 {
+    /// Which entries start a slot of `field`: nothing above it is absent, and they do not go on with a list in it. `None` if
+    /// all do.
+    fn starts(&self, field: &Field) -> Option<Bits> {
         // Where no levels are kept, every entry is a value.
-        self.def.get(i).copied().unwrap_or(u8::MAX)
+        let mut starts =
+            (field.slot_def > 0 && !self.def.is_empty()).then(|| at_least(self.def, field.slot_def));
+        if !self.rep.is_empty() {
+            let mut begins = at_least(self.rep, field.rep.saturating_add(1));
+            begins.invert();
+            match &mut starts {
+                None => starts = Some(begins),
+                Some(starts) => starts.and(&begins),
+            }
+        }
+        starts
     }
+}
+
+/// One bit for each level: whether it is at least `threshold`.
+fn at_least(levels: &[u8], threshold: u8) -> Bits {
+    let mut bits = Bits::new();
+    bits.push_at_least(levels, threshold);
+    bits
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::meta::ParquetMetaData;
 use crate::page::{PageMemory, PageOptions};
 use crate::source::Source;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::Bits;
+use marquetry_encoding::{Bits, Values};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub struct ColumnReader {
     survey: Option<Arc<Survey>>,
     /// Whether offset indexes are used to pass over pages.
     uses_page_index: bool,
+    /// Bytes of the strings of the last batch, end to end: about as many as the next one will have.
+    joined_bytes: usize,
 }
 
 /// Rows to pass over, and rows to read after them.
@@ -69,6 +71,7 @@ impl ColumnReader {
             memory: PageMemory::default(),
             survey: None,
             uses_page_index: false,
+            joined_bytes: 0,
         }
     }
 
@@ -104,9 +107,16 @@ impl ColumnReader {
         let mut out = self.empty_batch();
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
+        if let Values::Joined(strings) = &mut out.values {
+            // PERF: what grows by and by is copied as often.
+            strings.reserve_bytes(self.joined_bytes);
+        }
         for run in runs {
             self.skip(run.skip)?;
             self.advance(run.read, |chunk, rows| chunk.read(rows, &mut out))?;
+        }
+        if let Values::Joined(strings) = &out.values {
+            self.joined_bytes = strings.data_bytes(0..strings.len());
         }
         out.finish();
         Ok(out)

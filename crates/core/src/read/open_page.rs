@@ -6,7 +6,7 @@ use crate::page::{DataPage, PageStart};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::check_indices;
 use marquetry_encoding::levels::Levels;
-use marquetry_encoding::{Bits, Decode, Values};
+use marquetry_encoding::{Bits, Decode, Values, compact_levels};
 
 /// What is left of a data page.
 pub(super) struct OpenPage {
@@ -301,6 +301,9 @@ impl OpenPage {
             out.values.push_defaults(n);
             return Ok(());
         }
+        if self.values.decode_spread(validity, first, n, ones, &mut out.values)? {
+            return Ok(());
+        }
         let dense = if self.is_keys() { &mut scratch.keys } else { &mut scratch.dense };
         out.values.lend(dense, |dense| self.decode_values(ones, target, dense))?;
         out.values.push_expanded(dense, validity, first, n);
@@ -331,15 +334,11 @@ pub(super) fn push_slots(def: &[u8], target: &Target, slots: &mut Vec<u8>, valid
         validity.push_at_least(def, target.max_def);
         return;
     }
-    // PERF: every level is written, and the next one over it unless it is a slot's.
     slots.clear();
-    slots.resize(def.len(), 0);
-    let mut count = 0;
-    for &def in def {
-        slots[count] = def;
-        count += usize::from(def >= target.slot_def);
-    }
-    validity.push_at_least(&slots[..count], target.max_def);
+    let mut is_slot = Bits::new();
+    is_slot.push_at_least(def, target.slot_def);
+    compact_levels(def, is_slot.as_bytes(), 0, slots);
+    validity.push_at_least(slots, target.max_def);
 }
 
 /// The error for text that is none.

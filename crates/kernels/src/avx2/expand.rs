@@ -6,14 +6,14 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn expand_u32(dense: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
+pub(super) fn expand_u32(dense: &[[u8; 4]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
     by_words(dense, validity, first, out, |word, dense, slots| {
         let (mut word, mut at) = (word, 0);
         for group in slots.as_chunks_mut::<8>().0 {
             let bits = word as u8;
             let pattern = i64::from_le_bytes(SPREAD_8[bits as usize]);
             let lanes = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(pattern));
-            fill(group, permuted(from(dense, at), lanes));
+            fill(group, permuted(from::<_, 8>(dense, at), lanes));
             at += bits.count_ones() as usize;
             word >>= 8;
         }
@@ -21,12 +21,12 @@ pub(super) fn expand_u32(dense: &[u32], validity: &[u8], first: usize, out: &mut
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn expand_u64(dense: &[u64], validity: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) {
+pub(super) fn expand_u64(dense: &[[u8; 8]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) {
     by_words(dense, validity, first, out, |word, dense, slots| {
         let (mut word, mut at) = (word, 0);
         for group in slots.as_chunks_mut::<4>().0 {
             let bits = word as usize % 16;
-            fill(group, permuted(from(dense, at), load(&SPREAD_4[bits])));
+            fill(group, permuted(from::<_, 4>(dense, at), load(&SPREAD_4[bits])));
             at += bits.count_ones() as usize;
             word >>= 4;
         }

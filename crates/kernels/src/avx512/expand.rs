@@ -6,12 +6,12 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn expand_u32(dense: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
+pub(super) fn expand_u32(dense: &[[u8; 4]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
     by_words(dense, validity, first, out, |word, dense, slots| {
         let (mut word, mut at) = (word, 0);
         for group in slots.as_chunks_mut::<16>().0 {
             let bits = word as u16;
-            fill(group, _mm512_maskz_expand_epi32(bits, from(dense, at)));
+            fill(group, _mm512_maskz_expand_epi32(bits, from::<_, 16>(dense, at)));
             at += bits.count_ones() as usize;
             word >>= 16;
         }
@@ -19,12 +19,12 @@ pub(super) fn expand_u32(dense: &[u32], validity: &[u8], first: usize, out: &mut
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn expand_u64(dense: &[u64], validity: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) {
+pub(super) fn expand_u64(dense: &[[u8; 8]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) {
     by_words(dense, validity, first, out, |word, dense, slots| {
         let (mut word, mut at) = (word, 0);
         for group in slots.as_chunks_mut::<8>().0 {
             let bits = word as u8;
-            fill(group, _mm512_maskz_expand_epi64(bits, from(dense, at)));
+            fill(group, _mm512_maskz_expand_epi64(bits, from::<_, 8>(dense, at)));
             at += bits.count_ones() as usize;
             word >>= 8;
         }
@@ -32,12 +32,12 @@ pub(super) fn expand_u64(dense: &[u64], validity: &[u8], first: usize, out: &mut
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn expand_u128(dense: &[u128], validity: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) {
+pub(super) fn expand_u128(dense: &[[u8; 16]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) {
     by_words(dense, validity, first, out, |word, dense, slots| {
         let (mut word, mut at) = (word, 0);
         for group in slots.as_chunks_mut::<4>().0 {
             let bits = word as u8 % 16;
-            fill(group, _mm512_maskz_expand_epi64(twice(bits), from(dense, at)));
+            fill(group, _mm512_maskz_expand_epi64(twice(bits), from::<_, 4>(dense, at)));
             at += bits.count_ones() as usize;
             word >>= 4;
         }
