@@ -101,7 +101,8 @@ pub fn to_arrow(
     let hints = stored.as_ref().map(ArrowSchema::fields);
     let fields = mapping.fields(fields, hints);
     let mut kept = stored.as_ref().map(|stored| stored.metadata.clone()).unwrap_or_default();
-    kept.extend(metadata.clone());
+    let others = metadata.iter().filter(|(key, _)| *key != ARROW_SCHEMA_KEY);
+    kept.extend(others.map(|(key, value)| (key.clone(), value.clone())));
     kept.remove(ARROW_SCHEMA_KEY);
     ArrowSchema::new_with_metadata(fields, kept)
 }

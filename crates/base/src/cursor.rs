@@ -65,7 +65,7 @@ impl<'a> Cursor<'a> {
                 self.rest = rest;
                 Ok(taken)
             }
-            None => Err(self.short(n)),
+            None => Err(short(n, self.remaining(), self.position())),
         }
     }
 
@@ -82,7 +82,7 @@ impl<'a> Cursor<'a> {
                 self.rest = rest;
                 Ok(*array)
             }
-            None => Err(self.short(N)),
+            None => Err(short(N, self.remaining(), self.position())),
         }
     }
 
@@ -111,43 +111,37 @@ impl<'a> Cursor<'a> {
     }
 
     /// An unsigned LEB128 varint of at most 64 bits.
+    ///
+    /// PERF: up to eight bytes are put together without a branch for each. Nothing that is not inlined gets a reference to
+    /// the cursor, so that it stays in registers.
     #[inline]
     pub fn uleb128(&mut self) -> Result<u64> {
-        match self.rest {
-            [byte @ 0..0x80, rest @ ..] => {
-                self.rest = rest;
-                Ok(u64::from(*byte))
-            }
-            _ => self.long_uleb128(),
+        if let [byte @ 0..0x80, rest @ ..] = self.rest {
+            self.rest = rest;
+            return Ok(u64::from(*byte));
         }
-    }
-
-    /// A varint of several bytes, or none at all. PERF: up to eight are put together without a branch for each.
-    fn long_uleb128(&mut self) -> Result<u64> {
-        let Some((word, ends)) = self.varint_word() else {
-            return self.bytewise_uleb128();
-        };
-        // All bits up to the first byte that ends the varint.
-        let word = word & (ends ^ (ends - 1));
-        // From 8 times 7 bits to 4 times 14, 2 times 28, and 56.
-        let pairs = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
-        let quads = (pairs & 0x0000_3fff_0000_3fff) | ((pairs & 0x3fff_0000_3fff_0000) >> 2);
-        Ok((quads & 0x0fff_ffff) | ((quads >> 32 & 0x0fff_ffff) << 28))
+        if let Some((word, ends)) = self.varint_word() {
+            // All bits up to the first byte that ends the varint.
+            let word = word & (ends ^ (ends - 1));
+            // From 8 times 7 bits to 4 times 14, 2 times 28, and 56.
+            let pairs = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
+            let quads = (pairs & 0x0000_3fff_0000_3fff) | ((pairs & 0x3fff_0000_3fff_0000) >> 2);
+            return Ok((quads & 0x0fff_ffff) | ((quads >> 32 & 0x0fff_ffff) << 28));
+        }
+        let (value, rest) = bytewise_uleb128(self.rest, self.position())?;
+        self.rest = rest;
+        Ok(value)
     }
 
     /// Passes over a varint; fails if [`uleb128`](Self::uleb128) would.
     #[inline]
     pub fn skip_uleb128(&mut self) -> Result<()> {
-        match self.rest {
-            [0..0x80, rest @ ..] => {
-                self.rest = rest;
-                Ok(())
-            }
-            _ => match self.varint_word() {
-                Some(_) => Ok(()),
-                None => self.bytewise_uleb128().map(|_| ()),
-            },
+        if let [0..0x80, rest @ ..] = self.rest {
+            self.rest = rest;
+        } else if self.varint_word().is_none() {
+            (_, self.rest) = bytewise_uleb128(self.rest, self.position())?;
         }
+        Ok(())
     }
 
     /// Passes over a varint that ends within the next eight bytes, if these are there. Gives them, and the top bits of
@@ -163,35 +157,39 @@ impl<'a> Cursor<'a> {
         Some((word, ends))
     }
 
-    #[cold]
-    fn bytewise_uleb128(&mut self) -> Result<u64> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.u8()?;
-            let bits = u64::from(byte & 0x7f);
-            if shift == 63 && bits > 1 {
-                break;
-            }
-            value |= bits << shift;
-            if byte < 0x80 {
-                return Ok(value);
-            }
-        }
-        Err(Error::corrupt("varint longer than 64 bits").at(self.position() as u64))
-    }
-
     /// A zigzag varint: 0, -1, 1, -2, 2 are stored as 0, 1, 2, 3, 4.
     #[inline]
     pub fn zigzag(&mut self) -> Result<i64> {
         let value = self.uleb128()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
+}
 
-    #[cold]
-    fn short(&self, wanted: usize) -> Error {
-        Error::truncated(format!("{wanted} bytes wanted, {} left", self.remaining()))
-            .at(self.position() as u64)
+#[cold]
+#[inline(never)]
+fn short(wanted: usize, left: usize, position: usize) -> Error {
+    Error::truncated(format!("{wanted} bytes wanted, {left} left")).at(position as u64)
+}
+
+/// The varint that `bytes` begin with, which has `position` bytes before it, and what is behind it.
+#[cold]
+#[inline(never)]
+fn bytewise_uleb128(bytes: &[u8], position: usize) -> Result<(u64, &[u8])> {
+    let mut value = 0u64;
+    for (i, byte) in bytes.iter().take(10).enumerate() {
+        let bits = u64::from(byte & 0x7f);
+        if i == 9 && bits > 1 {
+            break;
+        }
+        value |= bits << (7 * i);
+        if *byte < 0x80 {
+            return Ok((value, &bytes[i + 1..]));
+        }
     }
+    if bytes.len() < 10 {
+        return Err(short(1, 0, position + bytes.len()));
+    }
+    Err(Error::corrupt("varint longer than 64 bits").at(position as u64 + 10))
 }
 
 #[cfg(test)]

@@ -39,7 +39,6 @@ pub struct RowGroup<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnChunk<'a> {
     chunk: format::ChunkView<'a>,
-    meta: format::MetaView<'a>,
     leaf: &'a Leaf,
     group: RowGroup<'a>,
     data_end: Option<u64>,
@@ -191,55 +190,74 @@ impl<'a> RowGroup<'a> {
     /// # Panics
     /// If the schema has no column `i`.
     pub fn column(self, i: usize) -> Result<ColumnChunk<'a>> {
-        let leaf = self.metadata.schema.column(i);
+        let ParquetMetaData { schema, data_end, .. } = self.metadata;
+        let (leaf, data_end, created_by) = (schema.column(i), *data_end, self.metadata.created_by());
         let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(self.index);
-        let chunk = self.chunk_of(i, leaf).map_err(place)?.ok_or_else(|| {
-            let (chunks, columns) = (self.num_columns(), self.metadata.schema.num_columns());
-            place(Error::corrupt(format!(
-                "no chunk of the column among {chunks}, the schema has {columns} columns"
-            )))
-        })?;
-        match chunk.meta_data {
-            Some(meta) if meta.type_ == physical_type(leaf.physical()) => {
-                let (data_end, created_by) = (self.metadata.data_end, self.metadata.created_by());
-                Ok(ColumnChunk { chunk, meta, leaf, group: self, data_end, created_by })
-            }
-            Some(meta) => Err(place(Error::corrupt(format!(
-                "the column chunk is {}, the schema says {}",
-                meta.type_,
-                leaf.physical()
-            )))),
-            None if chunk.has_crypto_metadata || chunk.has_encrypted_metadata => {
-                Err(place(Error::key("the column is encrypted, and no key was given")))
-            }
-            None => Err(place(Error::corrupt("the column chunk has no metadata"))),
+        let chunk = format::ChunkView::unread();
+        let mut column = ColumnChunk { chunk, leaf, group: self, data_end, created_by };
+        self.find(i, leaf, &mut column.chunk).map_err(place)?;
+        let chunk = &column.chunk;
+        if chunk.has_meta_data && chunk.meta.type_ == physical_type(leaf.physical()) {
+            return Ok(column);
         }
+        Err(place(match chunk.has_meta_data {
+            true => Error::corrupt(format!(
+                "the column chunk is {}, the schema says {}",
+                chunk.meta.type_,
+                leaf.physical()
+            )),
+            false if chunk.has_crypto_metadata || chunk.has_encrypted_metadata => {
+                Error::key("the column is encrypted, and no key was given")
+            }
+            false => Error::corrupt("the column chunk has no metadata"),
+        }))
     }
 
-    /// The chunk of column `i`: the one at its place, unless the paths say that chunks stand in another order.
-    fn chunk_of(self, i: usize, leaf: &Leaf) -> Result<Option<format::ChunkView<'a>>> {
-        let at_its_place = (i < self.num_columns()).then(|| self.chunk(i)).transpose()?;
-        // QUIRK: paths may be absent, and a few writers get them wrong: then the place decides.
-        if at_its_place
-            .is_some_and(|chunk| order::path_of(&chunk).is_none_or(|path| order::is_path(path, leaf)))
-        {
-            return Ok(at_its_place);
-        }
-        let order = self.metadata.orders[self.index]
-            .get_or_init(|| Order::of((0..self.num_columns()).map(|number| self.chunk(number))));
-        for number in order.candidates(leaf) {
-            let chunk = self.chunk(number)?;
-            if order::path_of(&chunk).is_some_and(|path| order::is_path(path, leaf)) {
-                return Ok(Some(chunk));
+    /// Reads the chunk of column `i` into an unread one: the chunk at its place, unless the paths say that chunks stand in
+    /// another order.
+    #[inline]
+    fn find(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<()> {
+        if i < self.num_columns() {
+            self.read(i, chunk)?;
+            // QUIRK: paths may be absent, and a few writers get them wrong: then the place decides.
+            if order::path_of(chunk).is_none_or(|path| order::is_path(path, leaf)) {
+                return Ok(());
             }
         }
-        Ok(at_its_place.filter(|_| self.num_columns() == self.metadata.schema.num_columns()))
+        self.find_elsewhere(i, leaf, chunk)
+    }
+
+    #[cold]
+    fn find_elsewhere(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<()> {
+        let places = || (0..self.num_columns()).map(|number| self.chunk(number));
+        let order = self.metadata.orders[self.index].get_or_init(|| Order::of(places()));
+        for number in order.candidates(leaf) {
+            let other = self.chunk(number)?;
+            if order::path_of(&other).is_some_and(|path| order::is_path(path, leaf)) {
+                *chunk = other;
+                return Ok(());
+            }
+        }
+        let (chunks, columns) = (self.num_columns(), self.metadata.schema.num_columns());
+        if i < chunks && chunks == columns {
+            return Ok(());
+        }
+        Err(Error::corrupt(format!(
+            "no chunk of the column among {chunks}, the schema has {columns} columns"
+        )))
     }
 
     /// The chunk at place `number` of the row group.
     fn chunk(self, number: usize) -> Result<format::ChunkView<'a>> {
+        let mut chunk = format::ChunkView::unread();
+        self.read(number, &mut chunk).map(|()| chunk)
+    }
+
+    /// Reads the chunk at place `number` of the row group into an unread one.
+    #[inline]
+    fn read(self, number: usize, chunk: &mut format::ChunkView<'a>) -> Result<()> {
         let ParquetMetaData { footer, outline, data_end, .. } = self.metadata;
-        outline.chunk(footer, self.index, number).map_err(|error| in_footer(error, *data_end))
+        outline.chunk(footer, self.index, number, chunk).map_err(|error| in_footer(error, *data_end))
     }
 
     /// All column chunks, in the order of the schema's columns.
@@ -261,8 +279,8 @@ impl<'a> RowGroup<'a> {
     /// is no such chunk, or it has no metadata that can be read.
     pub fn path_at(self, number: usize) -> Option<Vec<String>> {
         let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
-        let names = chunk.meta_data?.path_in_schema.iter();
-        Some(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+        let names = chunk.meta.path_in_schema.iter();
+        chunk.has_meta_data.then(|| names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
     /// Everything that the footer says of the row group, but for the column chunks: it has none.
@@ -295,68 +313,68 @@ impl<'a> ColumnChunk<'a> {
     /// The codec's code and name, known or not.
     #[inline]
     pub fn compression(self) -> format::CompressionCodec {
-        self.meta.codec
+        self.chunk.meta.codec
     }
 
     /// The codec; fails if it is unknown.
     #[inline]
     pub fn codec(self) -> Result<Codec> {
-        Codec::from_code(self.meta.codec.0)
-            .ok_or_else(|| Error::unsupported(format!("compression codec {}", self.meta.codec)))
+        Codec::from_code(self.chunk.meta.codec.0)
+            .ok_or_else(|| Error::unsupported(format!("compression codec {}", self.chunk.meta.codec)))
     }
 
     /// The encodings that occur, as the footer says.
     #[inline]
     pub fn encodings(self) -> format::Elements<'a, format::Encoding> {
-        self.meta.encodings
+        self.chunk.meta.encodings
     }
 
     /// How many values, nulls included.
     #[inline]
     pub fn num_values(self) -> i64 {
-        self.meta.num_values
+        self.chunk.meta.num_values
     }
 
     /// Bytes of its pages as stored.
     #[inline]
     pub fn compressed_size(self) -> i64 {
-        self.meta.total_compressed_size
+        self.chunk.meta.total_compressed_size
     }
 
     /// Bytes of its pages before compression.
     #[inline]
     pub fn uncompressed_size(self) -> i64 {
-        self.meta.total_uncompressed_size
+        self.chunk.meta.total_uncompressed_size
     }
 
     /// Where its dictionary page is, if the footer says.
     #[inline]
     pub fn dictionary_page_offset(self) -> Option<i64> {
-        self.meta.dictionary_page_offset
+        self.chunk.meta.dictionary_page_offset
     }
 
     /// Where its first data page is.
     #[inline]
     pub fn data_page_offset(self) -> i64 {
-        self.meta.data_page_offset
+        self.chunk.meta.data_page_offset
     }
 
     /// Minimum, maximum and counts.
     #[inline]
     pub fn statistics(self) -> Option<format::Statistics<&'a [u8]>> {
-        self.meta.statistics
+        self.chunk.meta.statistics
     }
 
     /// Sizes and level histograms.
     #[inline]
     pub fn size_statistics(self) -> Option<format::SizeStatistics> {
-        self.meta.size_statistics()
+        self.chunk.meta.size_statistics()
     }
 
     /// How many pages there are of each kind and encoding, if the writer says.
     #[inline]
     pub fn encoding_stats(self) -> Option<format::Elements<'a, format::PageEncodingStats>> {
-        self.meta.encoding_stats
+        self.chunk.meta.encoding_stats
     }
 
     /// Where the column index is.
@@ -386,19 +404,19 @@ impl<'a> ColumnChunk<'a> {
     /// Where the footer says that the bloom filter is: signed, as it is there.
     #[inline]
     pub(crate) fn signed_bloom_filter_offset(self) -> Option<i64> {
-        self.meta.bloom_filter_offset
+        self.chunk.meta.bloom_filter_offset
     }
 
     /// Where the bloom filter begins.
     #[inline]
     pub fn bloom_filter_offset(self) -> Option<u64> {
-        u64::try_from(self.meta.bloom_filter_offset?).ok()
+        u64::try_from(self.chunk.meta.bloom_filter_offset?).ok()
     }
 
     /// How many bytes the bloom filter takes, header included, if the writer says.
     #[inline]
     pub fn bloom_filter_length(self) -> Option<i32> {
-        self.meta.bloom_filter_length
+        self.chunk.meta.bloom_filter_length
     }
 
     /// Another file that the pages are in: summary files only.
@@ -461,15 +479,18 @@ impl<'a> ColumnChunk<'a> {
     /// page's header in the size, so the end is a hint: the number of values decides when the chunk is over.
     #[inline]
     pub fn byte_range(self) -> Result<Range<u64>> {
-        let data = self.meta.data_page_offset;
-        let first = match self.meta.dictionary_page_offset {
+        let data = self.chunk.meta.data_page_offset;
+        let first = match self.chunk.meta.dictionary_page_offset {
             Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
             _ => data,
         };
-        range(first, self.meta.total_compressed_size.max(0))
+        range(first, self.chunk.meta.total_compressed_size.max(0))
             .filter(|range| range.start >= MAGIC_LEN)
             .ok_or_else(|| {
-                Error::corrupt(format!("pages at byte {first}, {} bytes", self.meta.total_compressed_size))
+                Error::corrupt(format!(
+                    "pages at byte {first}, {} bytes",
+                    self.chunk.meta.total_compressed_size
+                ))
             })
     }
 }

@@ -89,8 +89,9 @@ impl Schema {
         let Some((root, rest)) = elements.split_first() else {
             return Err(Error::corrupt("the schema is empty"));
         };
-        let mut builder = Builder { rest, limits, leaves: Vec::new(), path: Vec::new(), path_bytes: 0 };
-        let mut fields = Vec::new();
+        let leaves = Vec::with_capacity(rest.len());
+        let mut builder = Builder { rest, limits, leaves, path: Vec::new(), path_bytes: 0 };
+        let mut fields = Vec::with_capacity(child_count(root)?.min(rest.len()));
         for index in 0..child_count(root)? {
             fields.push(builder.node(index, Levels { def: 0, rep: 0 })?);
         }
@@ -224,18 +225,18 @@ struct Builder<'a> {
     rest: &'a [SchemaElement],
     limits: &'a Limits,
     leaves: Vec<Leaf>,
-    path: Vec<String>,
+    path: Vec<&'a str>,
     /// Of all leaves so far.
     path_bytes: usize,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     fn node(&mut self, root: usize, above: Levels) -> Result<Node> {
         let Some((element, rest)) = self.rest.split_first() else {
             return Err(Error::corrupt("the schema ends inside a group"));
         };
         self.rest = rest;
-        self.path.push(element.name.clone());
+        self.path.push(&element.name);
         Limits::check("schema_depth", self.path.len(), self.limits.schema_depth.min(MAX_DEPTH))?;
         let repetition = repetition(element).map_err(|error| error.in_column(self.path.join(".")))?;
         let levels = Levels {
@@ -264,12 +265,15 @@ impl Builder<'_> {
         let names = self.path.iter().map(|name| name.len() + size_of::<String>());
         self.path_bytes = names.fold(self.path_bytes, usize::saturating_add);
         Limits::check("schema_path_bytes", self.path_bytes, self.limits.schema_path_bytes)?;
-        let dotted: Arc<str> = self.path.join(".").into();
+        let dotted: Arc<str> = match self.path[..] {
+            [name] => name.into(),
+            _ => self.path.join(".").into(),
+        };
         let physical = physical(element).map_err(|error| error.in_column(dotted.clone()))?;
         let logical = Logical::from_thrift(element, Some(physical));
         let kind = NodeKind::Leaf(self.leaves.len());
         self.leaves.push(Leaf {
-            path: self.path.clone(),
+            path: self.path.iter().map(|name| (*name).to_owned()).collect(),
             dotted,
             physical,
             is_misunderstood: logical.is_none() && is_annotated(element),

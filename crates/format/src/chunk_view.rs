@@ -1,6 +1,6 @@
 //! A column chunk where it lies: numbers are read, everything else stays in the bytes of the footer.
 
-use crate::thrift::{Bookmark, Element, Elements, Reader, Wire};
+use crate::thrift::{Bookmark, Element, Elements, Reader, Wire, missing};
 use crate::{ColumnChunk, CompressionCodec, Encoding, PageEncodingStats, SizeStatistics, Statistics, Type};
 use marquetry_base::Result;
 
@@ -11,8 +11,10 @@ pub struct ChunkView<'a> {
     start: Bookmark<'a>,
     /// The file that the pages are in, where it is another one; it may be no UTF-8.
     pub file_path: Option<&'a [u8]>,
-    /// Absent where it is encrypted.
-    pub meta_data: Option<MetaView<'a>>,
+    /// Where the pages are, and what is in them; of no use unless `has_meta_data`.
+    pub meta: MetaView<'a>,
+    /// Whether there is a `meta`: there is none where it is encrypted.
+    pub has_meta_data: bool,
     /// Where the offset index is.
     pub offset_index_offset: Option<i64>,
     /// Its bytes.
@@ -61,41 +63,51 @@ pub struct MetaView<'a> {
 }
 
 impl<'a> ChunkView<'a> {
-    /// Reads the struct.
-    pub fn read(r: &mut Reader<'a>) -> Result<Self> {
-        let mut out = ChunkView {
-            start: r.bookmark(),
+    /// A chunk of which nothing is known yet.
+    #[inline]
+    pub fn unread() -> Self {
+        ChunkView {
+            start: Bookmark::NOWHERE,
             file_path: None,
-            meta_data: None,
+            meta: MetaView::unread(),
+            has_meta_data: false,
             offset_index_offset: None,
             offset_index_length: None,
             column_index_offset: None,
             column_index_length: None,
             has_crypto_metadata: false,
             has_encrypted_metadata: false,
-        };
+        }
+    }
+
+    /// Reads the struct into an unread one. PERF: it is large, so it is better read where it stays than moved there.
+    pub fn read(&mut self, r: &mut Reader<'a>) -> Result<()> {
+        self.start = r.bookmark();
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::Binary) => out.file_path = Some(r.binary()?),
+                (1, Wire::Binary) => self.file_path = Some(r.binary()?),
                 (2, Wire::INT) => _ = r.i64()?,
-                (3, Wire::Struct) => out.meta_data = Some(MetaView::read(r)?),
-                (4, Wire::INT) => out.offset_index_offset = Some(r.i64()?),
-                (5, Wire::INT) => out.offset_index_length = Some(r.i32()?),
-                (6, Wire::INT) => out.column_index_offset = Some(r.i64()?),
-                (7, Wire::INT) => out.column_index_length = Some(r.i32()?),
+                (3, Wire::Struct) => {
+                    self.meta = MetaView::unread();
+                    self.meta.read(r)?;
+                    self.has_meta_data = true;
+                }
+                (4, Wire::INT) => self.offset_index_offset = Some(r.i64()?),
+                (5, Wire::INT) => self.offset_index_length = Some(r.i32()?),
+                (6, Wire::INT) => self.column_index_offset = Some(r.i64()?),
+                (7, Wire::INT) => self.column_index_length = Some(r.i32()?),
                 (8, Wire::Struct) => {
-                    crate::ColumnCryptoMetaData::read(r)?;
-                    out.has_crypto_metadata = true;
+                    r.apart(crate::ColumnCryptoMetaData::read)?;
+                    self.has_crypto_metadata = true;
                 }
                 (9, Wire::Binary) => {
                     r.binary()?;
-                    out.has_encrypted_metadata = true;
+                    self.has_encrypted_metadata = true;
                 }
                 _ => r.skip(field.wire)?,
             }
             Ok(())
-        })?;
-        Ok(out)
+        })
     }
 
     /// The whole struct. Fails in no case that [`read`](Self::read) does not.
@@ -106,9 +118,8 @@ impl<'a> ChunkView<'a> {
 
 impl<'a> MetaView<'a> {
     #[inline]
-    fn read(r: &mut Reader<'a>) -> Result<Self> {
-        let (mut type_, mut codec) = (None, None);
-        let mut out = MetaView {
+    fn unread() -> Self {
+        MetaView {
             type_: Type::BOOLEAN,
             encodings: Elements::none(),
             path_in_schema: Elements::none(),
@@ -123,32 +134,37 @@ impl<'a> MetaView<'a> {
             bloom_filter_offset: None,
             bloom_filter_length: None,
             sizes: None,
-        };
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, r: &mut Reader<'a>) -> Result<()> {
+        let (mut type_, mut codec) = (None, None);
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::INT) => type_ = Some(Type(r.i32()?)),
-                (2, Wire::List) => out.encodings = r.elements()?.unwrap_or_else(Elements::none),
-                (3, Wire::List) => out.path_in_schema = r.elements()?.unwrap_or_else(Elements::none),
+                (2, Wire::List) => self.encodings = r.elements()?.unwrap_or_else(Elements::none),
+                (3, Wire::List) => self.path_in_schema = r.elements()?.unwrap_or_else(Elements::none),
                 (4, Wire::INT) => codec = Some(CompressionCodec(r.i32()?)),
-                (5, Wire::INT) => out.num_values = r.i64()?,
-                (6, Wire::INT) => out.total_uncompressed_size = r.i64()?,
-                (7, Wire::INT) => out.total_compressed_size = r.i64()?,
-                (9, Wire::INT) => out.data_page_offset = r.i64()?,
-                (11, Wire::INT) => out.dictionary_page_offset = Some(r.i64()?),
-                (12, Wire::Struct) => out.statistics = Some(Statistics::read(r)?),
-                (13, Wire::List) => out.encoding_stats = r.elements()?,
-                (14, Wire::INT) => out.bloom_filter_offset = Some(r.i64()?),
-                (15, Wire::INT) => out.bloom_filter_length = Some(r.i32()?),
-                (16, Wire::Struct) => out.sizes = Some(r.skipped(Wire::Struct)?),
+                (5, Wire::INT) => self.num_values = r.i64()?,
+                (6, Wire::INT) => self.total_uncompressed_size = r.i64()?,
+                (7, Wire::INT) => self.total_compressed_size = r.i64()?,
+                (9, Wire::INT) => self.data_page_offset = r.i64()?,
+                (11, Wire::INT) => self.dictionary_page_offset = Some(r.i64()?),
+                (12, Wire::Struct) => self.statistics = Some(r.apart(Statistics::read)?),
+                (13, Wire::List) => self.encoding_stats = r.apart(Reader::elements)?,
+                (14, Wire::INT) => self.bloom_filter_offset = Some(r.i64()?),
+                (15, Wire::INT) => self.bloom_filter_length = Some(r.i32()?),
+                (16, Wire::Struct) => self.sizes = Some(r.skipped(Wire::Struct)?),
                 // Nobody asks for these but who wants the whole struct, and who reads the file strictly.
-                (17, Wire::Struct) => _ = crate::GeospatialStatistics::read(r)?,
+                (17, Wire::Struct) => _ = r.apart(crate::GeospatialStatistics::read)?,
                 _ => r.skip(field.wire)?,
             }
             Ok(())
         })?;
-        out.type_ = type_.ok_or_else(|| r.missing("ColumnMetaData.type"))?;
-        out.codec = codec.ok_or_else(|| r.missing("ColumnMetaData.codec"))?;
-        Ok(out)
+        self.type_ = type_.ok_or_else(|| missing("ColumnMetaData.type", r.position()))?;
+        self.codec = codec.ok_or_else(|| missing("ColumnMetaData.codec", r.position()))?;
+        Ok(())
     }
 
     /// Sizes and level histograms.

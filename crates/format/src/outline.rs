@@ -57,13 +57,19 @@ impl Outline {
         Ok(Outline { head, row_groups, chunk_depth })
     }
 
-    /// Reads column chunk `number` of a row group; `footer` must be what was parsed.
+    /// Reads column chunk `number` of a row group into `view`, which is unread; `footer` must be what was parsed.
     ///
     /// # Panics
     /// If there is none.
     #[inline]
-    pub fn chunk<'a>(&self, footer: &'a [u8], row_group: usize, number: usize) -> Result<ChunkView<'a>> {
+    pub fn chunk<'a>(
+        &self,
+        footer: &'a [u8],
+        row_group: usize,
+        number: usize,
+        view: &mut ChunkView<'a>,
+    ) -> Result<()> {
         let start = self.row_groups[row_group].starts[number] as usize;
-        ChunkView::read(&mut Reader::inside(footer, start, self.chunk_depth))
+        view.read(&mut Reader::inside(footer, start, self.chunk_depth))
     }
 }

@@ -17,6 +17,7 @@ mod skip;
 mod writer;
 
 pub(crate) use alike::Alike;
+pub(crate) use reader::missing;
 pub use reader::{Bookmark, Element, Elements, ElementsIter, Field, Reader};
 pub use writer::Writer;
 

@@ -40,7 +40,9 @@ pub enum FieldKind {
 impl Field {
     /// The fields of a schema. Groups without any column are left out: nothing is stored for them.
     pub fn from_schema(schema: &Schema) -> Vec<Field> {
-        schema.fields().iter().filter_map(|node| from_node(node, Above::default())).collect()
+        let mut fields = Vec::with_capacity(schema.fields().len());
+        fields.extend(schema.fields().iter().filter_map(|node| from_node(node, Above::default())));
+        fields
     }
 
     /// This field with only the columns that `keep` wants, or `None` if none is left. Structs lose fields; a map that

@@ -28,6 +28,8 @@ pub(crate) struct Alike {
     last: usize,
     /// The shape of the last struct at each place of a list.
     at_place: Vec<u8>,
+    /// How many were passed over before shapes were kept.
+    first: usize,
 }
 
 /// What all structs of a shape have in common.
@@ -57,6 +59,10 @@ struct Piece {
 impl Alike {
     /// Passes over the struct that is at `place` of its list.
     pub(crate) fn skip(&mut self, r: &mut Reader<'_>, place: usize) -> Result<()> {
+        if self.first < UNSHAPED {
+            self.first += 1;
+            return r.skip(Wire::Struct);
+        }
         let rest = r.cursor.rest();
         // The same column in the row group before is the best guess, then what follows what.
         let before = self.at_place.get(place).map(|shape| usize::from(*shape));
@@ -182,6 +188,8 @@ impl Marks for Walked<'_> {
 
 /// Shapes that are kept: tables have columns of a few types, with and without nulls, and sizes of some lengths.
 const MOST_SHAPES: usize = 16;
+/// Structs that are passed over before shapes are kept: small files are open sooner without.
+const UNSHAPED: usize = 48;
 /// Bytes of the longest struct whose shape is kept.
 const LONGEST: usize = 1 << 10;
 
@@ -285,7 +293,7 @@ mod tests {
             if let Some(cut) = cut {
                 bytes.truncate(cut.index(bytes.len()));
             }
-            let mut alike = Alike::default();
+            let mut alike = Alike { first: UNSHAPED, ..Alike::default() };
             let found = ends(&bytes, |r, place| alike.skip(r, place));
             prop_assert_eq!(found, ends(&bytes, |r, _| r.skip(Wire::Struct)));
         }
@@ -299,7 +307,7 @@ mod tests {
         };
         (64..192).for_each(|n| write(&mut w, &number(n)));
         let bytes = w.finish();
-        let mut alike = Alike::default();
+        let mut alike = Alike { first: UNSHAPED, ..Alike::default() };
         assert_eq!(ends(&bytes, |r, place| alike.skip(r, place)).len(), 40);
         assert_eq!(alike.shapes.len(), 1);
     }
@@ -311,7 +319,8 @@ mod tests {
             write(&mut w, &(0..n % 50).map(|_| (1, Value::Bool(true))).collect::<Vec<_>>());
         }
         let bytes = w.finish();
-        let (mut alike, mut r) = (Alike::default(), Reader::new(&bytes));
+        let mut alike = Alike { first: UNSHAPED, ..Alike::default() };
+        let mut r = Reader::new(&bytes);
         (0..200).for_each(|place| alike.skip(&mut r, place).unwrap());
         assert_eq!((r.position(), alike.shapes.len()), (bytes.len(), MOST_SHAPES));
     }

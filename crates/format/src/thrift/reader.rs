@@ -66,24 +66,36 @@ impl<'a> Reader<'a> {
     /// and 64 bits are all [`Wire::INT`].
     #[inline]
     pub fn fields(&mut self, mut read: impl FnMut(&mut Self, Field) -> Result<()>) -> Result<()> {
-        self.enter()?;
+        // PERF: a copy that nothing else refers to stays in registers.
+        let mut r = self.clone();
+        r.enter()?;
         let mut id = 0i16;
         loop {
-            let byte = self.cursor.u8()?;
+            let byte = r.cursor.u8()?;
             if byte & 0x0f == 0 {
                 break;
             }
             let Some(wire) = FIELD_WIRES[usize::from(byte & 0x0f)] else {
-                return Err(self.bad_type(byte & 0x0f));
+                return Err(bad_type(byte & 0x0f, r.position()));
             };
             id = match byte >> 4 {
-                0 => self.zigzag_as()?,
+                0 => r.zigzag_as()?,
                 delta => id.wrapping_add(i16::from(delta)),
             };
-            read(self, Field { id, wire })?;
+            read(&mut r, Field { id, wire })?;
         }
-        self.depth += 1;
+        r.depth += 1;
+        *self = r;
         Ok(())
+    }
+
+    /// Reads with a function that is not to be inlined where it is called.
+    #[inline]
+    pub(crate) fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let mut r = self.clone();
+        let out = read(&mut r)?;
+        *self = r;
+        Ok(out)
     }
 
     /// Reads a list of elements of a type with `read`. A list of another type, as forks of the format have them, is
@@ -122,7 +134,7 @@ impl<'a> Reader<'a> {
         self.enter()?;
         let List { len, wire } = self.list_header()?;
         if len > 0 && !wire.reads_as(element) {
-            (0..len).try_for_each(|_| self.skip_element(wire))?;
+            self.apart(|r| (0..len).try_for_each(|_| r.skip_element(wire)))?;
             self.depth += 1;
             return Ok(None);
         }
@@ -138,14 +150,13 @@ impl<'a> Reader<'a> {
         };
         // Every element takes a byte, except none: so a list cannot be longer than what is left.
         if len > self.cursor.remaining() as u64 {
-            let message = format!("a list of {len} elements in {} bytes", self.cursor.remaining());
-            return Err(Error::truncated(message).at(self.position() as u64));
+            return Err(long_list(len, self.cursor.remaining(), self.position()));
         }
         if len == 0 {
             // QUIRK: some writers give an empty list no type.
             return Ok(List { len: 0, wire: Wire::from_code(byte & 0x0f).unwrap_or(Wire::I8) });
         }
-        let wire = Wire::from_code(byte & 0x0f).ok_or_else(|| self.bad_type(byte & 0x0f))?;
+        let wire = Wire::from_code(byte & 0x0f).ok_or_else(|| bad_type(byte & 0x0f, self.position()))?;
         Ok(List { len: len as usize, wire })
     }
 
@@ -216,16 +227,13 @@ impl<'a> Reader<'a> {
     /// Adds a field that is missing, or present but of no use, to an error.
     #[cold]
     pub fn missing(&self, field: &str) -> Error {
-        Error::corrupt(format!("{field} is missing")).at(self.position() as u64)
+        missing(field, self.position())
     }
 
     #[inline]
     pub(super) fn zigzag_as<T: TryFrom<i64>>(&mut self) -> Result<T> {
         let value = self.cursor.zigzag()?;
-        T::try_from(value).map_err(|_| {
-            Error::corrupt(format!("{value} in a field of {} bytes", size_of::<T>()))
-                .at(self.position() as u64)
-        })
+        T::try_from(value).map_err(|_| out_of_range(value, size_of::<T>(), self.position()))
     }
 
     #[inline]
@@ -235,17 +243,41 @@ impl<'a> Reader<'a> {
                 self.depth = depth;
                 Ok(())
             }
-            None => Err(Error::limit(
-                "Thrift values are nested deeper than allowed; raise Limits::thrift_depth to read it",
-            )
-            .at(self.position() as u64)),
+            None => Err(too_deep(self.position())),
         }
     }
+}
 
-    #[cold]
-    pub(super) fn bad_type(&self, code: u8) -> Error {
-        Error::corrupt(format!("Thrift type {code}")).at(self.position() as u64)
-    }
+/// See [`Reader::missing`].
+#[cold]
+#[inline(never)]
+pub(crate) fn missing(field: &str, position: usize) -> Error {
+    Error::corrupt(format!("{field} is missing")).at(position as u64)
+}
+
+#[cold]
+#[inline(never)]
+pub(super) fn bad_type(code: u8, position: usize) -> Error {
+    Error::corrupt(format!("Thrift type {code}")).at(position as u64)
+}
+
+#[cold]
+#[inline(never)]
+fn long_list(len: u64, left: usize, position: usize) -> Error {
+    Error::truncated(format!("a list of {len} elements in {left} bytes")).at(position as u64)
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_range(value: i64, bytes: usize, position: usize) -> Error {
+    Error::corrupt(format!("{value} in a field of {bytes} bytes")).at(position as u64)
+}
+
+#[cold]
+#[inline(never)]
+fn too_deep(position: usize) -> Error {
+    Error::limit("Thrift values are nested deeper than allowed; raise Limits::thrift_depth to read it")
+        .at(position as u64)
 }
 
 /// What lists have as elements that are read one by one.
@@ -275,6 +307,9 @@ pub struct Bookmark<'a> {
 }
 
 impl<'a> Bookmark<'a> {
+    /// Where nothing is.
+    pub(crate) const NOWHERE: Bookmark<'static> = Bookmark { rest: &[], position: 0, depth: 0 };
+
     /// A reader at this place.
     #[inline]
     pub fn reader(self) -> Reader<'a> {
@@ -294,7 +329,7 @@ impl<'a, T: Element<'a>> Elements<'a, T> {
     /// No elements.
     #[inline]
     pub fn none() -> Self {
-        Elements { first: Bookmark { rest: &[], position: 0, depth: 0 }, len: 0, of: PhantomData }
+        Elements { first: Bookmark::NOWHERE, len: 0, of: PhantomData }
     }
 
     /// How many there are.

@@ -1,7 +1,7 @@
 //! Passing over values without reading them.
 
 use super::Wire;
-use super::reader::{Bookmark, FIELD_WIRES, List, Reader};
+use super::reader::{Bookmark, FIELD_WIRES, List, Reader, bad_type};
 use marquetry_base::{Error, Result};
 use std::ops::Range;
 
@@ -25,8 +25,9 @@ impl Marks for () {
 
 impl<'a> Reader<'a> {
     /// Passes over a value.
+    #[inline]
     pub fn skip(&mut self, wire: Wire) -> Result<()> {
-        self.pass(wire, &mut ())
+        self.apart(|r| r.pass(wire, &mut ()))
     }
 
     /// Passes over a value, and gives the place where it begins: for what is read only if somebody asks.
@@ -36,7 +37,6 @@ impl<'a> Reader<'a> {
         self.skip(wire).map(|()| before)
     }
 
-    #[inline]
     pub(super) fn pass<M: Marks>(&mut self, wire: Wire, marks: &mut M) -> Result<()> {
         match wire {
             Wire::True | Wire::False => Ok(()),
@@ -75,24 +75,31 @@ impl<'a> Reader<'a> {
     }
 
     fn pass_struct<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
-        self.enter()?;
+        let mut r = self.clone();
+        r.enter()?;
         loop {
-            let start = self.position();
-            let byte = self.cursor.u8()?;
+            let start = r.position();
+            let byte = r.cursor.u8()?;
             if byte & 0x0f == 0 {
                 marks.mark(start..start + 1, 0xff);
                 break;
             }
             let Some(wire) = FIELD_WIRES[usize::from(byte & 0x0f)] else {
-                return Err(self.bad_type(byte & 0x0f));
+                return Err(bad_type(byte & 0x0f, r.position()));
             };
             if byte >> 4 == 0 {
-                self.zigzag_as::<i16>()?;
+                r.zigzag_as::<i16>()?;
             }
-            marks.mark(start..self.position(), 0xff);
-            self.pass(wire, marks)?;
+            marks.mark(start..r.position(), 0xff);
+            match wire {
+                Wire::INT => r.pass_varint(marks)?,
+                Wire::Binary => r.pass_string(marks)?,
+                Wire::True | Wire::False => {}
+                other => r.apart(|r| r.pass(other, marks))?,
+            }
         }
-        self.depth += 1;
+        r.depth += 1;
+        *self = r;
         Ok(())
     }
 
@@ -118,8 +125,9 @@ impl<'a> Reader<'a> {
             let start = self.position();
             let types = self.cursor.u8()?;
             marks.mark(start..start + 1, 0xff);
-            let key = Wire::from_code(types >> 4).ok_or_else(|| self.bad_type(types >> 4))?;
-            let value = Wire::from_code(types & 0x0f).ok_or_else(|| self.bad_type(types & 0x0f))?;
+            let key = Wire::from_code(types >> 4).ok_or_else(|| bad_type(types >> 4, self.position()))?;
+            let value =
+                Wire::from_code(types & 0x0f).ok_or_else(|| bad_type(types & 0x0f, self.position()))?;
             for _ in 0..len {
                 self.pass_element(key, marks)?;
                 self.pass_element(value, marks)?;

@@ -1,7 +1,7 @@
 //! A footer whose column chunks are read one by one says what it says when it is read as a whole.
 
 use crate::strategy;
-use marquetry_base::{Kind, Limits};
+use marquetry_base::{Kind, Limits, Result};
 use marquetry_format::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -34,6 +34,11 @@ fn wide() -> impl Strategy<Value = FileMetaData> {
     })
 }
 
+fn read<'a>(outline: &Outline, bytes: &'a [u8], group: usize, number: usize) -> Result<ChunkView<'a>> {
+    let mut view = ChunkView::unread();
+    outline.chunk(bytes, group, number, &mut view).map(|()| view)
+}
+
 fn same_chunk(view: &ChunkView<'_>, chunk: &ColumnChunk) {
     assert_eq!(&view.to_chunk().unwrap(), chunk);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -44,8 +49,8 @@ fn same_chunk(view: &ChunkView<'_>, chunk: &ColumnChunk) {
     assert_eq!(view.column_index_length, chunk.column_index_length);
     assert_eq!(view.has_crypto_metadata, chunk.crypto_metadata.is_some());
     assert_eq!(view.has_encrypted_metadata, chunk.encrypted_column_metadata.is_some());
-    assert_eq!(view.meta_data.is_some(), chunk.meta_data.is_some());
-    let (Some(view), Some(meta)) = (view.meta_data, &chunk.meta_data) else { return };
+    assert_eq!(view.has_meta_data, chunk.meta_data.is_some());
+    let (view, Some(meta)) = (view.meta, &chunk.meta_data) else { return };
     assert_eq!((view.type_, view.codec, view.num_values), (meta.type_, meta.codec, meta.num_values));
     assert_eq!(view.total_compressed_size, meta.total_compressed_size);
     assert_eq!(view.total_uncompressed_size, meta.total_uncompressed_size);
@@ -75,14 +80,14 @@ fn check(bytes: &[u8]) {
     let Ok(whole) = whole else {
         // A field that is there twice may have failed the first time.
         chunks.for_each(|(i, number)| {
-            drop(outline.chunk(bytes, i, number).map(|view| view.to_chunk().unwrap()))
+            drop(read(&outline, bytes, i, number).map(|view| view.to_chunk().unwrap()))
         });
         return;
     };
     assert_eq!(outline.head, FileMetaData { row_groups: Vec::new(), ..whole.clone() });
     for ((i, number), chunk) in chunks.by_ref().zip(whole.row_groups.iter().flat_map(|group| &group.columns))
     {
-        same_chunk(&outline.chunk(bytes, i, number).unwrap(), chunk);
+        same_chunk(&read(&outline, bytes, i, number).unwrap(), chunk);
     }
     assert!(chunks.next().is_none());
     let heads = whole.row_groups.into_iter().map(|group| RowGroup { columns: Vec::new(), ..group });
@@ -128,8 +133,8 @@ fn a_chunk_fails_when_it_is_asked_for() {
     assert_eq!(bytes[name + 2..name + 4], [0x15, 0x0a]);
     bytes[name + 2] = 0x13;
     let outline = Outline::parse(&bytes, &Limits::default()).unwrap();
-    assert!(outline.chunk(&bytes, 0, 0).is_ok());
-    let error = outline.chunk(&bytes, 0, 1).unwrap_err();
+    assert!(read(&outline, &bytes, 0, 0).is_ok());
+    let error = read(&outline, &bytes, 0, 1).unwrap_err();
     assert_eq!((error.kind(), error.message()), (Kind::Corrupt, "ColumnMetaData.codec is missing"));
     let whole = parse_metadata(&bytes, &Limits::default()).unwrap_err();
     assert_eq!(whole.to_string(), error.to_string());
