@@ -142,9 +142,25 @@ impl Mapping<'_> {
             let hints = hints?;
             // The same place in the common case, any place where columns were left out.
             let same_place = hints.get(i).filter(|hint| hint.name() == name);
-            same_place.or_else(|| hints.iter().find(|hint| hint.name() == name)).map(Arc::as_ref)
+            same_place.or_else(|| hints.iter().find(|hint| hint.name() == name))
         };
-        fields.iter().enumerate().map(|(i, field)| self.field(field, hint(i, &field.name))).collect()
+        let mapped = |(i, field): (usize, &Field)| match hint(i, &field.name) {
+            Some(hint) if self.is_as_stored(field, hint) => hint.clone(),
+            hint => Arc::new(self.field(field, hint.map(Arc::as_ref))),
+        };
+        fields.iter().enumerate().map(mapped).collect()
+    }
+
+    /// Whether a field becomes what was stored, so that nothing needs to be made anew.
+    fn is_as_stored(&self, field: &Field, hint: &ArrowField) -> bool {
+        let FieldKind::Leaf(leaf) = field.kind else { return false };
+        hint.is_nullable() == field.nullable
+            && field.field_id.is_none()
+            && !hint.data_type().is_null()
+            && hint.metadata().is_empty()
+            && extension::metadata(field, hint.data_type(), self.metadata).is_empty()
+            && hint::leaf(self.schema.column(leaf), Some(hint.data_type()), self.options).data_type
+                == *hint.data_type()
     }
 
     fn field(&self, field: &Field, hint: Option<&ArrowField>) -> ArrowField {

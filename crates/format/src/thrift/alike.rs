@@ -36,22 +36,33 @@ pub(crate) struct Alike {
 #[derive(Debug, Default)]
 struct Shape {
     pieces: Vec<Piece>,
-    /// Of all pieces: which bits are always the same, and what these are, in words of 8 bytes, little-endian.
+    /// The words of all pieces behind the first word of each.
     words: Vec<Word>,
     /// The shape that came after it.
     next: usize,
 }
 
-#[derive(Debug, Clone, Copy)]
+/// Which bits of 8 bytes, little-endian, are always the same, and what these are.
+#[derive(Debug, Clone, Copy, Default)]
 struct Word {
     mask: u64,
     bits: u64,
 }
 
+impl Word {
+    /// The bits in which other bytes are different.
+    #[inline]
+    fn other(self, there: [u8; 8]) -> u64 {
+        (u64::from_le_bytes(there) & self.mask) ^ self.bits
+    }
+}
+
 /// A part of a struct up to the end, or up to a byte string: its last byte is the length of that then.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
-    words: usize,
+    /// The first word, and how many there are behind it.
+    first: Word,
+    more: usize,
     len: usize,
     is_before_string: bool,
 }
@@ -75,7 +86,7 @@ impl Alike {
             }
         }
         let mut walked =
-            Walked { input: rest, start: r.position(), piece: 0, before: 0, shape: Shape::default() };
+            Walked { input: rest, start: r.position(), piece: 0, words: Vec::new(), shape: Shape::default() };
         r.pass(Wire::Struct, &mut walked)?;
         if let Some(shape) = walked.finish(r.position()) {
             let known = self.keep(shape);
@@ -114,15 +125,18 @@ impl Shape {
     fn fits(&self, mut bytes: &[u8]) -> Option<usize> {
         let (all, mut words) = (bytes.len(), &self.words[..]);
         for piece in &self.pieces {
-            let own;
-            (own, words) = words.split_at_checked(piece.words)?;
-            let there = bytes.get(..8 * piece.words)?.as_chunks::<8>().0;
-            let other = there
-                .iter()
-                .zip(own)
-                .fold(0, |other, (there, word)| other | (u64::from_le_bytes(*there) & word.mask) ^ word.bits);
-            if other != 0 {
+            let (first, behind) = bytes.split_first_chunk()?;
+            if piece.first.other(*first) != 0 {
                 return None;
+            }
+            if piece.more > 0 {
+                let own;
+                (own, words) = words.split_at_checked(piece.more)?;
+                let there = behind.get(..8 * piece.more)?.as_chunks().0;
+                let other = there.iter().zip(own).fold(0, |other, (there, word)| other | word.other(*there));
+                if other != 0 {
+                    return None;
+                }
             }
             let string = if piece.is_before_string { usize::from(bytes[piece.len - 1]) } else { 0 };
             bytes = bytes.get(piece.len + string..)?;
@@ -138,18 +152,19 @@ struct Walked<'a> {
     start: usize,
     /// Where in the input the current piece begins, from `start` on.
     piece: usize,
-    /// The words of the pieces before it.
-    before: usize,
-    /// Bits of the current piece stand in its words byte by byte.
+    /// The words of the current piece.
+    words: Vec<Word>,
     shape: Shape,
 }
 
 impl Walked<'_> {
     /// Ends a piece before byte `end` of the struct.
     fn cut(&mut self, end: usize, is_before_string: bool) {
-        let words = self.shape.words.len() - self.before;
-        self.shape.pieces.push(Piece { words, len: end - self.piece, is_before_string });
-        self.before = self.shape.words.len();
+        let mut words = self.words.drain(..);
+        let first = words.next().unwrap_or_default();
+        let more = words.len();
+        self.shape.words.extend(words);
+        self.shape.pieces.push(Piece { first, more, len: end - self.piece, is_before_string });
     }
 
     /// `None` if the struct is so long that few will be like it.
@@ -165,11 +180,11 @@ impl Marks for Walked<'_> {
             return;
         }
         for at in bytes.start - self.start..bytes.end - self.start {
-            let (word, shift) = (self.before + (at - self.piece) / 8, (at - self.piece) % 8 * 8);
-            if self.shape.words.len() <= word {
-                self.shape.words.resize(word + 1, Word { mask: 0, bits: 0 });
+            let (word, shift) = ((at - self.piece) / 8, (at - self.piece) % 8 * 8);
+            if self.words.len() <= word {
+                self.words.resize(word + 1, Word::default());
             }
-            let word = &mut self.shape.words[word];
+            let word = &mut self.words[word];
             word.mask |= u64::from(bits) << shift;
             word.bits |= u64::from(self.input[at] & bits) << shift;
         }
