@@ -90,7 +90,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             }
             Result::Ok(())
         };
-        row(decode, &|| Ok(our_walk(&our_parse(&footer)?)?), &|| Ok(peer_walk(&peer_parse(&footer)?)))?;
+        row(decode, &|| our_walk(&our_parse(&footer)?), &|| Ok(peer_walk(&peer_parse(&footer)?)))?;
         row(open, &|| Ok(our_parse(&footer)?.num_row_groups()), &|| {
             Ok(peer_parse(&footer)?.num_row_groups())
         })?;
