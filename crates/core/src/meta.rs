@@ -24,6 +24,8 @@ pub struct ParquetMetaData {
     schema: Arc<Schema>,
     /// For each row group where the chunks of which columns are, once there was one that is not at its place.
     orders: Vec<OnceLock<Order>>,
+    /// For each row group whether all its chunks name the same file, once that was asked.
+    in_one_file: Vec<OnceLock<bool>>,
     /// Where the footer begins in the file, if it was read from one: pages are before it.
     data_end: Option<u64>,
 }
@@ -54,7 +56,8 @@ impl ParquetMetaData {
         let outline = format::Outline::parse(&footer, limits)?;
         let schema = Arc::new(Schema::from_thrift(&outline.head.schema, limits)?);
         let orders = vec![OnceLock::new(); outline.row_groups.len()];
-        Ok(ParquetMetaData { footer, outline, schema, orders, data_end: None })
+        let in_one_file = vec![OnceLock::new(); outline.row_groups.len()];
+        Ok(ParquetMetaData { footer, outline, schema, orders, in_one_file, data_end: None })
     }
 
     /// Takes a footer that is not in a file.
@@ -247,6 +250,15 @@ impl<'a> RowGroup<'a> {
         )))
     }
 
+    /// Whether all chunks can be read and name the same file, or none.
+    fn is_in_one_file(self) -> bool {
+        *self.metadata.in_one_file[self.index].get_or_init(|| {
+            let mut files = (0..self.num_columns()).map(|i| self.chunk(i).map(|chunk| chunk.file_path));
+            let Some(Ok(first)) = files.next() else { return false };
+            files.all(|file| file.is_ok_and(|file| file == first))
+        })
+    }
+
     /// The chunk at place `number` of the row group.
     fn chunk(self, number: usize) -> Result<format::ChunkView<'a>> {
         let mut chunk = format::ChunkView::unread();
@@ -434,10 +446,7 @@ impl<'a> ColumnChunk<'a> {
         // A chunk without values may be nowhere.
         let nowhere = if self.num_values() == 0 { 0 } else { u64::MAX };
         let start = self.byte_range().map_or(nowhere, |range| range.start);
-        let is_same =
-            |number| self.group.chunk(number).is_ok_and(|chunk| chunk.file_path == self.chunk.file_path);
-        let is_here = self.data_end.is_some_and(|data_end| start < data_end)
-            && (0..self.group.num_columns()).all(is_same);
+        let is_here = self.data_end.is_some_and(|data_end| start < data_end) && self.group.is_in_one_file();
         (!is_here).then_some(path)
     }
 
