@@ -10,12 +10,15 @@ import tempfile
 import time
 from pathlib import Path
 
+import changes
 import datasets
 import filters
 import known
 import matrix
 import readers
+import recovery
 import theirs
+import verified
 
 
 def generate(binary, *args):
@@ -76,13 +79,33 @@ def check_datasets(args, folder, ledger):
                 ledger.note(peer, "datasets, read by us", case, failure)
 
 
+def check_changes(args, folder, ledger):
+    for peer, what, case, failure in changes.check(args.cli, folder, args.peers, processes):
+        ledger.note(peer, what, case, failure)
+
+
+def check_recovery(args, folder, ledger):
+    with processes() as pool:
+        tasks = [pool.submit(recovery.check, args.cli, folder / peer, peer) for peer in args.peers]
+        for task in tasks:
+            for peer, what, case, failure in task.result():
+                ledger.note(peer, "recovered: " + what, case, failure)
+
+
+def check_verified(args, folder, ledger):
+    """Of the files that the parts before have left."""
+    for writer, case, failure in verified.check(args.cli, folder.parent):
+        ledger.note(writer, "verified", case, failure)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary", help="the example `interop`")
+    parser.add_argument("cli", help="the command `marquetry`")
     parser.add_argument("--full", action="store_true", help="every codec with everything")
     parser.add_argument("--folder", help="keep the files here")
     parser.add_argument("--peers", nargs="*", default=list(readers.READERS))
-    parser.add_argument("--parts", nargs="*", default=["matrix", "filters", "theirs", "datasets"])
+    parser.add_argument("--parts", nargs="*", default=[part for part in PARTS if part != "recovery"])
     parser.add_argument("--dump", help="write all unexpected failures here")
     args = parser.parse_args()
     ledger = known.Ledger(args.peers, args.parts)
@@ -103,7 +126,15 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-PARTS = {"matrix": check_matrix, "filters": check_filters, "theirs": check_theirs, "datasets": check_datasets}
+PARTS = {
+    "matrix": check_matrix,
+    "filters": check_filters,
+    "theirs": check_theirs,
+    "datasets": check_datasets,
+    "changes": check_changes,
+    "recovery": check_recovery,
+    "verify": check_verified,
+}
 
 if __name__ == "__main__":
     main()

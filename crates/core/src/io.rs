@@ -1,5 +1,6 @@
 //! Files: opening them, reading their footer, creating them in one step, and changing them in place.
 
+mod behind;
 mod create;
 mod edit;
 mod file;

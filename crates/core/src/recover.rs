@@ -22,6 +22,7 @@ mod open;
 mod part;
 mod report;
 mod scan;
+mod side_by_side;
 mod whole;
 
 pub use report::{Confidence, Decision, KeptRowGroup, Loss, Report, SchemaOrigin};
@@ -39,6 +40,7 @@ use marquetry_base::{Error, Kind, Limits, Result};
 use marquetry_format as format;
 use part::{Part, Window};
 use scan::Work;
+use side_by_side::{side_by_side, threads_for};
 use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -50,6 +52,8 @@ pub struct RecoverOptions {
     pub schema: Option<GivenSchema>,
     /// Whether row groups of which some columns are lost are kept, if those can be null.
     pub partial: bool,
+    /// How many threads look at chunks; 0 for one for each processor.
+    pub threads: usize,
     /// What reading may cost.
     pub limits: Arc<Limits>,
 }
@@ -278,17 +282,20 @@ impl<'a> Search<'a> {
         let mut is_lost_before = false;
         for group in metadata.row_groups() {
             let bytes = extent(metadata, group.index());
-            let mut errors = Vec::new();
-            for chunk in group.columns() {
-                let checked = chunk.and_then(|chunk| {
+            let stored = bytes.as_ref().map_or(0, |bytes| bytes.end - bytes.start);
+            let threads = threads_for(stored, self.options.threads);
+            // A chunk that is not whole is no failure here: all of them are looked at.
+            let checked = side_by_side(metadata.schema().num_columns(), threads, |column| {
+                let checked = group.column(column).and_then(|chunk| {
                     whole::check(&self.window.source, chunk, group.num_rows(), trust, &self.options.limits)
                         .map_err(|error| error.in_column(chunk.leaf().dotted().clone()))
                 });
                 match checked {
-                    Err(error) if matches!(error.kind(), Kind::Io | Kind::Key) => return Err(error),
-                    checked => errors.push(checked.err()),
+                    Err(error) if matches!(error.kind(), Kind::Io | Kind::Key) => Err(error),
+                    checked => Ok(checked.err()),
                 }
-            }
+            });
+            let errors = checked.into_iter().collect::<Result<Vec<_>>>()?;
             let is_anywhere = errors.is_empty() || errors.iter().any(Option::is_none);
             let Some(bytes) = bytes.filter(|_| is_anywhere) else {
                 is_lost_before = true;
@@ -360,8 +367,8 @@ impl<'a> Search<'a> {
         {
             range.start += len;
         }
-        let trust = Trust::of_writer(self.created_by());
-        let is_trusted = trust == Trust::Believed;
+        let created_by = self.created_by().map(str::to_owned);
+        let is_trusted = Trust::of_writer(created_by.as_deref()) == Trust::Believed;
         let pages = scan::scan(&mut self.window, range.clone(), is_trusted, &mut self.work)?;
         self.report.pages_found += pages.len();
         let Some(first) = pages.first() else { return Ok(()) };
@@ -373,7 +380,7 @@ impl<'a> Search<'a> {
         };
         let schema = Arc::new(Schema::from_thrift(&elements, &self.options.limits)?);
         let mut grouper =
-            Grouper::new(&mut self.window, &pages, &schema, trust, self.options.partial, &mut self.work);
+            Grouper::new(&mut self.window, &pages, &schema, created_by, self.options, &mut self.work);
         let (found, left) = grouper.run(is_anchored)?;
         for left in left {
             let why = format!("{} {}", left.pages, left.why);

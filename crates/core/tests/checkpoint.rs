@@ -287,6 +287,8 @@ struct Grown {
 struct Journal {
     bytes: Vec<u8>,
     synced: Vec<usize>,
+    /// How long it was when it was asked to sync soon.
+    soon: Vec<usize>,
 }
 
 impl Write for Journal {
@@ -303,6 +305,32 @@ impl Durable for Journal {
     fn sync(&mut self) -> io::Result<()> {
         self.synced.push(self.bytes.len());
         Ok(())
+    }
+
+    fn sync_soon(&mut self) -> io::Result<()> {
+        self.soon.push(self.bytes.len());
+        Ok(())
+    }
+}
+
+#[test]
+fn row_groups_go_to_the_disk_before_their_checkpoint() {
+    for every in [None, Some(CheckpointEvery::RowGroups(2))] {
+        let mut journal = Journal::default();
+        let settings = FileSettings { checkpoint_every: every, ..FileSettings::default() };
+        let mut writer = FileWriter::new_durable(&mut journal, schema(Type::INT64), settings).unwrap();
+        let mut ends = Vec::new();
+        for group in 0..4 {
+            write_group(&mut writer, group * 100, 10).unwrap();
+            ends.push(writer.position() as usize);
+            if writer.is_checkpoint_due(0) {
+                writer.write_checkpoint().unwrap();
+            }
+        }
+        writer.finish().unwrap();
+        let is_on = every.is_some();
+        assert_eq!(journal.soon, if is_on { ends } else { Vec::new() });
+        assert_eq!(journal.synced.len(), if is_on { 2 } else { 0 });
     }
 }
 

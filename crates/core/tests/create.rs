@@ -2,6 +2,7 @@
 
 use marquetry_base::{Error, Kind};
 use marquetry_core::io::AtomicFile;
+use marquetry_core::write::Durable;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -77,6 +78,40 @@ fn of_two_writers_the_last_to_finish_wins() {
     assert_eq!(fs::read(&path).unwrap(), b"second");
     first.finish().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"first");
+}
+
+/// What goes to the disk behind the writer's back is the same file, and worth nothing by itself.
+#[test]
+fn syncs_behind_the_back_of_the_writer() {
+    let directory = directory("behind");
+    let path = directory.join("f");
+    let content: Vec<u8> = (0..40 << 20).map(|i: u32| (i ^ i >> 11) as u8).collect();
+    for ends in ["finished", "synced", "dropped"] {
+        let mut file = AtomicFile::create(&path).unwrap();
+        for part in content.chunks(3 << 20) {
+            file.write_all(part).unwrap();
+            file.sync_soon().unwrap();
+        }
+        let hidden = file.temporary_path().to_owned();
+        match ends {
+            "finished" => {
+                file.finish().unwrap();
+                assert!(fs::read(&path).unwrap() == content);
+                assert_eq!(names(&directory), ["f"]);
+                fs::remove_file(&path).unwrap();
+            }
+            "synced" => {
+                file.sync().unwrap();
+                drop(file);
+                assert!(fs::read(&hidden).unwrap() == content);
+                fs::remove_file(hidden).unwrap();
+            }
+            _ => {
+                drop(file);
+                assert_eq!(names(&directory), [""; 0]);
+            }
+        }
+    }
 }
 
 #[test]

@@ -203,6 +203,25 @@ fn uncompressed_values_in_a_v2_page_of_a_compressed_chunk() {
     refused_page(&wrong, Kind::Corrupt, "an uncompressed page of");
 }
 
+/// ARROW-17100: parquet-cpp before 2.0 compressed all V2 pages and marked none as compressed.
+#[test]
+fn unmarked_v2_pages_of_an_old_writer_are_decompressed() {
+    for codec in [Codec::Snappy, Codec::Zstd, Codec::Gzip] {
+        let mut file = damaged(&with_codec(v2(), codec), |page| page.v2().is_compressed = false);
+        for created_by in ["parquet-cpp version 1.5.1-SNAPSHOT", "parquet-cpp", "parquet-cpp version 1.99"] {
+            file.metadata.created_by = Some(created_by.into());
+            reads(&file);
+        }
+        // All others are believed.
+        for created_by in
+            ["parquet-cpp version 2.0.0", "parquet-cpp-arrow version 1.0.0", "parquet-mr version 1.8"]
+        {
+            file.metadata.created_by = Some(created_by.into());
+            refused_page(&file, Kind::Corrupt, "an uncompressed page of");
+        }
+    }
+}
+
 #[test]
 fn a_v2_page_of_nulls_has_no_value_bytes_under_any_codec() {
     let column = Column::flat(Physical::Double, &[None; 20], true);

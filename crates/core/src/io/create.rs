@@ -1,5 +1,6 @@
 //! Creating files so that under the final name there is the old file or the new one, and never a part of one.
 
+use super::behind::Behind;
 use crate::write::Durable;
 use marquetry_base::{Error, Kind, Result};
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -36,6 +37,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct AtomicFile {
     // INVARIANT: closed before `temporary` removes it, which some systems insist on; fields are dropped in order.
     file: BufWriter<File>,
+    behind: Behind,
     temporary: Temporary,
     /// The name that was asked for, for errors.
     name: String,
@@ -72,7 +74,8 @@ impl AtomicFile {
             file.set_permissions(permissions).map_err(cannot)?;
         }
         let file = BufWriter::with_capacity(BUFFER, file);
-        Ok(AtomicFile { file, temporary, name: name.to_owned(), target, failed: false })
+        let (name, behind) = (name.to_owned(), Behind::default());
+        Ok(AtomicFile { file, behind, temporary, name, target, failed: false })
     }
 
     /// Puts the file under its name, once it is on the disk.
@@ -80,7 +83,7 @@ impl AtomicFile {
     /// Fails if anything that was written before could not be written, even if that error was passed over; what was
     /// under the name stays there then.
     pub fn finish(self) -> Result<()> {
-        let AtomicFile { file, mut temporary, name, target, failed } = self;
+        let AtomicFile { file, mut behind, mut temporary, name, target, failed } = self;
         let placed = |error: Error| error.in_file(name.as_str());
         let left = temporary.left();
         let cannot =
@@ -89,8 +92,8 @@ impl AtomicFile {
             let why = format!("not finished, as an earlier write failed{left}");
             return Err(placed(Error::new(Kind::Io, why)));
         }
-        let written =
-            file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+        let written = file.and_then(|file| behind.join().and_then(|()| file.sync_all()));
         written.map_err(|error| cannot("write the", error))?;
         temporary.rename(&target).map_err(|error| cannot("rename the finished", error))?;
         sync_directory(directory(&target)).map_err(|error| {
@@ -123,11 +126,13 @@ impl AtomicFile {
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let outcome = self.file.write(bytes);
+        self.behind.written(*outcome.as_ref().unwrap_or(&0));
         self.watched(outcome)
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let outcome = self.file.write_all(bytes);
+        self.behind.written(bytes.len());
         self.watched(outcome)
     }
 
@@ -141,7 +146,7 @@ impl Write for AtomicFile {
 impl Durable for AtomicFile {
     /// Brings the hidden file to the disk, and its name the first time. From then on it stays if this is dropped.
     fn sync(&mut self) -> io::Result<()> {
-        let outcome = self.file.sync();
+        let outcome = self.behind.join().and_then(|()| self.file.sync());
         self.watched(outcome)?;
         if !self.temporary.kept {
             self.temporary.kept = true;
@@ -149,6 +154,15 @@ impl Durable for AtomicFile {
             self.watched(outcome)?;
         }
         Ok(())
+    }
+
+    /// Begins to bring the hidden file to the disk, if there is much of it that is not there.
+    fn sync_soon(&mut self) -> io::Result<()> {
+        if !self.behind.is_worth_it() {
+            return Ok(());
+        }
+        let outcome = self.file.flush().and_then(|()| self.behind.begin(self.file.get_ref()));
+        self.watched(outcome)
     }
 }
 

@@ -11,16 +11,18 @@
 //! the one is taken at which most chunks end as writers end them. After damage nothing says which column the next page is
 //! of. Then a row group is taken only if the columns cannot be mistaken for each other.
 
+use super::RecoverOptions;
 use super::gap;
 use super::open::{fitting_codecs, rows};
 use super::part::Window;
 use super::scan::{Page, State, Work};
+use super::side_by_side::{side_by_side, threads_for};
 use super::whole::describe;
-use crate::page::Trust;
 use crate::schema::{Leaf, Schema};
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Kind, Result};
 use marquetry_codec::{Codec, Decompressor};
-use marquetry_format::ColumnMetaData;
+use marquetry_encoding::Physical;
+use marquetry_format::{ColumnMetaData, Encoding};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,8 +56,8 @@ pub(super) struct Grouper<'a> {
     pub(super) window: &'a mut Window,
     pub(super) pages: &'a [Page],
     pub(super) schema: &'a Arc<Schema>,
-    pub(super) trust: Trust,
-    pub(super) partial: bool,
+    created_by: Option<String>,
+    options: &'a RecoverOptions,
     pub(super) work: &'a mut Work,
     decompressor: Decompressor,
     codec: Option<Codec>,
@@ -78,8 +80,8 @@ impl<'a> Grouper<'a> {
         window: &'a mut Window,
         pages: &'a [Page],
         schema: &'a Arc<Schema>,
-        trust: Trust,
-        partial: bool,
+        created_by: Option<String>,
+        options: &'a RecoverOptions,
         work: &'a mut Work,
     ) -> Self {
         let (decompressor, rows) = (Decompressor::new(), HashMap::new());
@@ -87,8 +89,8 @@ impl<'a> Grouper<'a> {
             window,
             pages,
             schema,
-            trust,
-            partial,
+            created_by,
+            options,
             work,
             decompressor,
             codec: None,
@@ -148,7 +150,23 @@ impl<'a> Grouper<'a> {
     fn columns_look_alike(&self) -> bool {
         let columns = self.schema.columns();
         let n = columns.len();
-        (1..n).any(|by| (0..n).all(|i| is_like(&columns[i], &columns[(i + by) % n])))
+        let is_exact = self.are_exact(&(0..self.pages.len()));
+        (1..n).any(|by| (0..n).all(|i| is_like(&columns[i], &columns[(i + by) % n], is_exact)))
+    }
+
+    /// Whether any column could be any other.
+    fn all_alike(&self) -> bool {
+        let is_exact = self.are_exact(&(0..self.pages.len()));
+        self.schema.columns().iter().skip(1).all(|leaf| is_like(self.schema.column(0), leaf, is_exact))
+    }
+
+    /// Whether pages are as writers of values of one width cut them: all but the last of a chunk have as many.
+    fn is_even(&self, shape: &Shape) -> bool {
+        shape.chunks.iter().all(|chunk| {
+            let pages = self.pages[chunk.clone()].iter().filter(|page| !page.is_dictionary());
+            let values: Vec<u64> = pages.map(Page::values).collect();
+            values.split_last().is_none_or(|(_, before)| before.windows(2).all(|pair| pair[0] == pair[1]))
+        })
     }
 
     /// Whether a page is directly behind the one before it.
@@ -173,12 +191,17 @@ impl<'a> Grouper<'a> {
         let mut shapes = self.shapes(at)?;
         shapes.sort_by_key(|shape| std::cmp::Reverse((shape.natural, shape.rows)));
         let is_chosen = shapes.len() > 1;
+        // Nothing but the lengths of pages tells columns apart that are all alike: then there must be one way only.
+        let all_alike = self.all_alike();
+        let ways = shapes.iter().filter(|shape| self.is_even(shape)).count();
         for shape in shapes.into_iter().take(MOST_TRIED) {
             let end = shape.chunks.last().map_or(at, |chunk| chunk.end);
             let is_certain = self.is_certain(&shape);
             let pattern = (shape.rows, shape.chunks.iter().map(Range::len).collect::<Vec<_>>());
             // What is likelier must not give way to what only looks better closed.
-            let is_likely = is_anchored && (self.patterns.contains(&pattern) || self.is_closed(end)?);
+            let is_only = !all_alike || ways == 1 && self.is_even(&shape);
+            let is_likely =
+                is_anchored && is_only && (self.patterns.contains(&pattern) || self.is_closed(end)?);
             if !is_certain && !is_likely {
                 return Ok(None);
             }
@@ -194,8 +217,9 @@ impl<'a> Grouper<'a> {
     fn is_certain(&mut self, shape: &Shape) -> bool {
         let schema = self.schema.clone();
         let pairs = schema.columns().iter().zip(schema.columns().iter().skip(1));
-        let alike: Vec<bool> = pairs.map(|(a, b)| is_like(a, b)).collect();
-        alike.iter().zip(&shape.chunks).all(|(is_alike, chunk)| !is_alike || self.ends_naturally(chunk))
+        pairs
+            .zip(&shape.chunks)
+            .all(|((a, b), chunk)| !is_like(a, b, self.are_exact(chunk)) || self.ends_naturally(chunk))
     }
 
     /// Whether what is behind a row group shows that it ended there: another row group, or an index. The end of a
@@ -205,41 +229,71 @@ impl<'a> Grouper<'a> {
             return Ok(false);
         };
         if self.follows(end) {
-            return Ok(!self.shapes(end)?.is_empty());
+            return Ok(!self.shapes(end)?.is_empty() || self.begins(end));
         }
         Ok(gap::known(self.window, last.end).is_some())
     }
 
     /// Reads what a shape says; `None` if pages that are not damaged are not what it says.
     fn found(&mut self, shape: &Shape, is_anchored: bool) -> Result<Option<Found>> {
-        let schema = self.schema.clone();
-        let all = self.pages;
+        let cost: u64 = self.pages_of(shape).iter().map(|page| page.uncompressed() / 8).sum();
+        if !self.work.spend(cost) {
+            return Ok(None);
+        }
+        let columns = shape.chunks.len();
         let mut chunks = Vec::new();
-        for (leaf, range) in schema.columns().iter().zip(&shape.chunks) {
-            let pages = &all[range.clone()];
-            let cost: u64 = pages.iter().map(|page| page.uncompressed() / 8).sum();
-            if !self.work.spend(cost) {
-                return Ok(None);
+        // The first chunk tells the codec of the others.
+        let first = if self.codec.is_none() { columns.min(1) } else { 0 };
+        for part in [0..first, first..columns] {
+            for chunk in self.described(shape, part, is_anchored) {
+                match chunk {
+                    Ok(Ok(meta)) => {
+                        self.codec = Codec::from_code(meta.codec.0);
+                        chunks.push(Ok(meta));
+                    }
+                    Ok(Err(error)) => chunks.push(Err(error)),
+                    Err(error) if error.kind() == Kind::Io => return Err(error),
+                    Err(_) => return Ok(None),
+                }
             }
-            let chunk = describe(self.window, pages, leaf, shape.rows, self.codec, self.trust);
-            let is_damaged = pages.iter().any(|page| page.state == State::Damaged);
-            match &chunk {
-                Ok(meta) => self.codec = Codec::from_code(meta.codec.0),
-                // Without an anchor a page that is damaged speaks for nothing.
-                Err(_) if is_damaged && is_anchored => {}
-                Err(error) if error.kind() == marquetry_base::Kind::Io => return Err(io(error)),
-                Err(_) => return Ok(None),
-            }
-            chunks.push(chunk.map_err(|error| error.in_column(leaf.dotted().clone())));
         }
         Ok(Some(self.finish(shape, chunks, is_anchored)))
     }
 
-    fn finish(&self, shape: &Shape, chunks: Vec<Result<ColumnMetaData>>, is_anchored: bool) -> Found {
-        let pages = match (shape.chunks.first(), shape.chunks.last()) {
+    /// The chunks of these columns, up to the first that is not what the shape says; those that are damaged in between.
+    fn described(
+        &self,
+        shape: &Shape,
+        columns: Range<usize>,
+        is_anchored: bool,
+    ) -> Vec<Result<Result<ColumnMetaData>>> {
+        let stored = self.pages_of(shape).iter().map(|page| page.end - page.offset).sum();
+        side_by_side(columns.len(), threads_for(stored, self.options.threads), |i| {
+            let leaf = self.schema.column(columns.start + i);
+            let pages = &self.pages[shape.chunks[columns.start + i].clone()];
+            let mut window = self.window.another();
+            let chunk =
+                describe(&mut window, pages, leaf, shape.rows, self.codec, self.created_by.as_deref());
+            let is_damaged = pages.iter().any(|page| page.state == State::Damaged);
+            match chunk.map_err(|error| error.in_column(leaf.dotted().clone())) {
+                Err(error) if error.kind() == Kind::Io => Err(error),
+                // Without an anchor a page that is damaged speaks for nothing.
+                Err(error) if !(is_damaged && is_anchored) => Err(error),
+                chunk => Ok(chunk),
+            }
+        })
+    }
+
+    /// All pages of a shape.
+    fn pages_of(&self, shape: &Shape) -> &'a [Page] {
+        match (shape.chunks.first(), shape.chunks.last()) {
             (Some(first), Some(last)) => &self.pages[first.start..last.end],
             _ => &[],
-        };
+        }
+    }
+
+    fn finish(&self, shape: &Shape, chunks: Vec<Result<ColumnMetaData>>, is_anchored: bool) -> Found {
+        let pages = self.pages_of(shape);
         Found {
             rows: shape.rows,
             chunks,
@@ -370,10 +424,22 @@ impl<'a> Grouper<'a> {
 
     /// The columns of a row group that the file ends in, or that damage ends: those that are whole.
     fn last_group(&mut self, at: usize) -> Result<Option<(Found, usize)>> {
-        if !self.partial {
+        if !self.options.partial {
             return Ok(None);
         }
-        let mut best: Option<Shape> = None;
+        let Some((shape, metas)) = self.beginning(at) else { return Ok(None) };
+        let end = shape.chunks.last().map_or(at, |chunk| chunk.end);
+        let lost =
+            |leaf: &Leaf| Err(Error::truncated("its pages are not there").in_column(leaf.dotted().clone()));
+        let lost = self.schema.columns()[metas.len()..].iter().map(lost);
+        let chunks = metas.into_iter().map(Ok).chain(lost).collect();
+        Ok(Some((self.finish(&shape, chunks, true), end)))
+    }
+
+    /// As many columns of a row group as follow each other from a page on: two at least, as one chunk alone does not tell
+    /// whether it is whole.
+    fn beginning(&mut self, at: usize) -> Option<(Shape, Vec<ColumnMetaData>)> {
+        let mut shapes = Vec::new();
         let (mut rows, mut end) = (0u64, at);
         while let Some(next) = self.add(0, at, end, &mut rows) {
             end = next;
@@ -390,43 +456,53 @@ impl<'a> Grouper<'a> {
                 shape.natural += usize::from(self.ends_naturally(&chunk));
                 shape.chunks.push(chunk);
             }
-            let worth = |shape: &Shape| (shape.chunks.len(), shape.natural);
-            if best.as_ref().is_none_or(|best| worth(best) < worth(&shape)) {
-                best = Some(shape);
+            shapes.push(shape);
+        }
+        shapes.sort_by_key(|shape| std::cmp::Reverse((shape.chunks.len(), shape.natural)));
+        let mut best: Option<(Shape, Vec<ColumnMetaData>)> = None;
+        for mut shape in shapes.into_iter().take(MOST_TRIED) {
+            let known = best.as_ref().map_or(1, |(_, metas)| metas.len());
+            let cost: u64 = self.pages_of(&shape).iter().map(|page| page.uncompressed() / 8).sum();
+            if shape.chunks.len() <= known || !self.work.spend(cost) {
+                break;
+            }
+            let described = self.described(&shape, 0..shape.chunks.len(), false);
+            let metas: Vec<_> = described.into_iter().map_while(Result::ok).map_while(Result::ok).collect();
+            if metas.len() > known {
+                shape.chunks.truncate(metas.len());
+                best = Some((shape, metas));
             }
         }
-        // One chunk alone does not tell whether it is whole: two of as many rows do.
-        let Some(mut shape) = best.filter(|shape| shape.chunks.len() > 1) else { return Ok(None) };
+        best
+    }
+
+    /// Whether a row group that is not whole begins with a page: its first columns are there, and of different kinds.
+    fn begins(&mut self, at: usize) -> bool {
+        let Some((shape, _)) = self.beginning(at) else { return false };
         let schema = self.schema.clone();
-        let mut chunks = Vec::new();
-        for (leaf, range) in schema.columns().iter().zip(&shape.chunks) {
-            let pages = &self.pages[range.clone()];
-            match describe(self.window, pages, leaf, shape.rows, self.codec, self.trust) {
-                Ok(meta) => chunks.push(Ok(meta)),
-                Err(_) => break,
-            }
-        }
-        shape.chunks.truncate(chunks.len());
-        if chunks.len() < 2 {
-            return Ok(None);
-        }
-        let end = shape.chunks.last().map_or(at, |chunk| chunk.end);
-        for leaf in &schema.columns()[chunks.len()..] {
-            chunks.push(Err(Error::truncated("its pages are not there").in_column(leaf.dotted().clone())));
-        }
-        Ok(Some((self.finish(&shape, chunks, true), end)))
+        let first = schema.column(0);
+        (1..shape.chunks.len()).any(|i| !is_like(first, schema.column(i), false))
+    }
+
+    /// Whether the values of these pages fit one type only.
+    fn are_exact(&self, pages: &Range<usize>) -> bool {
+        let pages = &self.pages[pages.clone()];
+        pages.iter().all(|page| page.encoding() == Encoding::PLAIN || page.is_keys() || page.is_dictionary())
     }
 }
 
-/// Whether pages of one column can be read as if they were of the other.
-fn is_like(a: &Leaf, b: &Leaf) -> bool {
+/// Whether pages of one column can be read as if they were of the other. PLAIN ones, which are `exact`, fill their page
+/// with values of one width only; delta encodings are the same for both integers, and for byte strings of any length.
+fn is_like(a: &Leaf, b: &Leaf, exact: bool) -> bool {
     let levels = a.max_def() == b.max_def() && a.max_rep() == b.max_rep();
-    levels && a.physical().shape() == b.physical().shape()
-}
-
-/// A failed read as an error of its own.
-fn io(error: &Error) -> Error {
-    Error::new(error.kind(), error.message().to_owned())
+    let kind = |leaf: &Leaf| match leaf.physical() {
+        Physical::Int32 | Physical::Int64 => 0,
+        Physical::Float | Physical::Double => 1,
+        Physical::ByteArray | Physical::FixedLenByteArray(_) => 2,
+        _ => 3,
+    };
+    let (shape_a, shape_b) = (a.physical().shape(), b.physical().shape());
+    levels && (shape_a == shape_b || !exact && kind(a) < 3 && kind(a) == kind(b))
 }
 
 const NO_GROUP: &str = "pages that make up no whole row group";

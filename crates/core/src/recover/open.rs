@@ -151,7 +151,8 @@ fn parts(window: &mut Window, page: &Page) -> Result<(PageBytes, PageBytes, usiz
     if let Some(v2) = &page.header.data_page_header_v2 {
         levels = v2.repetition_levels_byte_length.max(0) as usize
             + v2.definition_levels_byte_length.max(0) as usize;
-        is_compressed = v2.is_compressed;
+        // QUIRK: parquet-cpp before 2.0 marked no V2 page as compressed (ARROW-17100); sizes tell.
+        is_compressed = v2.is_compressed || size != bytes.len();
     }
     let Some(size) = size.checked_sub(levels).filter(|_| levels <= bytes.len()) else {
         return Err(Error::corrupt(format!("{levels} bytes of levels in a page of {}", bytes.len())));

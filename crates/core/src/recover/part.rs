@@ -47,6 +47,11 @@ impl Window {
         Window { source, limits, start: 0, bytes: Bytes::new() }
     }
 
+    /// One on the same source, with nothing read yet.
+    pub(super) fn another(&self) -> Self {
+        Window::new(self.source.clone(), self.limits.clone())
+    }
+
     /// Up to `len` bytes from `offset` on: fewer at the end of the source.
     pub(super) fn at(&mut self, offset: u64, len: usize) -> Result<Bytes> {
         let left = self.source.len().saturating_sub(offset);

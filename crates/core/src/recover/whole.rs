@@ -59,11 +59,12 @@ pub(super) fn describe(
     leaf: &Leaf,
     rows: u64,
     preferred: Option<Codec>,
-    trust: Trust,
+    created_by: Option<&str>,
 ) -> Result<format::ColumnMetaData> {
     if pages.iter().any(|page| page.state == State::Damaged) {
         return Err(Error::corrupt("a page's checksum is wrong"));
     }
+    let trust = Trust::of_writer(created_by);
     let mut decompressor = Decompressor::new();
     // The page that shrank most tells most about the codec.
     let ratio = |page: &&Page| {
@@ -86,7 +87,7 @@ pub(super) fn describe(
             continue;
         }
         let meta = metadata(pages, leaf, codec);
-        let lone = lone(meta.clone(), leaf, rows, &window.limits)?;
+        let lone = lone(meta.clone(), leaf, rows, created_by, &window.limits)?;
         let chunk = lone.row_group(0).column(0)?;
         match check(&window.source, chunk, rows, trust, &window.limits) {
             Ok(()) => return Ok(meta),
@@ -130,6 +131,7 @@ fn lone(
     mut meta: format::ColumnMetaData,
     leaf: &Leaf,
     rows: u64,
+    created_by: Option<&str>,
     limits: &Limits,
 ) -> Result<ParquetMetaData> {
     let repeated = usize::from(leaf.max_rep());
@@ -152,8 +154,12 @@ fn lone(
         columns: vec![format::ColumnChunk { meta_data: Some(meta), ..format::ColumnChunk::default() }],
         ..format::RowGroup::default()
     };
-    let thrift =
-        format::FileMetaData { schema, row_groups: vec![row_group], ..format::FileMetaData::default() };
+    let thrift = format::FileMetaData {
+        schema,
+        row_groups: vec![row_group],
+        created_by: created_by.map(str::to_owned),
+        ..format::FileMetaData::default()
+    };
     ParquetMetaData::from_thrift(thrift, limits)
 }
 

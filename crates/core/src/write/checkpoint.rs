@@ -30,6 +30,12 @@ pub trait Durable: Write {
     /// Returns once all that was written is where it survives the end of the process, and of the machine as far as its
     /// disks keep their word.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Begins to make safe what was written so far, without waiting, so that the next [`sync`](Self::sync) has less to
+    /// wait for. By default it does nothing.
+    fn sync_soon(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Durable for File {
@@ -42,6 +48,11 @@ impl<W: Durable> Durable for BufWriter<W> {
     fn sync(&mut self) -> io::Result<()> {
         self.flush()?;
         self.get_mut().sync()
+    }
+
+    fn sync_soon(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.get_mut().sync_soon()
     }
 }
 
@@ -63,11 +74,19 @@ impl<W: Durable + ?Sized> Durable for &mut W {
     fn sync(&mut self) -> io::Result<()> {
         (**self).sync()
     }
+
+    fn sync_soon(&mut self) -> io::Result<()> {
+        (**self).sync_soon()
+    }
 }
 
 impl<W: Durable + ?Sized> Durable for Box<W> {
     fn sync(&mut self) -> io::Result<()> {
         (**self).sync()
+    }
+
+    fn sync_soon(&mut self) -> io::Result<()> {
+        (**self).sync_soon()
     }
 }
 

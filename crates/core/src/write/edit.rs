@@ -46,6 +46,7 @@ impl<W: Durable> FileWriter<W> {
             indexes: thrift.row_groups.iter().map(no_new_indexes).collect(),
             row_groups: thrift.row_groups,
             sync: W::sync,
+            sync_soon: W::sync_soon,
             grows: true,
             failed: false,
         };

@@ -68,6 +68,8 @@ pub struct FileWriter<W> {
     pub(super) schedule: Schedule,
     /// Makes what was written safe.
     pub(super) sync: fn(&mut W) -> io::Result<()>,
+    /// Begins to, while the next row group is made.
+    pub(super) sync_soon: fn(&mut W) -> io::Result<()>,
     /// Whether there is a file before it that must not be lost: its new end is written when all before that is safe.
     pub(super) grows: bool,
     pub(super) failed: bool,
@@ -84,7 +86,7 @@ impl<W: Write> FileWriter<W> {
     /// Begins a file of this schema, whose first element is the root. Checkpoints are flushed, which for most sinks does
     /// not mean that they survive a crash of the machine: see [`new_durable`](Self::new_durable).
     pub fn new(sink: W, schema: Vec<format::SchemaElement>, settings: FileSettings) -> Result<Self> {
-        Self::begin(sink, schema, settings, W::flush)
+        Self::begin(sink, schema, settings, W::flush, |_| Ok(()))
     }
 
     /// As [`new`](Self::new); checkpoints are synced.
@@ -92,7 +94,7 @@ impl<W: Write> FileWriter<W> {
     where
         W: Durable,
     {
-        Self::begin(sink, schema, settings, W::sync)
+        Self::begin(sink, schema, settings, W::sync, W::sync_soon)
     }
 
     fn begin(
@@ -100,6 +102,7 @@ impl<W: Write> FileWriter<W> {
         schema: Vec<format::SchemaElement>,
         settings: FileSettings,
         sync: fn(&mut W) -> io::Result<()>,
+        sync_soon: fn(&mut W) -> io::Result<()>,
     ) -> Result<Self> {
         let mut writer = FileWriter {
             sink,
@@ -112,6 +115,7 @@ impl<W: Write> FileWriter<W> {
             row_groups: Vec::new(),
             indexes: Vec::new(),
             sync,
+            sync_soon,
             grows: false,
             failed: false,
         };
@@ -196,6 +200,10 @@ impl<W: Write> FileWriter<W> {
         };
         self.row_groups.push(row_group);
         self.indexes.push(indexes);
+        if self.schedule.every.is_some() {
+            let begun = (self.sync_soon)(&mut self.sink).map_err(unwritten);
+            self.note(begun)?;
+        }
         Ok(())
     }
 

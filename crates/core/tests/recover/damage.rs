@@ -1,6 +1,8 @@
 //! One kind of damage for each test.
 
-use crate::sample::{PLAIN, SCHEMA, Style, contents, ends, file, footer_start, given, rewritten, saved};
+use crate::sample::{
+    PLAIN, SCHEMA, Style, contents, ends, file, file_of, footer_start, given, rewritten, saved,
+};
 use bytes::Bytes;
 use marquetry_base::Kind;
 use marquetry_codec::Codec;
@@ -15,7 +17,7 @@ fn changed(bytes: &Bytes, change: impl FnOnce(&mut Vec<u8>)) -> Bytes {
 #[test]
 fn every_whole_row_group_before_a_cut_is_found() {
     for style in
-        [PLAIN, Style { codec: Codec::Snappy, checksums: false, v2: false }, Style { v2: true, ..PLAIN }]
+        [PLAIN, Style { codec: Codec::Snappy, checksums: false, ..PLAIN }, Style { v2: true, ..PLAIN }]
     {
         let good = file(style, &[40, 30, 50]);
         let (all, ends) = (contents(&good).unwrap(), ends(&good));
@@ -149,6 +151,71 @@ fn columns_that_are_lost_become_null() {
     let recovery = saved(&broken, &RecoverOptions { partial: true, ..RecoverOptions::default() }).unwrap();
     assert_eq!(recovery.report().row_groups.len(), 1);
     assert!(recovery.report().losses[0].why.contains("cannot be null"));
+}
+
+/// A writer that died in a row group: its columns that are there as a whole are kept, the others are null.
+#[test]
+fn an_unclosed_row_group_gives_its_whole_columns() {
+    let text = "message m { optional int64 a; optional byte_array b; optional int32 c; optional double d; }";
+    let good = file_of(text, PLAIN, &[40, 30, 60]);
+    let (all, ends) = (contents(&good).unwrap(), ends(&good));
+    let metadata = marquetry_core::io::read_metadata(&good, &Default::default()).unwrap().metadata;
+    let chunk_end = |column| metadata.row_group(2).column(column).unwrap().byte_range().unwrap().end;
+    let options = RecoverOptions { partial: true, ..given(text) };
+    let mut kept = 0;
+    for len in ends[1] as usize..ends[2] as usize {
+        let recovery = saved(&good.slice(..len), &options).unwrap();
+        let there = (0..4).filter(|column| chunk_end(*column) <= len as u64).count();
+        let groups = rewritten(&recovery);
+        assert_eq!(groups[..2], all[..2], "cut at {len}");
+        // One column alone does not tell whether it is whole.
+        if there < 2 {
+            assert_eq!(groups.len(), 2, "cut at {len}: {}", recovery.report());
+            continue;
+        }
+        assert_eq!(groups.len(), 3, "cut at {len}: {}", recovery.report());
+        assert_eq!(groups[2][..there], all[2][..there], "cut at {len}");
+        let names = &["a", "b", "c", "d"][there..];
+        assert_eq!(recovery.report().row_groups[2].nulls, names, "cut at {len}");
+        kept += 1;
+    }
+    assert!(kept > 100, "{kept}");
+}
+
+/// What a crash of the machine may leave: the file has its length, and zeros from somewhere on.
+#[test]
+fn zeros_from_anywhere_to_the_end() {
+    let good = file(PLAIN, &[40, 30, 50]);
+    let (all, ends) = (contents(&good).unwrap(), ends(&good));
+    for at in (4..good.len()).step_by(13) {
+        let broken = changed(&good, |bytes| bytes[at..].fill(0));
+        let whole = ends.iter().filter(|end| **end <= at as u64).count();
+        match saved(&broken, &given(SCHEMA)) {
+            Ok(recovery) if whole > 0 => assert_eq!(rewritten(&recovery), all[..whole], "zeros from {at}"),
+            Ok(recovery) => {
+                // Bytes at the end of a page that were zero before are no loss.
+                let is_kept = !recovery.report().row_groups.is_empty();
+                assert!(!is_kept || rewritten(&recovery) == all[..1], "zeros from {at}");
+            }
+            Err(error) => assert!(whole == 0 && error.kind() == Kind::Corrupt, "zeros from {at}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let good = file(Style { codec: Codec::Snappy, ..PLAIN }, &[60_000, 50_000, 40_000]);
+    let footer = footer_start(&good);
+    for len in [good.len(), footer, footer - 1000] {
+        let of = |threads| {
+            let broken = changed(&good.slice(..len), |bytes| bytes[footer / 2] ^= 1);
+            let recovery = saved(&broken, &RecoverOptions { threads, ..given(SCHEMA) }).unwrap();
+            (recovery.report().clone(), rewritten(&recovery))
+        };
+        let one = of(1);
+        assert!(one.0.row_groups.len() < 3 && !one.0.losses.is_empty());
+        assert!(of(4) == one && of(0) == one, "{}", one.0);
+    }
 }
 
 #[test]

@@ -30,9 +30,12 @@ pub(crate) struct Style {
     pub(crate) codec: Codec,
     pub(crate) checksums: bool,
     pub(crate) v2: bool,
+    /// Numbers as DELTA_BINARY_PACKED.
+    pub(crate) delta: bool,
 }
 
-pub(crate) const PLAIN: Style = Style { codec: Codec::Uncompressed, checksums: true, v2: false };
+pub(crate) const PLAIN: Style =
+    Style { codec: Codec::Uncompressed, checksums: true, v2: false, delta: false };
 
 /// Row groups of these numbers of rows.
 pub(crate) fn file(style: Style, rows: &[usize]) -> Bytes {
@@ -63,7 +66,11 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
     let layout = Layout {
         cuts: vec![rows / 3, rows / 3],
         v2: style.v2,
-        encoding: if column == 1 { RLE_DICTIONARY } else { 0 },
+        encoding: match leaf.physical() {
+            Physical::Int32 | Physical::Int64 if style.delta => 5,
+            _ if column == 1 => RLE_DICTIONARY,
+            _ => 0,
+        },
         codec: style.codec,
         checksums: style.checksums,
         ..Layout::default()

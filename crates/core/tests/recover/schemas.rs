@@ -52,3 +52,23 @@ fn columns_that_look_alike_are_not_mixed_up_behind_damage() {
         }
     }
 }
+
+/// DELTA_BINARY_PACKED pages of one integer type can be read as the other: a row group that ends in the first of two such
+/// columns must not be taken for one whose second column is the rest of the first.
+#[test]
+fn integers_of_two_widths_are_not_mixed_up() {
+    let text = "message m { required int32 a; required int64 b; required int32 c; }";
+    // Pages of 30, 30, 30 and 20, 20, 20 rows tell nothing; of 30, 30, 31 rows each chunk is seen to end.
+    for (rows, least) in [([90, 60, 90], 0), ([91, 61, 91], 1)] {
+        let good = file_of(text, Style { delta: true, ..PLAIN }, &rows);
+        let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
+        let mut kept = 0;
+        for len in 4..=footer {
+            let Ok(recovery) = saved(&good.slice(..len), &given(text)) else { continue };
+            kept = recovery.report().row_groups.len();
+            let groups = if kept == 0 { Vec::new() } else { rewritten(&recovery) };
+            assert_eq!(groups, all[..groups.len()], "cut at {len}: {}", recovery.report());
+        }
+        assert!(kept >= least, "{rows:?}: {kept}");
+    }
+}
