@@ -122,7 +122,8 @@ pub(crate) struct Together {
 /// Files and directories that a command looks at.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Tables {
-    /// Parquet files; patterns with *, ? and [] are expanded where the shell did not. A directory is one table
+    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
+    /// shell did not. A directory is one table
     #[arg(value_name = "FILE|DIR", required = true)]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -132,7 +133,8 @@ pub(crate) struct Tables {
 /// The files that a command looks at.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Files {
-    /// Parquet files; patterns with *, ? and [] are expanded where the shell did not
+    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
+    /// shell did not
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -156,7 +158,7 @@ pub(crate) struct Selection {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnCorruptArg::Fail)]
     pub(crate) on_corrupt: OnCorruptArg,
     /// Write what is lost to this file, too: one JSON object for each Parquet file
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", value_parser = crate::remote::local())]
     pub(crate) loss_report: Option<PathBuf>,
 }
 
@@ -308,7 +310,14 @@ Examples:
   marquetry head wines.parquet
   marquetry meta 'data/*.parquet' --format json
   marquetry convert wines.parquet wines.csv
-  marquetry convert data.csv data.parquet";
+  marquetry convert data.csv data.parquet
+  marquetry cat 's3://bucket/events/*.parquet' --where \"country = 'DE' and amount > 100\" --columns id,amount
+
+URLs:
+  Files may be read from s3://, gs://, az:// and http(s)://, as with patterns and directories on a disk; web servers list no
+  files. What a store needs to know is in the environment variables that its other tools use: AWS_ACCESS_KEY_ID,
+  AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_SKIP_SIGNATURE=true for public buckets;
+  GOOGLE_APPLICATION_CREDENTIALS; AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; HTTPS_PROXY.";
 
 const SCHEMA_HELP: &str = "\
 JSON: {file, name, fields: [{name, repetition, type, logical, field_id, column, fields}]}; `column` is the number of a

@@ -2,6 +2,7 @@
 
 use crate::args::{Files, Selection, Tables};
 use crate::failure::{Failure, Outcome};
+use crate::remote;
 use crate::tables::Table;
 use marquetry::OpenFile;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ impl Files {
         mut look: impl FnMut(&Path, OpenFile) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         for file in self.expanded(outcome) {
-            let looked = marquetry::open(&file).map_err(Failure::from).and_then(|open| look(&file, open));
+            let looked = remote::open(&file).map_err(Failure::from).and_then(|open| look(&file, open));
             match looked {
                 Ok(()) => {}
                 Err(failure @ (Failure::ClosedPipe | Failure::Write(_))) => return Err(failure),
@@ -49,14 +50,23 @@ impl Files {
 
 /// Whether the path is meant as a pattern: files may have such characters in their names.
 fn is_pattern(file: &Path) -> bool {
+    if remote::is_url(file) {
+        return remote::is_pattern(file);
+    }
     let has_wildcards = file.to_str().is_some_and(|name| name.contains(['*', '?', '[']));
     has_wildcards && !file.exists()
 }
 
 fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
     let text = pattern.to_str().unwrap_or_default();
-    let paths = glob::glob(text).map_err(|error| Failure::Usage(format!("wrong pattern: {error}")))?;
-    let matched: Vec<PathBuf> = paths.filter_map(Result::ok).filter(|path| !path.is_dir()).collect();
+    let matched: Vec<PathBuf> = match remote::is_url(pattern) {
+        true => remote::files(pattern)?,
+        false => {
+            let paths =
+                glob::glob(text).map_err(|error| Failure::Usage(format!("wrong pattern: {error}")))?;
+            paths.filter_map(Result::ok).filter(|path| !path.is_dir()).collect()
+        }
+    };
     match matched.is_empty() {
         true => Err(Failure::Check("no file has such a name".to_owned())),
         false => Ok(matched),

@@ -3,6 +3,7 @@
 //! ```text
 //! args      what can be typed
 //! files     patterns become files, files are opened
+//! remote    files by path or URL
 //! tables    a file, or many files as one table
 //! commands  one file for each command
 //! inputs    rows of Parquet, CSV, JSON Lines and Arrow files
@@ -33,6 +34,7 @@ mod inputs;
 mod leaves;
 mod losses;
 mod output;
+mod remote;
 mod rewrite;
 mod rows;
 mod sort;

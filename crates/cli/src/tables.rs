@@ -6,12 +6,13 @@
 use crate::args::{Selection, Together};
 use crate::convert::{plain_batch, plain_columns, plain_schema};
 use crate::failure::Failure;
+use crate::remote;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, Int96, LossReport, ParquetRecordBatchReader};
 use marquetry::dataset::{Dataset, DatasetReader};
-use marquetry::errors::Result;
+use marquetry::errors::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// Rows under one schema.
@@ -27,12 +28,27 @@ impl Table {
     pub(crate) fn open(paths: &[PathBuf], together: &Together) -> Result<Self> {
         match paths {
             [one] => Table::open_one(one, together),
+            several if several.iter().any(|path| remote::is_url(path)) => {
+                if let Some(local) = several.iter().find(|path| !remote::is_url(path)) {
+                    let message = "files in stores and files of this machine are not read as one table";
+                    return Err(Error::argument(message).in_file(local.display().to_string()));
+                }
+                let files = several.iter().map(|url| remote::files(url)).collect::<Result<Vec<_>>>()?;
+                Table::of_urls(files.into_iter().flatten(), together)
+            }
             several => Ok(Table::Files(together.apply(marquetry::dataset(several)?))),
         }
     }
 
     /// What is meant by one path.
     pub(crate) fn open_one(path: &Path, together: &Together) -> Result<Self> {
+        if remote::is_url(path) {
+            let files = remote::files(path)?;
+            return match files.as_slice() {
+                [itself] if itself == path => remote::open(path).map(Table::File),
+                _ => Table::of_urls(files, together),
+            };
+        }
         if path.is_file() && !path.ends_with("_metadata") {
             return marquetry::open(path).map(Table::File);
         }
@@ -43,6 +59,10 @@ impl Table {
             true => marquetry::open(path).map(Table::File),
             false => Ok(Table::Files(together.apply(files))),
         }
+    }
+
+    fn of_urls(urls: impl IntoIterator<Item = PathBuf>, together: &Together) -> Result<Self> {
+        Ok(Table::Files(together.apply(Dataset::from_files(urls, remote::source)?)))
     }
 
     /// The chosen rows, at most `limit`, without dictionaries and runs.

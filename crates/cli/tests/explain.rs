@@ -124,3 +124,34 @@ fn errors_are_of_usage() {
         }
     }
 }
+
+/// A directory is one table: partitions rule out files, the stages are those of the others together.
+#[test]
+fn a_directory_is_explained_as_one_table() {
+    let path = sample("explain-directory", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    for year in 2022..2025 {
+        let directory = folder.path().join(format!("year={year}"));
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::copy(&path, directory.join("t.parquet")).unwrap();
+    }
+    let table = folder.path().to_str().unwrap();
+    let predicate = "year >= 2023 and id >= 4200 and id < 4300";
+    let all = explained(table, predicate, &["--scan", "--columns", "id,year"]);
+    let one = explained(&path, "id >= 4200 and id < 4300", &["--scan", "--columns", "id"]);
+    assert_eq!((all["files"].as_u64(), all["files_left"].as_u64()), (Some(3), Some(2)));
+    assert!(one["files"].is_null());
+    for (all, one) in all["stages"].as_array().unwrap().iter().zip(one["stages"].as_array().unwrap()) {
+        assert_eq!(all["stage"], one["stage"]);
+        for member in ["row_groups", "rows", "bytes", "pages_asked", "pages_left", "bytes_read", "reads"] {
+            assert_eq!(all[member].as_u64().unwrap(), 2 * one[member].as_u64().unwrap(), "{member}");
+        }
+    }
+    assert_eq!(all["matching"]["rows"], 200);
+    let text = success(&["explain", table, "--where", predicate]);
+    assert!(text.contains("3 files, 2 of them after a look at their partitions"), "{text}");
+    assert_eq!(failure(&["explain", table, "--where", predicate, "--columns", "none"]).0, 2);
+    // Nothing is left, or everything, by partitions alone.
+    assert_eq!(explained(table, "year = 1999", &["--scan"])["files_left"], 0);
+    assert_eq!(explained(table, "year > 1999", &["--scan"])["matching"]["rows"], 30_000);
+}

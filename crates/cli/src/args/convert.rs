@@ -10,12 +10,12 @@ use std::str::FromStr;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ConvertArgs {
-    /// The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson or .arrow; - is standard input. Several Parquet files, a
-    /// directory of them or a pattern are read as one table
+    /// The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson or .arrow, or the URL of one; - is standard input. Several
+    /// Parquet files, a directory of them or a pattern are read as one table
     #[arg(value_name = "IN", required = true, num_args = 1..)]
     pub(crate) inputs: Vec<PathBuf>,
     /// The file to write: .parquet, .arrow, .csv or .jsonl; - is standard output
-    #[arg(value_name = "OUT")]
+    #[arg(value_name = "OUT", value_parser = crate::remote::local())]
     pub(crate) output: PathBuf,
     /// What to write, whatever OUT is called; JSON Lines on standard output if not given
     #[arg(long, value_enum)]

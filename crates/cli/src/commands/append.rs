@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, ClapArgs)]
 pub(crate) struct AppendArgs {
     /// The Parquet file that is changed
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = crate::remote::local())]
     file: PathBuf,
     /// The Parquet files whose rows are appended
     #[arg(value_name = "IN", required = true)]

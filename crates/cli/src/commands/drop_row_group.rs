@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DropRowGroupArgs {
     /// The Parquet file
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = crate::remote::local())]
     file: PathBuf,
     /// The row groups, counted from 0 as they are in the file now
     #[arg(value_name = "N", required = true)]

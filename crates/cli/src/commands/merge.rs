@@ -57,6 +57,9 @@ pub(crate) fn run(args: &MergeArgs, output: &mut Output, outcome: &mut Outcome) 
 }
 
 fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -> Result<(), Failure> {
+    if crate::remote::is_url(out) {
+        return Err(Failure::Usage(crate::remote::ONLY_READ.to_owned()));
+    }
     refuse_existing(out, files.iter().map(PathBuf::as_path), args.overwrite)?;
     let inputs = files.iter().map(|file| Input::open(file)).collect::<Result<Vec<_>, Error>>()?;
     let schema = inputs[0].metadata.schema();

@@ -23,7 +23,7 @@ pub(crate) enum MetaEdit {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SetArgs {
     /// The Parquet file
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = crate::remote::local())]
     file: PathBuf,
     /// Keys and their values; a key has no = in it
     #[arg(value_name = "KEY=VALUE", required = true, value_parser = key_value)]
@@ -33,7 +33,7 @@ pub(crate) struct SetArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct UnsetArgs {
     /// The Parquet file
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = crate::remote::local())]
     file: PathBuf,
     /// Keys; one that is not there is noted, and no failure
     #[arg(value_name = "KEY", required = true)]

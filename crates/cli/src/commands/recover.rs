@@ -5,8 +5,8 @@ use crate::output::Output;
 use crate::rewrite::{refuse_existing, report_failure};
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
+use marquetry::file::AtomicFile;
 use marquetry::file::properties::WriterProperties;
-use marquetry::file::{AtomicFile, LocalFile};
 use marquetry::format::KeyValue;
 use marquetry_core::io::read_metadata;
 use marquetry_core::recover::{
@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RecoverArgs {
@@ -25,7 +24,7 @@ pub(crate) struct RecoverArgs {
     #[arg(value_name = "BROKEN")]
     input: PathBuf,
     /// The new file
-    #[arg(value_name = "OUT")]
+    #[arg(value_name = "OUT", value_parser = crate::remote::local())]
     output: PathBuf,
     /// Take the schema of this Parquet file, if the broken one has none
     #[arg(long, value_name = "GOOD", conflicts_with = "schema")]
@@ -37,7 +36,7 @@ pub(crate) struct RecoverArgs {
     #[arg(long)]
     partial: bool,
     /// Write the report, as JSON, to this file
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", value_parser = crate::remote::local())]
     report: Option<PathBuf>,
     /// Replace files that are there
     #[arg(long)]
@@ -83,7 +82,7 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     }
     let options =
         RecoverOptions { schema: args.given_schema()?, partial: args.partial, ..RecoverOptions::default() };
-    let recovery = recover(Arc::new(LocalFile::open(&args.input)?), &options)?;
+    let recovery = recover(crate::remote::source(&args.input)?, &options)?;
     let report = recovery.report();
     let as_json = report_json(&args.output, report);
     if let Some(path) = &args.report {
@@ -114,8 +113,8 @@ impl RecoverArgs {
     fn given_schema(&self) -> Result<Option<GivenSchema>, Failure> {
         if let Some(path) = &self.schema_from {
             let named = |error: Error| error.in_file(path.display().to_string());
-            let file = LocalFile::open(path)?;
-            let metadata = read_metadata(&file, &Default::default()).map_err(named)?.metadata;
+            let file = crate::remote::source(path)?;
+            let metadata = read_metadata(&*file, &Default::default()).map_err(named)?.metadata;
             let of_schema = |pair: &&KeyValue| pair.key == marquetry::arrow::ARROW_SCHEMA_META_KEY;
             return Ok(Some(GivenSchema {
                 elements: metadata.head().schema.clone(),

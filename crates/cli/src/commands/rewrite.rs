@@ -29,7 +29,7 @@ pub(crate) struct RewriteArgs {
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The file to write
-    #[arg(value_name = "OUT")]
+    #[arg(value_name = "OUT", value_parser = crate::remote::local())]
     output: PathBuf,
     /// Replace OUT if it is there
     #[arg(long)]

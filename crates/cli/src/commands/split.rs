@@ -25,8 +25,8 @@ pub(crate) struct SplitArgs {
     /// Rows in each file but the last
     #[arg(long, value_name = "ROWS")]
     rows: NonZeroU64,
-    /// The directory of the new files; that of IN unless given
-    #[arg(long, value_name = "DIR")]
+    /// The directory of the new files; that of IN unless given. Must be given if IN is a URL
+    #[arg(long, value_name = "DIR", value_parser = crate::remote::local())]
     out_dir: Option<PathBuf>,
     /// The names of the new files, with {} for a number; IN's name, a hyphen and the number unless given
     #[arg(long, value_name = "NAME-{}")]
@@ -137,6 +137,9 @@ fn names(args: &SplitArgs, count: usize) -> Result<Vec<PathBuf>, Failure> {
     }
     let directory = match &args.out_dir {
         Some(directory) => directory.as_path(),
+        None if crate::remote::is_url(&args.input) => {
+            return Err(Failure::Usage("--out-dir says where the new files of a URL go".to_owned()));
+        }
         None => args.input.parent().unwrap_or(Path::new("")),
     };
     let width = count.saturating_sub(1).to_string().len().max(LEAST_DIGITS);

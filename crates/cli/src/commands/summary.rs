@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SummaryArgs {
     /// The directory
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = crate::remote::local())]
     directory: PathBuf,
     /// Replace _metadata and _common_metadata if they are there
     #[arg(long)]

@@ -8,13 +8,12 @@ use crate::output::Output;
 use crate::table::printable;
 use clap::Args as ClapArgs;
 use marquetry::errors::{Error, Place};
-use marquetry::file::LocalFile;
 use marquetry_core::verify::{Finding, Level, RULES, Report, Severity, VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct VerifyArgs {
@@ -114,7 +113,7 @@ impl VerifyArgs {
 }
 
 fn verify_file(file: &Path, options: &VerifyOptions) -> Result<Report, Error> {
-    verify(Arc::new(LocalFile::open(file)?), options)
+    verify(crate::remote::source(file)?, options)
 }
 
 /// Hands reports on in the order of the files, as soon as those before are done.

@@ -2,6 +2,7 @@
 
 use super::bad;
 use crate::failure::Failure;
+use crate::remote::{self, FrontToBack};
 use flate2::bufread::MultiGzDecoder;
 use std::cell::Cell;
 use std::fs::File;
@@ -117,6 +118,9 @@ impl Origin {
                 let mut file = file.try_clone()?;
                 file.rewind().map_err(bad)?;
                 Ok(Box::new(file))
+            }
+            (None, Some(path)) if remote::is_url(path) => {
+                Ok(Box::new(FrontToBack::new(remote::source(path)?)))
             }
             (None, Some(path)) => Ok(Box::new(File::open(path).map_err(bad)?)),
             (None, None) => Ok(Box::new(io::stdin())),

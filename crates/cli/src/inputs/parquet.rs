@@ -4,6 +4,7 @@ use super::origin::Origin;
 use super::{Input, Losses, Wanted};
 use crate::convert::{is_int96, plain_batch, plain_columns, plain_schema};
 use crate::failure::Failure;
+use crate::remote;
 use crate::tables::{self, Table};
 use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, FieldRef, Schema};
@@ -21,10 +22,14 @@ use std::sync::Arc;
 /// Opens a Parquet file; columns and rows that are not wanted are not read.
 pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Failure> {
     let file = match origin.path() {
-        Some(path) if !is_pipe(path) => marquetry::open(path)?,
+        Some(path) if !is_pipe(path) => remote::open(path)?,
         // The footer is at the end: there is no reading from front to back.
         _ => OpenFile::new(Arc::new(LocalFile::new(origin.file()?)?), ArrowReaderOptions::new())?,
     };
+    of_file(file, &origin, wanted)
+}
+
+fn of_file(file: OpenFile, origin: &Origin, wanted: &Wanted<'_>) -> Result<Input, Failure> {
     let file = file.on_corrupt(wanted.selection.on_corrupt.into());
     let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file)? };
     let mut chosen = wanted.selection.of(file.clone()).batch_size(wanted.batch_rows);
@@ -51,12 +56,16 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
 pub(super) fn open_many(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input, Failure> {
     let files = match Table::open(paths, wanted.together)? {
         Table::Files(files) => files,
-        Table::File(_) => return open(Origin::new(&paths[0]), wanted),
+        Table::File(file) => return of_file(file, &Origin::new(&paths[0]), wanted),
     };
     let options = ArrowReaderOptions::new().with_int96(Int96::Fitting);
     let options = if wanted.plain { options.with_text(Text::Utf8View) } else { options };
-    let rows = files.num_rows()?.saturating_sub(wanted.selection.offset as u64);
-    let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
+    // Where a condition decides, files may be left out without a look at their footers.
+    let rows = match &wanted.selection.condition {
+        Some(_) => None,
+        None => Some(files.num_rows()?.saturating_sub(wanted.selection.offset as u64)),
+    };
+    let rows = rows.map(|rows| rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64)));
     let chosen = tables::chosen(files, wanted.selection, wanted.limit, wanted.batch_rows, options);
     let mut reader = chosen.batches()?;
     let schema = if wanted.plain { plain_schema(&reader.schema()) } else { reader.schema() };
@@ -76,7 +85,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input,
         schema,
         batches: Box::new(batches),
         losses,
-        rows: wanted.selection.condition.is_none().then_some(rows),
+        rows,
         bytes: None,
         bytes_read: Rc::default(),
         parquet: None,

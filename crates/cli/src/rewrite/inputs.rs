@@ -24,7 +24,7 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let file: OpenFile = marquetry::open(path)?;
+        let file: OpenFile = crate::remote::open(path)?;
         let metadata = file.metadata().clone();
         let compat = compat(&metadata);
         Ok(Input { path: path.to_owned(), source: file.into_source()?, metadata, compat })

@@ -33,6 +33,16 @@ pub(super) fn leaves_of(
     Ok((0..schema.num_columns()).filter(|leaf| mask.leaf_included(*leaf)).collect())
 }
 
+/// Those leaves of some columns, or of all, that a file has.
+pub(super) fn there(metadata: &ParquetMetaData, columns: Option<&[String]>) -> Vec<usize> {
+    let schema = metadata.schema();
+    let mask = match columns {
+        Some(columns) => ProjectionMask::columns(schema, columns.iter().map(String::as_str)),
+        None => ProjectionMask::all(),
+    };
+    (0..schema.num_columns()).filter(|leaf| mask.leaf_included(*leaf)).collect()
+}
+
 impl Left {
     /// All there is.
     pub(super) fn whole(matching: &Matching, wanted: &[usize]) -> Left {
@@ -70,6 +80,14 @@ impl Left {
             }
         }
         Ok(left)
+    }
+
+    /// What is left of another file, too.
+    pub(super) fn add_all(&mut self, other: Left) {
+        self.row_groups += other.row_groups;
+        self.matched += other.matched;
+        self.rows = self.rows.saturating_add(other.rows);
+        self.add(other.bytes);
     }
 
     fn add(&mut self, bytes: u64) {
