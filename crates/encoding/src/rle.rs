@@ -196,10 +196,6 @@ impl Hybrid {
             }
             if left > 0 {
                 left -= match self.next(left)? {
-                    Piece::Repeated { value, n } if width == 1 => {
-                        out.push_run(value != 0, n);
-                        n
-                    }
                     Piece::Repeated { value, n } => {
                         push_repeated(value, n, width, &mut out);
                         n
@@ -214,8 +210,8 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Appends the bits of whole runs, as long as they have one byte of header and at most 64 bits, and not more than `most`
-    /// values together; returns how many values. The run before must be over.
+    /// Appends the bits of whole runs: packed ones of one byte of header and at most 64 bits, repeated ones of up to two bytes
+    /// of header, and not more than `most` values together; returns how many values. The run before must be over.
     ///
     /// PERF: scattered nulls make runs of ten or twenty levels, of either kind. There is no branch on the kind, which
     /// would be mispredicted every other time.
@@ -231,7 +227,19 @@ impl Hybrid {
             let word = u64::from_le_bytes(*next);
             let n = usize::from(header >> 1) << if is_packed { 3 } else { 0 };
             let is_value = is_packed || u32::from(next[0]) >> width == 0;
-            if *header >= 0x80 || n > left.min(longest) || !is_value {
+            if *header >= 0x80 {
+                // Two bytes of header, as runs have that are not so short.
+                let count = usize::from(next[0]) << 7 | usize::from(header & 0x7f);
+                let (n, value) = (count >> 1, u32::from(next[1]));
+                if is_packed || next[0] >= 0x80 || n > left || value >> width != 0 {
+                    break;
+                }
+                push_repeated(value, n, width, out);
+                self.position += 3;
+                left -= n;
+                continue;
+            }
+            if n > left.min(longest) || !is_value {
                 break;
             }
             let bits = n * width;
@@ -537,6 +545,9 @@ pub(crate) fn write_uleb128(mut value: u64, out: &mut Vec<u8>) {
 
 /// Appends the bits of `n` times `value`, of 1 to 8 bits.
 fn push_repeated(value: u32, n: usize, width: usize, out: &mut Appender<'_>) {
+    if width == 1 {
+        return out.push_run(value != 0, n);
+    }
     let Some(longest) = 64usize.checked_div(width) else { return };
     let word = u64::from(value).wrapping_mul(IN_EVERY_VALUE[width]);
     for done in (0..n).step_by(longest) {

@@ -196,6 +196,18 @@ fn put_strings<'a, const PLAIN: bool, O>(
 ) {
     // PERF: short strings are taken from the views as if those were a buffer: which strings are short is hard to
     // predict, and so there is no branch.
+    let buffers: Vec<&[u8]> = buffers.collect();
+    // PERF: a small buffer is a dictionary's, with many strings at its end, where no chunk could be taken.
+    let padded: Vec<Vec<u8>> = buffers
+        .iter()
+        .map(
+            |buffer| if buffer.len() < views.len() { [buffer, &[0; CHUNK][..]].concat() } else { Vec::new() },
+        )
+        .collect();
+    let buffers = buffers.iter().zip(&padded).map(|(buffer, padded)| match padded.is_empty() {
+        true => *buffer,
+        false => padded.as_slice(),
+    });
     let sources: Vec<&[u8]> = once(bytes_of(views).as_flattened()).chain(buffers).collect();
     let lengths = if PLAIN { 4 * views.len() } else { 0 };
     let total = lengths + views.iter().map(|&view| view_len(view) as usize).sum::<usize>();
