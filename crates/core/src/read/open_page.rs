@@ -6,7 +6,7 @@ use crate::page::{DataPage, PageStart};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::check_indices;
 use marquetry_encoding::levels::Levels;
-use marquetry_encoding::{Bits, Decode, Values, compact_levels};
+use marquetry_encoding::{Bits, Decode, Physical, Values, compact_levels};
 
 /// What is left of a data page.
 pub(super) struct OpenPage {
@@ -24,6 +24,8 @@ pub(super) struct OpenPage {
     keys_below: Option<usize>,
     /// Whether its strings are put together in memory of their own.
     has_arenas: bool,
+    /// Whether its values are copied as they stand, which is best done all at once.
+    is_plain: bool,
     /// Whether byte strings were validated with the dictionary already.
     pub(super) is_validated: bool,
 }
@@ -72,6 +74,7 @@ impl OpenPage {
         OpenPage {
             start,
             has_arenas: page.encoding == DELTA_BYTE_ARRAY,
+            is_plain: page.encoding == PLAIN,
             rep: page.rep,
             def: page.def,
             values,
@@ -123,9 +126,11 @@ impl OpenPage {
         out: &mut LeafBatch,
     ) -> Result<usize> {
         let rows = rows.min(self.left);
+        let is_copied = self.is_plain && target.max_def == 0 && target.physical != Physical::ByteArray;
+        let most = if is_copied { rows } else { BLOCK };
         let mut done = 0;
         while done < rows {
-            let block = (rows - done).min(BLOCK);
+            let block = (rows - done).min(most);
             self.read_block(block, target, scratch, out)?;
             done += block;
         }
@@ -353,6 +358,7 @@ fn of_levels(kind: &str, error: Error) -> Error {
     Error::new(error.kind(), format!("{kind} levels: {}", error.message()))
 }
 
+const PLAIN: i32 = 0;
 const DELTA_BYTE_ARRAY: i32 = 7;
 
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
