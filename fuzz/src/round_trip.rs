@@ -24,7 +24,11 @@ pub fn round_trip(data: &[u8]) {
             .build();
         // Types that Parquet has nothing for are refused.
         let Ok(mut writer) = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)) else { return };
-        writer.write(&batch).expect("rows that were read");
+        if let Err(error) = writer.write(&batch) {
+            // Damaged files have decimals that their type has no room for.
+            assert!(error.to_string().contains("a decimal of more than"), "{error}");
+            return;
+        }
         let file = writer.into_inner().expect("a file");
         let again = rows(file.into()).expect("a file that was written");
         assert_eq!(again.columns(), batch.columns());
