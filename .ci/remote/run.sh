@@ -26,5 +26,5 @@ MARQUETRY_S3=$(cat "$work/address")
 # The variables that the command line looks at, too.
 export MARQUETRY_S3 MARQUETRY_S3_LOG="$work/log" AWS_ENDPOINT_URL="$MARQUETRY_S3" AWS_REGION=us-east-1
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
-# As a part of the workspace, whose other tests were built already.
-cargo test --quiet --workspace --test s3 --test remote
+# As a part of all crates, whose other tests were built already.
+cargo test --quiet --test s3 --test remote
