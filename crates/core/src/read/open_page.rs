@@ -24,7 +24,7 @@ pub(super) struct OpenPage {
     keys_below: Option<usize>,
     /// Whether its strings are put together in memory of their own.
     has_arenas: bool,
-    /// Whether its values are copied as they stand, which is best done all at once.
+    /// Whether its values are copied as they stand, in larger blocks.
     is_plain: bool,
     /// Whether byte strings were validated with the dictionary already.
     pub(super) is_validated: bool,
@@ -127,7 +127,7 @@ impl OpenPage {
     ) -> Result<usize> {
         let rows = rows.min(self.left);
         let is_copied = self.is_plain && target.max_def == 0 && target.physical != Physical::ByteArray;
-        let most = if is_copied { rows } else { BLOCK };
+        let most = if is_copied { COPIED } else { BLOCK };
         let mut done = 0;
         while done < rows {
             let block = (rows - done).min(most);
@@ -363,3 +363,5 @@ const DELTA_BYTE_ARRAY: i32 = 7;
 
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
 pub(super) const BLOCK: usize = 2048;
+/// Values copied at a time, where nothing but a copy is to be done: most batches whole. What a page claims to have may not be there.
+const COPIED: usize = 4 * BLOCK;
