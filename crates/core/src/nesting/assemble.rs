@@ -33,11 +33,16 @@ impl Slots<'_> {
     /// Which slots of `field` are not null; `None` if all are. A field that is never null itself has no value where
     /// the struct that it is in is null.
     pub fn validity(&self, field: &Field) -> Option<Bits> {
+        self.validity_of(field, self.starts(field).as_ref())
+    }
+
+    /// [`validity`](Self::validity), with what [`starts`](Self::starts) gave for the field.
+    fn validity_of(&self, field: &Field, starts: Option<&Bits>) -> Option<Bits> {
         if self.def.is_empty() {
             return None;
         }
         let is_there = at_least(self.def, field.def);
-        let bits = match self.starts(field) {
+        let bits = match starts {
             None => is_there,
             Some(starts) => {
                 let mut slots = Bits::new();
@@ -52,7 +57,11 @@ impl Slots<'_> {
     ///
     /// Fails if there are more than 2^31 - 1 elements.
     pub fn list(&self, field: &Field, element: &Field) -> Result<ListSlots> {
-        let all = || (0..self.len).map(|_| true).collect();
+        let all = || {
+            let mut bits = Bits::new();
+            bits.push_run(true, self.len);
+            bits
+        };
         let lists = self.starts(field).unwrap_or_else(all);
         let elements = self.starts(element).unwrap_or_else(all);
         let total = elements.count_ones(0..self.len);
@@ -71,7 +80,7 @@ impl Slots<'_> {
             before += elements.count_ones() as i32;
         }
         offsets.push(before);
-        Ok(ListSlots { offsets, validity: self.validity(field) })
+        Ok(ListSlots { offsets, validity: self.validity_of(field, Some(&lists)) })
     }
 
     /// Which entries start a slot of `field`: nothing above it is absent, and they do not go on with a list in it. `None` if
