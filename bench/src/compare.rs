@@ -1,7 +1,8 @@
 //! Are the values of both readers the same? Asked once for each file, outside of the timing.
 
-use arrow_array::{Array, RecordBatch};
-use arrow60_array::{Array as Array60, RecordBatch as RecordBatch60};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use arrow60_array::RecordBatch as RecordBatch60;
 
 use crate::{Result, bridge};
 
@@ -13,14 +14,19 @@ pub(crate) fn compare(
 ) -> Result<()> {
     let mut ours = ours.filter(|batch| batch.as_ref().map_or(true, |batch| batch.num_rows() > 0));
     let mut row = 0;
+    let mut schema: Option<SchemaRef> = None; // the peer's, in our Arrow
     let mut left: Option<RecordBatch60> = None; // ours, not compared yet
     while let Some(batch) = peer.next().transpose()? {
         let mut right = batch;
+        let schema = match &mut schema {
+            Some(schema) => schema,
+            None => schema.insert(bridge::schema(&right.schema())?),
+        };
         while right.num_rows() > 0 {
             let left_batch = match left.take() {
                 Some(batch) => batch,
                 None => match ours.next().transpose()? {
-                    Some(batch) => to_60(&batch, &right)?,
+                    Some(batch) => to_60(&batch, schema)?,
                     None => return Err(format!("ours ends at row {row}, the peer goes on").into()),
                 },
             };
@@ -40,15 +46,12 @@ pub(crate) fn compare(
 }
 
 /// Our batch in Arrow 60, with the peer's schema.
-fn to_60(ours: &RecordBatch, peer: &RecordBatch60) -> Result<RecordBatch60> {
+fn to_60(ours: &RecordBatch, peer: &SchemaRef) -> Result<RecordBatch60> {
     let names = ours.schema_ref().fields().iter().map(|field| field.name());
-    if !names.eq(peer.schema_ref().fields().iter().map(|field| field.name())) {
-        return Err(format!("ours has the fields {}, the peer {}", ours.schema(), peer.schema()).into());
+    if !names.eq(peer.fields().iter().map(|field| field.name())) {
+        return Err(format!("ours has the fields {}, the peer {peer}", ours.schema()).into());
     }
-    let columns = ours.columns().iter().zip(peer.columns());
-    let columns: Result<Vec<_>> =
-        columns.map(|(ours, peer)| bridge::array(&ours.to_data(), peer.data_type())).collect();
-    Ok(RecordBatch60::try_new(peer.schema(), columns?)?)
+    bridge::batch_60(ours, peer)
 }
 
 /// Floats are equal when their bits are; dictionaries when the strings are that their keys name.

@@ -1,10 +1,13 @@
 //! `decode`: one column a file, held in memory, for each encoding and type.
 
+use std::fs;
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::columns::{COLUMNS, Column};
 use crate::generate::{Rng, with_nulls};
-use crate::race::{Row, race};
+use crate::race::{Contest, Row};
 use crate::{Common, Result, peer};
 
 #[derive(Args)]
@@ -13,7 +16,10 @@ pub(crate) struct Options {
     pub(crate) common: Common,
     /// Numbers in a column; strings are half as many, lists an eighth
     #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u32).range(8..))]
-    values: u32,
+    pub(crate) values: u32,
+    /// Write the files there as NAME.parquet, for `peers.py` to measure others with
+    #[arg(long, value_name = "DIR")]
+    pub(crate) write_to: Option<PathBuf>,
 }
 
 /// Measures every column that the filter lets through.
@@ -30,7 +36,20 @@ fn measure(column: &Column, options: &Options) -> Result<Row> {
     let written = array.data_type().clone();
     let file = peer::write_column(column.schema(written.clone()), array, column.encoding)
         .map_err(|error| format!("{}: {error}", column.name))?;
-    race(column.name, column.title, &file, &column.read_schema(written), options.common.rounds)
+    if let Some(dir) = &options.write_to {
+        fs::create_dir_all(dir)?;
+        fs::write(dir.join(column.name).with_extension("parquet"), &file)?;
+    }
+    Contest {
+        name: column.name,
+        title: column.title,
+        file: &file,
+        schema: Some(&column.read_schema(written)),
+        threads: 1,
+        with_codec: false,
+        rounds: options.common.rounds,
+    }
+    .race()
 }
 
 #[cfg(test)]
@@ -41,10 +60,13 @@ mod tests {
     #[test]
     fn small_columns() {
         let common = Common { json: false, markdown: false, filter: String::new(), rounds: 1 };
-        let rows = run(&Options { common, values: 80_000 }).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let write_to = Some(dir.path().to_owned());
+        let rows = run(&Options { common, values: 80_000, write_to }).unwrap();
         let mut names: Vec<_> = rows.iter().map(|row| row.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), COLUMNS.len());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), COLUMNS.len());
     }
 }

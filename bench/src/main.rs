@@ -1,9 +1,11 @@
 //! Measures Marquetry against the `parquet` crate: the same bytes, the same process, runs taken in turn.
 //!
-//! `decode` reads one column a file, one file for each encoding and type; `scan` reads whole TPC-H lineitem files;
-//! `write` writes both;
+//! `decode` reads one column a file, one file for each encoding and type; `scan` reads whole tables;
+//! `write` writes both; `table` does all three and prints README's table;
 //! `filter` reads some rows of a file, found by a condition;
 //! `footer` opens files, wide ones above all;
+//! `memory` asks for the peak of a scan;
+//! `kernels` runs the inner loops alone;
 //! `sizes` writes files for `sizes.py` to compare, and `codecs` shows what codecs cost.
 //! Absolute speeds drift with the machine from run to run, so the figure to quote is the ratio in one run.
 
@@ -17,15 +19,23 @@ mod decode;
 mod filter;
 mod footer;
 mod generate;
+mod hits;
+mod kernels;
+mod memory;
 mod mixed;
+mod nested;
 mod ours;
+mod output_size;
+mod pages;
 mod peer;
 mod peer_write;
 mod race;
 mod report;
 mod scan;
 mod sizes;
+mod table;
 mod tables;
+mod times;
 mod write;
 
 use std::process::ExitCode;
@@ -48,7 +58,7 @@ struct Cli {
 enum Command {
     /// Decode single columns to Arrow: one in-memory file for each encoding and type
     Decode(decode::Options),
-    /// Read every column of TPC-H lineitem, uncompressed, Snappy and Zstandard, on one thread
+    /// Read every column of TPC-H lineitem, of a table like ClickBench's, of nested and wide ones, or of any files
     Scan(scan::Options),
     /// Write single columns with one encoding each, and lineitem with defaults on one thread and on two
     Write(write::Options),
@@ -56,16 +66,24 @@ enum Command {
     Sizes(sizes::Options),
     /// Read the rows that a condition wants, a few to all of them, clustered or anywhere
     Filter(filter::Options),
+    /// Run decode, scan and write, and print the tables of README.md and bench/RESULTS.md
+    Table(table::Options),
     /// Open files: decode wide footers, and read one column of thousands
     Footer(footer::Options),
     /// Write and read the same tables with several codecs, by Marquetry alone
     Codecs(codecs::Options),
+    /// The most memory that reading a file takes, each side in a process of its own
+    Memory(memory::Options),
+    #[command(hide = true)]
+    MemoryOf(memory::Scan),
+    /// The inner loops alone, at each level that the CPU has
+    Kernels(kernels::Options),
 }
 
 /// What all commands take.
 #[derive(Args)]
 pub(crate) struct Common {
-    /// Print JSON: a list of {name, ours, peer, ratio, memcpy_ratio}, times in seconds
+    /// Print JSON: a list of {name, ours, peer, ratio, memcpy_ratio, ..}, times in seconds
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
     /// Print a Markdown table with the machine and the date
@@ -74,7 +92,7 @@ pub(crate) struct Common {
     /// Run only the rows whose name contains NAME
     #[arg(long, value_name = "NAME", default_value = "")]
     filter: String,
-    /// Take the best of N runs of each side
+    /// Take the best and the median of N runs of each side
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 }
@@ -84,10 +102,14 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Decode(options) => (&options.common, decode::run(options)?),
         Command::Scan(options) => (&options.common, scan::run(options)?),
         Command::Write(options) => (&options.common, write::run(options)?),
+        Command::Table(options) => return table::run(options),
         Command::Sizes(options) => return sizes::run(options).map(|()| true),
         Command::Filter(options) => return filter::run(options).map(|()| true),
         Command::Footer(options) => return footer::run(options).map(|()| true),
         Command::Codecs(options) => return codecs::run(options).map(|()| true),
+        Command::Memory(options) => return memory::run(options).map(|()| true),
+        Command::MemoryOf(options) => return memory::scan(options).map(|()| true),
+        Command::Kernels(options) => return kernels::run(options).map(|()| true),
     };
     if rows.is_empty() {
         return Err(format!("no row's name contains {:?}", common.filter).into());

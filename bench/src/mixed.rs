@@ -226,7 +226,7 @@ impl Mixed {
 }
 
 /// Two to four syllables.
-fn word(rng: &mut Rng) -> String {
+pub(crate) fn word(rng: &mut Rng) -> String {
     const BEGIN: [&str; 20] = [
         "b", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "t", "v", "w", "st", "tr", "ch", "pl", "",
     ];

@@ -2,20 +2,34 @@
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use bytes::Bytes;
-use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ChunkReader, ParquetRecordBatchReaderBuilder};
 
 use crate::Result;
 
-/// Opens the file for a full read of every column as `schema`, in batches of `batch_size` rows.
-pub(crate) fn open(
-    file: &Bytes,
-    schema: &SchemaRef,
+/// Opens the file for a full read of every column, in batches of `batch_size` rows, on `threads` threads. As `schema`, or as we
+/// read it when we are not told.
+pub(crate) fn open<T: ChunkReader>(
+    file: T,
+    schema: Option<&SchemaRef>,
     batch_size: usize,
-) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-    let options = ArrowReaderOptions::new().with_schema(SchemaRef::clone(schema));
-    let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options)?
-        .with_batch_size(batch_size)
-        .build()?;
+    threads: usize,
+) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<T>> {
+    let options = match schema {
+        Some(schema) => ArrowReaderOptions::new().with_schema(SchemaRef::clone(schema)),
+        None => ArrowReaderOptions::new(),
+    };
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?;
+    let reader = on_threads(builder.with_batch_size(batch_size), threads)?.build()?;
     Ok(reader.map(|batch| Ok(batch?)))
+}
+
+/// The same builder, for a reader that has so many threads.
+fn on_threads<T>(
+    builder: ParquetRecordBatchReaderBuilder<T>,
+    threads: usize,
+) -> Result<ParquetRecordBatchReaderBuilder<T>> {
+    match threads {
+        1 => Ok(builder),
+        more => Err(format!("the reader has no {more} threads").into()),
+    }
 }

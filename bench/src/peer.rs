@@ -10,23 +10,34 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::{Encoding, PageType};
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::reader::ChunkReader;
 
 use crate::Result;
 
 /// The peer's name and version, as it signs its files.
 pub(crate) const NAME: &str = parquet::file::properties::DEFAULT_CREATED_BY;
 
-/// Opens the file for a full read of every column as `schema`, in batches of `batch_size` rows.
-pub(crate) fn open(
-    file: &Bytes,
-    schema: &SchemaRef,
+/// Opens the file for a full read of every column, in batches of `batch_size` rows. As `schema`, or as the peer reads it when
+/// it is not told.
+pub(crate) fn open<T: ChunkReader + 'static>(
+    file: T,
+    schema: Option<&SchemaRef>,
     batch_size: usize,
-) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-    let options = ArrowReaderOptions::new().with_schema(SchemaRef::clone(schema));
-    let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options)?
+) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<T>> {
+    let options = match schema {
+        Some(schema) => ArrowReaderOptions::new().with_schema(SchemaRef::clone(schema)),
+        None => ArrowReaderOptions::new(),
+    };
+    let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?
         .with_batch_size(batch_size)
         .build()?;
     Ok(reader.map(|batch| Ok(batch?)))
+}
+
+/// What the peer reads the file as when it is not told.
+pub(crate) fn schema(file: &Bytes) -> Result<SchemaRef> {
+    let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+    Ok(SchemaRef::clone(metadata.schema()))
 }
 
 /// Writes one column without compression in V2 pages, and checks that each page has the encoding asked for.

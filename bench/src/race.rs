@@ -1,20 +1,23 @@
-//! One file, two readers: verify, then time them in turn, and keep the best time of each.
+//! One file, two readers: verify, then time them in turn.
 
+use std::fmt::Display;
 use std::hint::black_box;
-use std::time::Instant;
 
-use arrow60_array::cast::AsArray;
-use arrow60_array::{Array, ArrayRef, RecordBatch};
-use arrow60_schema::{DataType, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow60_array::RecordBatch as RecordBatch60;
+use arrow60_schema::SchemaRef as SchemaRef60;
 use bytes::Bytes;
 
+use crate::output_size::output_size;
+use crate::pages::Pages;
+use crate::times::{Times, copying, in_turn};
 use crate::write::{Counting, Sink};
 use crate::{Result, bridge, compare, ours, peer};
 
 /// Rows in a batch, for both sides.
 pub(crate) const BATCH_SIZE: usize = 8_192;
 
-/// What was measured of one file. Times are the best of all rounds, in seconds.
+/// What was measured of one file.
 pub(crate) struct Row {
     pub(crate) name: String,
     /// What the row measures, in words.
@@ -22,10 +25,15 @@ pub(crate) struct Row {
     /// Rows in the file.
     pub(crate) rows: usize,
     /// None when our side could not read the file.
-    pub(crate) ours: Option<f64>,
-    pub(crate) peer: f64,
-    /// One copy of as many bytes as the output of reading, or the input of writing, has.
-    pub(crate) memcpy: f64,
+    pub(crate) ours: Option<Times>,
+    /// None when the peer could not read the file.
+    pub(crate) peer: Option<Times>,
+    /// One copy of as many bytes as the output of reading, or the input of writing, has. None without a time of ours.
+    pub(crate) memcpy: Option<Times>,
+    /// Decompressing each page of the file, where that was measured.
+    pub(crate) codec: Option<Times>,
+    /// Ours on one thread, where `ours` had more.
+    pub(crate) alone: Option<Times>,
     /// Bytes of the file that ours and the peer wrote, if they wrote one.
     pub(crate) sizes: Option<(usize, usize)>,
 }
@@ -33,62 +41,97 @@ pub(crate) struct Row {
 impl Row {
     /// How many times faster ours is than the peer.
     pub(crate) fn ratio(&self) -> Option<f64> {
-        Some(self.peer / self.ours?)
+        Some(self.peer?.best / self.ours?.best)
+    }
+
+    /// The same of the medians.
+    pub(crate) fn median_ratio(&self) -> Option<f64> {
+        Some(self.peer?.median / self.ours?.median)
     }
 
     /// Our speed as a part of the speed of a memcpy of the output.
     pub(crate) fn memcpy_ratio(&self) -> Option<f64> {
-        Some(self.memcpy / self.ours?)
+        Some(self.memcpy?.best / self.ours?.best)
+    }
+
+    /// Our time in parts of what cannot be saved: decompressing, and one memcpy of the output.
+    pub(crate) fn over(&self) -> Option<f64> {
+        Some(self.ours?.best / (self.codec?.best + self.memcpy?.best))
+    }
+
+    /// How many times faster ours is with all its threads than with one.
+    pub(crate) fn speedup(&self) -> Option<f64> {
+        Some(self.alone?.best / self.ours?.best)
     }
 }
 
-/// Measures one file that is held in memory, read as `schema`.
-///
-/// # Errors
-/// When the peer cannot read the file, or when both can but their values differ. When only ours cannot read it,
-/// that is said on stderr and the row has no time of ours.
-pub(crate) fn race(name: &str, title: &str, file: &Bytes, schema: &SchemaRef, rounds: u32) -> Result<Row> {
-    let schema59 = bridge::schema(schema)?;
-    let read_ours = || count(ours::open(file, &schema59, BATCH_SIZE)?, arrow_array::RecordBatch::num_rows);
-    let read_peer = || count(peer::open(file, schema, BATCH_SIZE)?, RecordBatch::num_rows);
+/// A file in memory that both sides read.
+pub(crate) struct Contest<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) file: &'a Bytes,
+    /// What to read it as. None: as the peer does when it is not told.
+    pub(crate) schema: Option<&'a SchemaRef60>,
+    /// How many threads ours has; the peer has one.
+    pub(crate) threads: usize,
+    /// Whether decompressing the pages is timed too.
+    pub(crate) with_codec: bool,
+    pub(crate) rounds: u32,
+}
 
-    let rows = read_peer()?;
-    let we_can = match read_ours() {
-        Ok(_) => true,
-        Err(error) => {
-            eprintln!("{name}: ours: {error}");
-            false
-        }
-    };
-    if we_can {
-        let (ours, peer) = (ours::open(file, &schema59, BATCH_SIZE)?, peer::open(file, schema, BATCH_SIZE)?);
-        compare::compare(ours, peer).map_err(|error| format!("{name}: the values differ: {error}"))?;
-    }
-
-    let size = output_size(peer::open(file, schema, BATCH_SIZE)?)?;
-    let source = vec![1u8; size];
-    let mut target = vec![0u8; size];
-    let [mut best_ours, mut best_peer, mut best_memcpy] = [f64::INFINITY; 3];
-    for _ in 0..rounds {
-        if we_can {
-            best_ours = best_ours.min(seconds(read_ours)?);
-        }
-        best_peer = best_peer.min(seconds(read_peer)?);
-        let copy = || {
-            black_box(&mut target[..]).copy_from_slice(black_box(&source));
-            Ok(())
+impl Contest<'_> {
+    /// Measures.
+    ///
+    /// # Errors
+    /// When both sides can read the file but their values differ. When one cannot, that is said on stderr and the row has
+    /// no time of it.
+    pub(crate) fn race(&self) -> Result<Row> {
+        let Contest { name, file, threads, .. } = *self;
+        // What the peer is not told it finds out itself: what it says of a file is not always what it can be told.
+        let peer_schema = match self.schema {
+            Some(schema) => Some(SchemaRef60::clone(schema)),
+            None => self.can("the peer", peer::schema(file)),
         };
-        best_memcpy = best_memcpy.min(seconds(copy)?);
+        let schema = peer_schema.map(|schema| bridge::schema(&schema)).transpose()?;
+        let open_ours = |threads| ours::open(file.clone(), schema.as_ref(), BATCH_SIZE, threads);
+        let open_peer = || peer::open(file.clone(), self.schema, BATCH_SIZE);
+        let read_ours = || count(open_ours(threads)?, RecordBatch::num_rows);
+        let read_peer = || count(open_peer()?, RecordBatch60::num_rows);
+
+        let peer_rows = self.can("the peer", read_peer());
+        let our_rows = self.can("ours", read_ours());
+        if our_rows.is_some() && peer_rows.is_some() {
+            compare::compare(open_ours(threads)?, open_peer()?)
+                .map_err(|error| format!("{name}: the values differ: {error}"))?;
+        }
+        let mut copy = match our_rows {
+            Some(_) => Some(copying(output_size(open_ours(1)?)?)),
+            None => None,
+        };
+        let mut pages = if self.with_codec && our_rows.is_some() { Some(Pages::of(file)?) } else { None };
+        let mut decompress = pages.as_mut().map(|pages| || pages.decompress());
+        let mut ours = || read_ours().map(drop);
+        let mut ours_alone = || count(open_ours(1)?, RecordBatch::num_rows).map(drop);
+        let mut peer = || read_peer().map(drop);
+        let [ours, alone, peer, memcpy, codec] = in_turn(
+            self.rounds,
+            [
+                our_rows.is_some().then_some(&mut ours),
+                (our_rows.is_some() && threads > 1).then_some(&mut ours_alone),
+                peer_rows.is_some().then_some(&mut peer),
+                copy.as_mut().map(|copy| copy as _),
+                decompress.as_mut().map(|decompress| decompress as _),
+            ],
+        )?;
+        let (name, title) = (name.to_owned(), self.title.to_owned());
+        let rows = peer_rows.or(our_rows).unwrap_or(0);
+        Ok(Row { name, title, rows, ours, peer, memcpy, codec, alone, sizes: None })
     }
-    Ok(Row {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        rows,
-        ours: we_can.then_some(best_ours),
-        peer: best_peer,
-        memcpy: best_memcpy,
-        sizes: None,
-    })
+
+    /// What was found out, or None, and why is said.
+    fn can<T>(&self, whose: &str, result: std::result::Result<T, impl Display>) -> Option<T> {
+        result.inspect_err(|error| eprintln!("{}: {whose}: {error}", self.name)).ok()
+    }
 }
 
 /// What writes a file into a sink.
@@ -106,86 +149,39 @@ pub(crate) fn race_writing(
     peer: Writing<'_>,
     rounds: u32,
 ) -> Result<Row> {
-    let size = output_size(batches.iter().cloned().map(Ok))?;
-    let source = vec![1u8; size];
-    let mut target = vec![0u8; size];
-    let [mut best_ours, mut best_peer, mut best_memcpy] = [f64::INFINITY; 3];
-    let mut sizes = (0, 0);
-    for _ in 0..rounds {
-        let (mut our_file, mut peer_file) = (Counting::default(), Counting::default());
-        best_ours = best_ours.min(seconds(|| ours(&mut our_file))?);
-        best_peer = best_peer.min(seconds(|| peer(&mut peer_file))?);
-        sizes = (our_file.0, peer_file.0);
-        let copy = || {
-            black_box(&mut target[..]).copy_from_slice(black_box(&source));
-            Ok(())
-        };
-        best_memcpy = best_memcpy.min(seconds(copy)?);
-    }
+    let mut copy = copying(output_size(batches.iter().cloned().map(Ok))?);
+    let (mut our_file, mut peer_file) = (Counting::default(), Counting::default());
+    let mut write_ours = || {
+        our_file = Counting::default();
+        ours(&mut our_file)
+    };
+    let mut write_peer = || {
+        peer_file = Counting::default();
+        peer(&mut peer_file)
+    };
+    let [ours, peer, memcpy] =
+        in_turn(rounds, [Some(&mut write_ours), Some(&mut write_peer), Some(&mut copy)])?;
     Ok(Row {
         name: name.to_owned(),
         title: title.to_owned(),
         rows: batches.iter().map(RecordBatch::num_rows).sum(),
-        ours: Some(best_ours),
-        peer: best_peer,
-        memcpy: best_memcpy,
-        sizes: Some(sizes),
+        ours,
+        peer,
+        memcpy,
+        codec: None,
+        alone: None,
+        sizes: Some((our_file.0, peer_file.0)),
     })
 }
 
-/// The wall time of one call.
-fn seconds<T>(work: impl FnOnce() -> Result<T>) -> Result<f64> {
-    let start = Instant::now();
-    black_box(work()?);
-    Ok(start.elapsed().as_secs_f64())
-}
-
 /// Reads all batches, dropping each one as an engine that streams would.
-fn count<B>(batches: impl Iterator<Item = Result<B>>, rows_of: impl Fn(&B) -> usize) -> Result<usize> {
+pub(crate) fn count<B>(
+    batches: impl Iterator<Item = Result<B>>,
+    rows_of: impl Fn(&B) -> usize,
+) -> Result<usize> {
     let mut rows = 0;
     for batch in batches {
         rows += rows_of(black_box(&batch?));
     }
     Ok(rows)
-}
-
-/// The bytes that any reader must write to produce this output.
-fn output_size(batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<usize> {
-    let mut size = 0;
-    for batch in batches {
-        for column in batch?.columns() {
-            size += array_size(column)?;
-        }
-    }
-    Ok(size)
-}
-
-/// Values, offsets or views, and validity. Of views only the strings too long to be inline are counted beside them,
-/// and of a dictionary the keys alone, as its values are few.
-fn array_size(array: &ArrayRef) -> Result<usize> {
-    const INLINE: u32 = 12;
-    let rows = array.len();
-    let values = match array.data_type() {
-        DataType::Boolean => rows.div_ceil(8),
-        DataType::Dictionary(key, _) => rows * key.primitive_width().unwrap_or(0),
-        DataType::Utf8 => {
-            let offsets = array.as_string::<i32>().value_offsets();
-            size_of_val(offsets) + (offsets[rows] - offsets[0]) as usize
-        }
-        DataType::Utf8View => {
-            let views = array.as_string_view().views();
-            let lengths = views.iter().map(|&view| view as u32).filter(|&length| length > INLINE);
-            size_of_val(&views[..]) + lengths.map(|length| length as usize).sum::<usize>()
-        }
-        DataType::List(_) => {
-            let list = array.as_list::<i32>();
-            let offsets = list.value_offsets();
-            let (start, end) = (offsets[0] as usize, offsets[rows] as usize);
-            size_of_val(offsets) + array_size(&list.values().slice(start, end - start))?
-        }
-        other => {
-            rows * other.primitive_width().ok_or_else(|| format!("no size known for the type {other}"))?
-        }
-    };
-    Ok(values + array.nulls().map_or(0, |_| rows.div_ceil(8)))
 }

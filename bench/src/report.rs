@@ -1,25 +1,37 @@
 //! The results as JSON, as text and as Markdown.
 
-use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
 use crate::race::Row;
+use crate::times::Times;
 use crate::{Result, peer};
 
-/// One object of the JSON list. What needs a time of ours is null when our side could not read the file.
+/// One object of the JSON list. Times are in seconds; what a side that could not read the file has a part in is null.
 #[derive(Serialize)]
 struct Entry<'a> {
     name: &'a str,
-    /// Seconds.
     ours: Option<f64>,
-    /// Seconds.
-    peer: f64,
+    peer: Option<f64>,
     /// peer / ours
     ratio: Option<f64>,
     /// memcpy of the output / ours
     memcpy_ratio: Option<f64>,
+    ours_median: Option<f64>,
+    peer_median: Option<f64>,
+    /// Decompressing each page, and nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    codec: Option<f64>,
+    /// ours / (codec + memcpy of the output)
+    #[serde(skip_serializing_if = "Option::is_none")]
+    over: Option<f64>,
+    /// Ours on one thread, where `ours` had more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ours_1t: Option<f64>,
+    /// ours_1t / ours
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speedup: Option<f64>,
     /// Bytes of our file, if one was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     our_bytes: Option<usize>,
@@ -29,14 +41,22 @@ struct Entry<'a> {
 }
 
 pub(crate) fn json(rows: &[Row]) -> Result<String> {
+    let best = |times: Option<Times>| times.map(|times| times.best);
+    let median = |times: Option<Times>| times.map(|times| times.median);
     let entries: Vec<Entry> = rows
         .iter()
         .map(|row| Entry {
             name: &row.name,
-            ours: row.ours,
-            peer: row.peer,
+            ours: best(row.ours),
+            peer: best(row.peer),
             ratio: row.ratio(),
             memcpy_ratio: row.memcpy_ratio(),
+            ours_median: median(row.ours),
+            peer_median: median(row.peer),
+            codec: best(row.codec),
+            over: row.over(),
+            ours_1t: best(row.alone),
+            speedup: row.speedup(),
             our_bytes: row.sizes.map(|sizes| sizes.0),
             peer_bytes: row.sizes.map(|sizes| sizes.1),
         })
@@ -44,64 +64,81 @@ pub(crate) fn json(rows: &[Row]) -> Result<String> {
     Ok(serde_json::to_string_pretty(&entries)?)
 }
 
-/// The figures of one row, as both tables show them: M rows/s of ours and of the peer, ratio, memcpy ratio.
-fn figures(row: &Row) -> [String; 4] {
-    let speed = |seconds: f64| {
-        let millions = row.rows as f64 / seconds / 1e6;
-        let decimals = if millions < 100.0 { 1 } else { 0 };
-        format!("{millions:.decimals$}")
-    };
-    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    [
-        or_dash(row.ours.map(speed)),
-        speed(row.peer),
-        or_dash(row.ratio().map(|ratio| format!("{ratio:.2}"))),
-        or_dash(row.memcpy_ratio().map(|ratio| format!("{ratio:.2}"))),
-    ]
+/// A column of both tables. It is left out where no row has a value for it.
+struct Column {
+    /// In a terminal.
+    short: &'static str,
+    /// In Markdown.
+    title: &'static str,
+    cell: fn(&Row) -> Option<String>,
 }
 
-/// The size of our file as a part of the peer's, if they were written.
-fn size(row: &Row) -> Option<String> {
-    row.sizes.map(|(ours, peer)| format!("{:.3}", ours as f64 / peer as f64))
+#[rustfmt::skip] // one column a line
+const COLUMNS: [Column; 9] = [
+    Column { short: "ours", title: "ours, M rows/s", cell: |row| speed(row, row.ours) },
+    Column { short: "peer", title: "peer, M rows/s", cell: |row| speed(row, row.peer) },
+    Column { short: "ratio", title: "ratio", cell: |row| row.ratio().map(two) },
+    Column { short: "medians", title: "of medians", cell: |row| row.median_ratio().map(two) },
+    Column { short: "memcpy", title: "part of memcpy", cell: |row| row.memcpy_ratio().map(two) },
+    Column { short: "codec", title: "codec alone, s", cell: |row| row.codec.map(|codec| format!("{:.3}", codec.best)) },
+    Column { short: "over", title: "times codec + memcpy", cell: |row| row.over().map(two) },
+    Column { short: "speedup", title: "times one thread", cell: |row| row.speedup().map(two) },
+    Column { short: "size", title: "size of our file", cell: |row| row.sizes.map(|(ours, peer)| format!("{:.3}", ours as f64 / peer as f64)) },
+];
+
+/// M rows/s.
+fn speed(row: &Row, times: Option<Times>) -> Option<String> {
+    let millions = row.rows as f64 / times?.best / 1e6;
+    let decimals = if millions < 100.0 { 1 } else { 0 };
+    Some(format!("{millions:.decimals$}"))
+}
+
+/// With two decimals.
+pub(crate) fn two(figure: f64) -> String {
+    format!("{figure:.2}")
+}
+
+/// The columns that some row has a value for, if only the one that there is no measuring without.
+fn shown(rows: &[Row]) -> Vec<&'static Column> {
+    let is_shown =
+        |column: &&Column| column.short == "ratio" || rows.iter().any(|row| (column.cell)(row).is_some());
+    COLUMNS.iter().filter(is_shown).collect()
+}
+
+fn cell(column: &Column, row: &Row) -> String {
+    (column.cell)(row).unwrap_or_else(|| "-".to_owned())
 }
 
 /// An aligned table for a terminal.
 pub(crate) fn text(rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    let with_size = rows.iter().any(|row| row.sizes.is_some());
-    let mut out =
-        format!("{:width$}  {:>9} {:>9} {:>7} {:>7}", "M rows/s", "ours", "peer", "ratio", "memcpy");
-    out.push_str(if with_size { "    size\n" } else { "\n" });
+    let mut out = format!("{:width$} ", "M rows/s");
+    let columns = shown(rows);
+    columns.iter().for_each(|column| out += &format!(" {:>8}", column.short));
     for row in rows {
-        let [ours, peer, ratio, memcpy] = figures(row);
-        let size = size(row).map_or(String::new(), |size| format!(" {size:>7}"));
-        // Writing to a String cannot fail.
-        let _ = writeln!(out, "{:width$}  {ours:>9} {peer:>9} {ratio:>7} {memcpy:>7}{size}", row.name);
+        out += &format!("\n{:width$} ", row.name);
+        columns.iter().for_each(|column| out += &format!(" {:>8}", cell(column, row)));
     }
-    out
+    out + "\n"
 }
 
-/// The README's table, under a line that says where and when.
+/// A Markdown table, under a line that says where and when.
 pub(crate) fn markdown(rows: &[Row]) -> String {
-    let mut out = format!(
-        "Measured on {}, {}, one thread unless said. The peer is {}.\n\n",
-        date(),
-        machine(),
-        peer::NAME
-    );
-    let with_size = rows.iter().any(|row| row.sizes.is_some());
-    let (title, rule) = if with_size { (" size of our file |", "--:|") } else { ("", "") };
-    let _ = writeln!(
-        out,
-        "| column | ours, M rows/s | peer, M rows/s | ratio | part of memcpy |{title}\n|---|--:|--:|--:|--:|{rule}"
-    );
+    let columns = shown(rows);
+    let mut out = format!("{}\n\n| column |", measured());
+    columns.iter().for_each(|column| out += &format!(" {} |", column.title));
+    out += "\n|---|";
+    columns.iter().for_each(|_| out += "--:|");
     for row in rows {
-        let [ours, peer, ratio, memcpy] = figures(row);
-        let size = size(row).map_or(String::new(), |size| format!(" {size} |"));
-        let _ =
-            writeln!(out, "| `{}`: {} | {ours} | {peer} | {ratio} | {memcpy} |{size}", row.name, row.title);
+        out += &format!("\n| `{}`: {} |", row.name, row.title);
+        columns.iter().for_each(|column| out += &format!(" {} |", cell(column, row)));
     }
-    out
+    out + "\n"
+}
+
+/// When and where, in a sentence.
+pub(crate) fn measured() -> String {
+    format!("Measured on {}, {}, one thread unless said. The peer is {}.", date(), machine(), peer::NAME)
 }
 
 /// The model and the number of the CPUs.
@@ -146,14 +183,20 @@ mod tests {
         assert_eq!(civil(20_777), "2026-11-20");
     }
 
+    fn times(best: f64) -> Times {
+        Times { best, median: best * 1.5 }
+    }
+
     fn row(ours: Option<f64>) -> Row {
         Row {
             name: "i64_plain".to_owned(),
             title: "i64".to_owned(),
             rows: 4_000_000,
-            ours,
-            peer: 0.004,
-            memcpy: 0.001,
+            ours: ours.map(times),
+            peer: Some(times(0.004)),
+            memcpy: ours.map(|_| times(0.001)),
+            codec: None,
+            alone: None,
             sizes: None,
         }
     }
@@ -163,13 +206,33 @@ mod tests {
         let rows = [row(Some(0.002)), row(None)];
         assert_eq!(
             text(&rows),
-            "M rows/s        ours      peer   ratio  memcpy\n\
-             i64_plain       2000      1000    2.00    0.50\n\
-             i64_plain          -      1000       -       -\n"
+            "M rows/s       ours     peer    ratio  medians   memcpy\n\
+             i64_plain      2000     1000     2.00     2.00     0.50\n\
+             i64_plain         -     1000        -        -        -\n"
         );
         let parsed: serde_json::Value = serde_json::from_str(&json(&rows).unwrap()).unwrap();
         assert_eq!(parsed[0]["ratio"], 2.0);
         assert_eq!(parsed[0]["memcpy_ratio"], 0.5);
+        assert_eq!(parsed[0]["ours_median"], 0.003);
         assert!(parsed[1]["ours"].is_null());
+        assert!(parsed[0].get("codec").is_none());
+    }
+
+    #[test]
+    fn columns_that_are_measured() {
+        let mut scanned = row(Some(0.002));
+        (scanned.codec, scanned.alone) = (Some(times(0.0005)), Some(times(0.003)));
+        let table = markdown(&[scanned, row(None)]);
+        let lines: Vec<_> = table.lines().skip(2).collect();
+        assert_eq!(
+            lines,
+            [
+                "| column | ours, M rows/s | peer, M rows/s | ratio | of medians | part of memcpy | codec alone, s | \
+                 times codec + memcpy | times one thread |",
+                "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+                "| `i64_plain`: i64 | 2000 | 1000 | 2.00 | 2.00 | 0.50 | 0.001 | 1.33 | 1.50 |",
+                "| `i64_plain`: i64 | - | 1000 | - | - | - | - | - | - |",
+            ]
+        );
     }
 }

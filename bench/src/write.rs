@@ -9,7 +9,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, make_array};
+use arrow_array::RecordBatch;
 use arrow60_array::{ArrayRef as ArrayRef60, RecordBatch as RecordBatch60};
 use arrow60_schema::SchemaRef as SchemaRef60;
 use bytes::Bytes;
@@ -32,10 +32,10 @@ pub(crate) struct Options {
     pub(crate) common: Common,
     /// Numbers in a column; strings are half as many, lists an eighth
     #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u32).range(8..))]
-    values: u32,
+    pub(crate) values: u32,
     /// TPC-H scale factor of lineitem: 1 is 6 million rows, some 2 GB of memory
     #[arg(long, default_value_t = 1.0)]
-    sf: f64,
+    pub(crate) sf: f64,
 }
 
 /// What is written, on both sides.
@@ -77,7 +77,8 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn lineitem_rows() -> Vec<(String, &'static str, usize)> {
+/// The rows of lineitem: name, codec, threads.
+pub(crate) fn lineitem_rows() -> Vec<(String, &'static str, usize)> {
     let codecs = ["uncompressed", "snappy", "zstd"];
     let rows = codecs.iter().flat_map(|codec| [1, 2].map(|threads| (*codec, threads)));
     rows.map(|(codec, threads)| (format!("lineitem_{codec}_{threads}t"), codec, threads)).collect()
@@ -123,7 +124,7 @@ fn measure(name: &str, title: &str, input: &Input, how: &How) -> Result<Row> {
         check(&Bytes::from(file), input, how.encoding)
             .map_err(|error| format!("{name}: {whose}: {error}"))?;
     }
-    race_writing(name, title, &input.peer, &ours, &peer, how.rounds)
+    race_writing(name, title, &input.ours, &ours, &peer, how.rounds)
 }
 
 /// Both readers must find in the file what was written.
@@ -131,11 +132,12 @@ fn check(file: &Bytes, input: &Input, encoding: Option<Encoding>) -> Result<()> 
     if let Some(encoding) = encoding {
         peer::check_encoding(file, encoding, PageType::DATA_PAGE)?;
     }
-    let read = peer::open(file, &input.schema, BATCH_SIZE)?;
+    let read = peer::open(file.clone(), Some(&input.schema), BATCH_SIZE)?;
     compare::compare(input.ours.iter().cloned().map(Ok), read)
         .map_err(|error| format!("written, and read by the peer: {error}"))?;
     let schema = bridge::schema(&input.schema)?;
-    compare::compare(ours::open(file, &schema, BATCH_SIZE)?, input.peer.iter().cloned().map(Ok))
+    let read = ours::open(file.clone(), Some(&schema), BATCH_SIZE, 1)?;
+    compare::compare(read, input.peer.iter().cloned().map(Ok))
         .map_err(|error| format!("read by ours, and written: {error}"))?;
     Ok(())
 }
@@ -171,16 +173,11 @@ impl Write for Counting {
 
 impl Input {
     fn new(schema: SchemaRef60, batches: Vec<Vec<ArrayRef60>>) -> Result<Input> {
-        let schema59 = bridge::schema(&schema)?;
         let mut input = Input { ours: Vec::new(), peer: Vec::new(), schema };
         for arrays in batches {
-            let fields = schema59.fields().iter();
-            let columns = arrays.iter().zip(fields).map(|(array, field)| {
-                Ok(make_array(bridge::array_59(&arrow60_array::Array::to_data(array), field.data_type())?))
-            });
-            let columns = columns.collect::<Result<_>>()?;
-            input.ours.push(RecordBatch::try_new(Arc::clone(&schema59), columns)?);
-            input.peer.push(RecordBatch60::try_new(Arc::clone(&input.schema), arrays)?);
+            let batch = RecordBatch60::try_new(Arc::clone(&input.schema), arrays)?;
+            input.ours.push(bridge::batch_59(&batch)?);
+            input.peer.push(batch);
         }
         Ok(input)
     }
