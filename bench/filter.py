@@ -28,7 +28,7 @@ def bounds(count):
 
 def by_duckdb(connection, path, column, bound):
     query = f"SELECT * FROM '{path}' WHERE \"{column}\" < ?"
-    return connection.execute(query, [bound]).fetch_arrow_table().num_rows
+    return connection.sql(query, params=[bound]).to_arrow_table().num_rows
 
 
 def by_polars(path, column, bound):
