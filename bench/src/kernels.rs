@@ -11,6 +11,7 @@ use marquetry_kernels::Kernels;
 use serde::Serialize;
 
 use crate::Result;
+use crate::report::when_and_where;
 use cases::{Case, Out};
 
 #[derive(Args)]
@@ -118,6 +119,7 @@ fn seconds(case: &Case, kernels: &Kernels, repeats: u32, out: &mut Out) -> f64 {
 
 fn print_row(speeds: &[Speed], is_first: bool) {
     if is_first {
+        println!("{}.\n", when_and_where());
         print!("| kernel, M values/s | any or scalar |");
         levels().iter().skip(1).for_each(|kernels| print!(" {} | ratio |", kernels.name()));
         print!("\n|---|--:|");
@@ -130,6 +132,9 @@ fn print_row(speeds: &[Speed], is_first: bool) {
         if let (Some(ratio), false) = (speed.ratio, speed.level == "scalar") {
             print!(" {ratio:.2} |");
         }
+    }
+    if speeds[0].ratio.is_none() {
+        levels().iter().skip(1).for_each(|_| print!(" | |"));
     }
     println!();
 }

@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::race::{BATCH_SIZE, count};
+use crate::report::when_and_where;
 use crate::scan::{Data, GENERATED};
 use crate::{Result, ours, peer};
 
@@ -71,6 +72,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         println!("{}", serde_json::to_string_pretty(&all)?);
         return Ok(());
     }
+    println!("{}. The peer is {}.\n", when_and_where(), peer::NAME);
     println!("| scan | ours, MB | peer, MB | difference | at most 64 MiB more |\n|---|--:|--:|--:|---|");
     for peaks in all {
         let [ours, peer] = [peaks.ours, peaks.peer].map(|bytes| bytes as f64 / 1e6);

@@ -89,7 +89,11 @@ const COLUMNS: [Column; 9] = [
 /// M rows/s.
 fn speed(row: &Row, times: Option<Times>) -> Option<String> {
     let millions = row.rows as f64 / times?.best / 1e6;
-    let decimals = if millions < 100.0 { 1 } else { 0 };
+    let decimals = match millions {
+        100.0.. => 0,
+        1.0.. => 1,
+        _ => 3,
+    };
     Some(format!("{millions:.decimals$}"))
 }
 
@@ -136,9 +140,14 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     out + "\n"
 }
 
-/// When and where, in a sentence.
+/// When and where, and who the peer is.
 pub(crate) fn measured() -> String {
-    format!("Measured on {}, {}, one thread unless said. The peer is {}.", date(), machine(), peer::NAME)
+    format!("{}, one thread unless said. The peer is {}.", when_and_where(), peer::NAME)
+}
+
+/// When and where, without the end of the sentence.
+pub(crate) fn when_and_where() -> String {
+    format!("Measured on {}, {}", date(), machine())
 }
 
 /// The model and the number of the CPUs.

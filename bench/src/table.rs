@@ -70,6 +70,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     println!("# README.md, Numbers\n\n{}\n\n{}", measured(), readme(&reading, &writing));
     println!("# bench/RESULTS.md, Reading\n\n{}", markdown(&reading));
     print!("# bench/RESULTS.md, Writing\n\n{}", markdown(&writing));
+    for row in reading.iter().chain(&writing).filter(|row| row.ratio().is_some_and(|ratio| ratio < 1.0)) {
+        eprintln!("behind the peer: {}", row.name);
+    }
     Ok(reading.iter().all(|row| row.ours.is_some()))
 }
 
