@@ -56,7 +56,7 @@ def main():
     print("| filter | DuckDB ms | polars ms |\n|---|--:|--:|")
     for order in ["clustered", "random"]:
         path = arguments.folder / f"{order}.parquet"
-        total = connection.execute(f"SELECT count(*) FROM '{path}'").fetchone()[0]
+        total = connection.execute(f"SELECT count(*) FROM '{path}'").fetchall()[0][0]
         for part in SELECTIVITIES:
             count = round(total * part)
             for column, bound in bounds(count).items():

@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -35,6 +34,8 @@ use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::properties::WriterProperties;
 
 use crate::generate::{self, Rng};
+use crate::race::{BATCH_SIZE, count};
+use crate::times::in_turn;
 use crate::{Result, bridge, compare};
 
 #[derive(Args)]
@@ -57,7 +58,6 @@ pub(crate) struct Options {
 }
 
 const SELECTIVITIES: [f64; 6] = [0.0001, 0.001, 0.01, 0.1, 0.5, 1.0];
-const BATCH_SIZE: usize = 8_192;
 
 /// What a row is wanted by: its key is below this.
 #[derive(Clone)]
@@ -153,6 +153,9 @@ fn write(batch: &RecordBatch60) -> Result<Bytes> {
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
 type Batches60 = Box<dyn Iterator<Item = Result<RecordBatch60>>>;
+
+type OurWay = fn(&Bytes, &SchemaRef, &Below) -> Result<Batches>;
+type PeerWay = fn(&Bytes, &SchemaRef60, &Below) -> Result<Batches60>;
 
 fn our_builder(file: &Bytes, schema: &SchemaRef) -> Result<ours::ParquetRecordBatchReaderBuilder<Bytes>> {
     let options = ours::ArrowReaderOptions::new().with_schema(schema.clone());
@@ -256,30 +259,19 @@ fn measure(name: String, file: &Bytes, schema: &SchemaRef60, below: &Below, roun
         compare::compare(batches(file, &schema_59, below)?, peer_closure(file, schema, below)?)
             .map_err(|error| format!("{name}: the rows differ: {error}"))?;
     }
-    let mut best = [f64::INFINITY; 5];
-    for _ in 0..rounds {
-        for (best, batches) in best.iter_mut().zip([our_predicate, our_closure, our_scan]) {
-            *best = best.min(seconds(|| batches(file, &schema_59, below), RecordBatch::num_rows)?);
-        }
-        for (best, batches) in best[3..].iter_mut().zip([peer_closure, peer_scan]) {
-            *best = best.min(seconds(|| batches(file, schema, below), RecordBatch60::num_rows)?);
-        }
-    }
-    Ok(Times { name, best })
-}
-
-/// Opens, reads to the end, and looks at no more than the number of rows.
-fn seconds<B>(
-    open: impl Fn() -> Result<Box<dyn Iterator<Item = Result<B>>>>,
-    rows: impl Fn(&B) -> usize,
-) -> Result<f64> {
-    let start = Instant::now();
-    let mut count = 0;
-    for batch in open()? {
-        count += rows(&batch?);
-    }
-    std::hint::black_box(count);
-    Ok(start.elapsed().as_secs_f64())
+    let ours = |open: OurWay| count(open(file, &schema_59, below)?, RecordBatch::num_rows).map(drop);
+    let peer = |open: PeerWay| count(open(file, schema, below)?, RecordBatch60::num_rows).map(drop);
+    let times = in_turn(
+        rounds,
+        [
+            Some(&mut || ours(our_predicate)),
+            Some(&mut || ours(our_closure)),
+            Some(&mut || ours(our_scan)),
+            Some(&mut || peer(peer_closure)),
+            Some(&mut || peer(peer_scan)),
+        ],
+    )?;
+    Ok(Times { name, best: times.map(|times| times.map_or(f64::NAN, |times| times.best)) })
 }
 
 fn print(all: &[Times], markdown: bool) {

@@ -7,7 +7,6 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use arrow_array::RecordBatch;
 use arrow60_array::{
@@ -30,6 +29,8 @@ use parquet::file::properties::WriterProperties;
 use serde::Serialize;
 
 use crate::generate::Rng;
+use crate::race::count;
+use crate::times::in_turn;
 use crate::{Result, compare};
 
 #[derive(Args)]
@@ -56,7 +57,7 @@ const PAGE_ROWS: usize = 20;
 
 /// What was measured, in seconds.
 #[derive(Serialize)]
-struct Times {
+struct Row {
     name: String,
     ours: f64,
     peer: f64,
@@ -110,12 +111,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return Ok(());
     }
     println!("| row | ours, ms | median | peer, ms | median | ratio |\n|---|--:|--:|--:|--:|--:|");
-    for times in all {
-        let ms = [times.ours, times.ours_median, times.peer, times.peer_median].map(|seconds| seconds * 1e3);
+    for row in all {
+        let ms = [row.ours, row.ours_median, row.peer, row.peer_median].map(|seconds| seconds * 1e3);
         let [ours, ours_median, peer, peer_median] = ms;
         println!(
             "| `{}` | {ours:.3} | {ours_median:.3} | {peer:.3} | {peer_median:.3} | {:.2} |",
-            times.name, times.ratio
+            row.name, row.ratio
         );
     }
     Ok(())
@@ -339,41 +340,33 @@ fn peer_column(
     Ok(builder.build()?.map(|batch| Ok(batch?)))
 }
 
-fn count<B>(batches: impl Iterator<Item = Result<B>>, rows: impl Fn(&B) -> usize) -> Result<usize> {
-    batches.map(|batch| Ok(rows(&batch?))).sum()
-}
-
 /// Runs both in turn. What they open is dropped within the time. Short ones are repeated to fill a millisecond.
 fn race(
     name: String,
     rounds: u32,
     ours: &dyn Fn() -> Result<usize>,
     peer: &dyn Fn() -> Result<usize>,
-) -> Result<Times> {
-    let once = seconds(peer, 1)?;
-    let repeats = (1e-3 / once).ceil().clamp(1.0, 1e4) as u32;
-    let (mut our_times, mut peer_times) = (Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        our_times.push(seconds(ours, repeats)?);
-        peer_times.push(seconds(peer, repeats)?);
-    }
-    our_times.sort_by(f64::total_cmp);
-    peer_times.sort_by(f64::total_cmp);
-    let median = rounds as usize / 2;
-    Ok(Times {
+) -> Result<Row> {
+    let [once] = in_turn(1, [Some(&mut || repeat(peer, 1))])?;
+    let repeats = (1e-3 / once.ok_or("no run")?.best).ceil().clamp(1.0, 1e4);
+    let [ours, peer] = in_turn(
+        rounds,
+        [Some(&mut || repeat(ours, repeats as u32)), Some(&mut || repeat(peer, repeats as u32))],
+    )?;
+    let (ours, peer) = ours.zip(peer).ok_or("no rounds")?;
+    Ok(Row {
         name,
-        ours: our_times[0],
-        peer: peer_times[0],
-        ratio: peer_times[0] / our_times[0],
-        ours_median: our_times[median],
-        peer_median: peer_times[median],
+        ours: ours.best / repeats,
+        peer: peer.best / repeats,
+        ratio: peer.best / ours.best,
+        ours_median: ours.median / repeats,
+        peer_median: peer.median / repeats,
     })
 }
 
-fn seconds(work: &dyn Fn() -> Result<usize>, repeats: u32) -> Result<f64> {
-    let start = Instant::now();
+fn repeat(work: &dyn Fn() -> Result<usize>, repeats: u32) -> Result<()> {
     for _ in 0..repeats {
         std::hint::black_box(work()?);
     }
-    Ok(start.elapsed().as_secs_f64() / f64::from(repeats))
+    Ok(())
 }
