@@ -16,8 +16,14 @@ for target in "$@"; do
     footer) max_len=8192 ;;
     *) max_len=4096 ;;
     esac
+    features=
+    [ "$target" != differential ] || features="--features differential"
+    # Threads that end just then are taken for leaks.
+    leaks=1
+    [ "$target" != verify ] || leaks=0
     mkdir -p "corpus/$target"
     echo "== $target, $seconds s"
-    cargo fuzz run --fuzz-dir . "$target" -- "-max_total_time=$seconds" "-max_len=$max_len" \
+    cargo fuzz run --fuzz-dir . $features "$target" "corpus/$target" "corpus-small/$target" -- \
+        "-max_total_time=$seconds" "-max_len=$max_len" "-detect_leaks=$leaks" \
         -rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=20 -print_final_stats=1
 done

@@ -1,24 +1,30 @@
 //! Reads paths of Parquet files from the standard input and takes them apart into seeds for every target.
 //!
-//! `find DIR -name '*.parquet' -size -20k | cargo run --release --example seed -- CORPUS`
+//! `find DIR -name '*.parquet' -size -20k | cargo run --example seed -- CORPUS [BYTES]`
+//!
+//! With BYTES there are no more than that for each target: of all seeds, those that show most that others do not.
 
 use bytes::Bytes;
 use marquetry_base::{Limits, Result};
 use marquetry_core::io::read_metadata;
 use marquetry_core::meta::{ColumnChunk, ParquetMetaData};
 use marquetry_core::page::{ChunkPages, PageMemory, PageOptions, PageStart, Trust};
-use marquetry_encoding::{EncodedPage, Physical, Values, registry};
+use marquetry_encoding::levels::width;
+use marquetry_encoding::{EncodedPage, Physical, Values, bit_packed, registry, rle};
 use marquetry_format::Repetition;
 use marquetry_fuzz::{PHYSICAL, SCHEMAS};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 fn main() -> std::io::Result<()> {
+    let mut args = std::env::args().skip(1);
     let mut corpus = Corpus {
-        dir: std::env::args_os().nth(1).expect("a directory for the seeds").into(),
+        dir: args.next().expect("a directory for the seeds").into(),
+        most: args.next().map_or(usize::MAX, |bytes| bytes.parse().expect("a number of bytes")),
         seen: HashSet::new(),
+        seeds: BTreeMap::new(),
     };
     for path in std::io::stdin().lines() {
         let file = Bytes::from(std::fs::read(path?)?);
@@ -49,28 +55,101 @@ fn main() -> std::io::Result<()> {
             }
         }
     }
-    println!("{} seeds", corpus.seen.len());
-    Ok(())
+    corpus.write()
 }
 
 struct Corpus {
     dir: PathBuf,
+    /// Bytes of all seeds of a target.
+    most: usize,
     seen: HashSet<u64>,
+    seeds: BTreeMap<String, Vec<Vec<u8>>>,
 }
 
 impl Corpus {
-    /// Writes a seed, unless it is too long or was written before.
+    /// Takes a seed, unless it is too long or was there before.
     fn add(&mut self, target: &str, parts: &[&[u8]]) -> std::io::Result<()> {
         let bytes = parts.concat();
-        let mut hasher = DefaultHasher::new();
-        (target, &bytes).hash(&mut hasher);
-        if bytes.len() > 20_480 || !self.seen.insert(hasher.finish()) {
-            return Ok(());
+        if bytes.len() <= 20_480.min(self.most) && self.seen.insert(hash(&(target, &bytes))) {
+            self.seeds.entry(target.to_owned()).or_default().push(bytes);
         }
-        let dir = self.dir.join(target);
-        std::fs::create_dir_all(&dir)?;
-        std::fs::write(dir.join(format!("{:016x}", hasher.finish())), bytes)
+        Ok(())
     }
+
+    fn write(self) -> std::io::Result<()> {
+        let mut count = 0;
+        for (target, seeds) in self.seeds {
+            let dir = self.dir.join(&target);
+            std::fs::create_dir_all(&dir)?;
+            for seed in chosen(&target, seeds, self.most) {
+                std::fs::write(dir.join(format!("{:016x}", hash(&(&target, &seed)))), seed)?;
+                count += 1;
+            }
+        }
+        println!("{count} seeds");
+        Ok(())
+    }
+}
+
+/// All seeds, or of many those that show most, for their length, that the ones before do not.
+fn chosen(target: &str, seeds: Vec<Vec<u8>>, most: usize) -> Vec<Vec<u8>> {
+    if most == usize::MAX {
+        return seeds;
+    }
+    let mut left: Vec<_> = seeds.into_iter().map(|seed| (traits(target, &seed), seed)).collect();
+    let (mut seen, mut room, mut out) = (HashSet::new(), most, Vec::new());
+    loop {
+        left.retain(|(_, seed)| seed.len() <= room);
+        let worth = |(traits, seed): &(HashSet<u64>, Vec<u8>)| {
+            traits.difference(&seen).count() * 10_000 / (seed.len() + 100)
+        };
+        let best =
+            left.iter().enumerate().max_by_key(|(_, seed)| worth(seed)).filter(|(_, seed)| worth(seed) > 0);
+        let Some((best, _)) = best.filter(|_| out.len() < MOST_SEEDS) else { return out };
+        let (traits, seed) = left.swap_remove(best);
+        room -= seed.len();
+        seen.extend(traits);
+        out.push(seed);
+    }
+}
+
+/// Many small files are a burden of their own.
+const MOST_SEEDS: usize = 40;
+
+/// What a seed shows: of a file, what its columns are like; of others, the bytes that choose, and how long it is.
+fn traits(target: &str, seed: &[u8]) -> HashSet<u64> {
+    let (file, choice) = match target {
+        "file" | "verify" | "differential" => (seed, 0),
+        "salvage" | "round_trip" => (&seed[1..], seed[0]),
+        // These have no footer any more.
+        "recover" => {
+            return seed.windows(4).filter(|bytes| bytes[0] == 0x15).map(|bytes| hash(&bytes)).collect();
+        }
+        "schema_text" | "footer" => return seed.windows(6).map(|bytes| hash(&bytes)).collect(),
+        _ => {
+            let len = seed.len().next_power_of_two();
+            return (1..=4).map(|n| hash(&(&seed[..n.min(seed.len())], len))).collect();
+        }
+    };
+    let Ok(footer) = read_metadata(&Bytes::copy_from_slice(file), &Limits::default()) else {
+        return HashSet::from([hash(&file.first_chunk::<8>())]);
+    };
+    let chunks =
+        footer.metadata.row_groups().flat_map(|row_group| row_group.columns().filter_map(Result::ok));
+    let of_chunks = chunks.flat_map(|chunk| {
+        let leaf = chunk.leaf();
+        let shape = format!("{} {:?} {}", leaf.physical(), leaf.logical(), chunk.compression().0);
+        let form = format!("{} {} {}", leaf.max_rep(), leaf.max_def(), chunk.column_index_range().is_some());
+        let encodings = format!("{} {:?}", leaf.physical(), chunk.encodings());
+        [hash(&shape), hash(&form), hash(&encodings)]
+    });
+    of_chunks.chain([hash(&footer.metadata.created_by()), hash(&choice)]).collect()
+}
+
+fn hash(of: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn indexes(metadata: &ParquetMetaData) -> Vec<(u8, std::ops::Range<u64>)> {
@@ -131,6 +210,7 @@ fn data_page(
     let mut page = pages.data(start, leaf.max_rep(), leaf.max_def())?;
     let mut levels = Vec::new();
     page.def.decode(page.num_values, &mut levels)?;
+    in_all_levels(leaf.max_def(), &levels, corpus)?;
     let n = levels.iter().filter(|&&level| level == leaf.max_def()).count();
     let row = registry::row(page.encoding).expect("a page that was read");
     let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)).collect();
@@ -151,6 +231,20 @@ fn data_page(
         2 | 8 => corpus.add("dictionary", &[&choices, dictionary, values])?,
         3 => corpus.add("rle", &[&[0], &choices, values])?,
         _ => corpus.add(&target, &[&choices, values])?,
+    }
+    Ok(())
+}
+
+/// Definition levels, as they are encoded and as they were once; as indices, too.
+fn in_all_levels(max: u8, levels: &[u8], corpus: &mut Corpus) -> Result<()> {
+    let wide: Vec<u32> = levels.iter().map(|&level| u32::from(level)).collect();
+    let [low, high] = (levels.len() as u16 % 5_000).to_le_bytes();
+    let runs = rle::encode(&wide, width(max));
+    let len = (runs.len() as u32).to_le_bytes();
+    corpus.add("rle", &[&[1, width(max) as u8, low, high, 7], &runs])?;
+    corpus.add("rle", &[&[2, max, low, high, 7], &len, &runs])?;
+    if max > 0 {
+        corpus.add("bit_packed", &[&[max, low, high, 7], &bit_packed::encode(&wide, width(max))?])?;
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use marquetry_base::{Limits, Result};
 use marquetry_core::meta::{ColumnChunk, ParquetMetaData};
 use marquetry_core::nesting::Field;
 use marquetry_format::{
-    BloomFilterHeader, ChunkView, ColumnIndex, FileCryptoMetaData, OffsetIndex, Outline, PageHeader, Reader, Writer,
-    parse_metadata,
+    BloomFilterHeader, ChunkView, ColumnIndex, FileCryptoMetaData, OffsetIndex, Outline, PageHeader, Reader,
+    Writer, parse_metadata,
 };
 use std::fmt::Debug;
 use std::sync::Arc;

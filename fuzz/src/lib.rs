@@ -5,9 +5,12 @@
 //! and no input costs more memory than it earns. The first bytes of most inputs choose types and sizes; the rest is
 //! what a file would have.
 #![forbid(unsafe_code)]
+// The library's tests run this file too (`replay.rs`), and have no such feature.
+#![allow(unexpected_cfgs)]
 
 mod bits;
 mod codec;
+#[cfg(feature = "differential")]
 mod differential;
 mod encoding;
 mod file;
@@ -16,16 +19,19 @@ mod input;
 mod memory;
 mod page;
 mod recover;
+#[cfg(test)]
+mod replay;
 mod round_trip;
 mod verify;
 
 pub use bits::{bit_packed, rle};
 pub use codec::codec;
+#[cfg(feature = "differential")]
+pub use differential::differential;
 pub use encoding::{
     PHYSICAL, alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array,
     dictionary, plain,
 };
-pub use differential::differential;
 pub use file::{file, salvage};
 pub use footer::{footer, thrift};
 pub use page::{SCHEMAS, page};

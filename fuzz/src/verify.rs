@@ -10,12 +10,13 @@ use std::sync::Arc;
 /// quick look is corrupt in a deep one.
 pub fn verify(data: &[u8]) {
     let source = Arc::new(Bytes::copy_from_slice(data));
-    let options = |level, threads| VerifyOptions { level, threads, limits: limits(), ..VerifyOptions::default() };
+    let options =
+        |level, threads| VerifyOptions { level, threads, limits: limits(), ..VerifyOptions::default() };
     earned((96 << 20) + 16_384 * data.len(), || {
         let quick = check(source.clone(), &options(Level::Quick, 1)).expect("a source that can be read");
         let deep = check(source.clone(), &options(Level::Deep, 1)).expect("a source that can be read");
         assert!(quick.worst() <= deep.worst());
-        if data.len() % 8 == 0 {
+        if data.len().is_multiple_of(8) {
             let other = check(source, &options(Level::Deep, 2)).expect("a source that can be read");
             assert_eq!(deep, other, "with two threads");
         }

@@ -28,11 +28,12 @@ pub struct Limits {
     /// Most bytes of one column in one batch: values, nulls and levels. A run of a few bytes stands for any number of
     /// entries, and a list of them all is one row, so neither pages nor rows bound a batch. Default 4 GiB - 1.
     pub batch_bytes: usize,
-    /// What all reads with these limits, and with clones of them, may hold together until a batch is handed over: windows
-    /// on the file, pages, dictionaries, values, levels, and the strings of arrays. Footers and indexes are not in it, nor
-    /// batches that were handed over. Memory is taken from it before it is allocated; only values of DELTA_BYTE_ARRAY are
-    /// counted after they were put together, 2,048 at a time. Pages for which
-    /// there is no memory are lost to a reader that leaves out what it cannot read, and reported. Default: no bound.
+    /// What all reads with these limits, and with clones of them, may hold together until a batch is handed over: what
+    /// streams fetched, windows on the file, pages, dictionaries, values, levels, and the strings of arrays. Footers and
+    /// indexes are not in it, nor batches that were handed over, nor what a source keeps of its own, as a blocking reader of
+    /// an object store does. Memory is taken from it before it is allocated; only values of DELTA_BYTE_ARRAY are counted
+    /// after they were put together, 2,048 at a time. Pages for which there is no memory are lost to a reader that leaves
+    /// out what it cannot read, and reported. Default: no bound.
     pub memory: Budget,
     /// Most nodes of a schema. Default 1,000,000.
     pub schema_nodes: usize,

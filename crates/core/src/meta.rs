@@ -234,14 +234,16 @@ impl<'a> RowGroup<'a> {
     fn find_elsewhere(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<()> {
         let places = || (0..self.num_columns()).map(|number| self.chunk(number));
         let order = self.metadata.orders[self.index].get_or_init(|| Order::of(places()));
+        let (chunks, columns) = (self.num_columns(), self.metadata.schema.num_columns());
         for number in order.candidates(leaf) {
             let other = self.chunk(number)?;
-            if order::path_of(&other).is_some_and(|path| order::is_path(path, leaf)) {
+            let is_of = |leaf: &Leaf| order::path_of(&other).is_some_and(|path| order::is_path(path, leaf));
+            // Columns may have equal names: a chunk at the place of one that it names is of no other.
+            if is_of(leaf) && !(number < columns && is_of(self.metadata.schema.column(number))) {
                 *chunk = other;
                 return Ok(());
             }
         }
-        let (chunks, columns) = (self.num_columns(), self.metadata.schema.num_columns());
         if i < chunks && chunks == columns {
             return Ok(());
         }

@@ -18,6 +18,7 @@ mod group;
 mod guess;
 mod infer;
 mod null;
+mod only;
 mod open;
 mod part;
 mod report;

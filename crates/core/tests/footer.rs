@@ -7,7 +7,9 @@ use chunk::file::{Counted, File};
 use chunk::{Column, Layout};
 use marquetry_base::{Error, Kind, Limits};
 use marquetry_core::io::{LocalFile, read_metadata};
+use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::source::Source;
+use marquetry_format as format;
 
 fn sample() -> File {
     File::flat(&Column::ints(0..100), &Layout::default())
@@ -198,6 +200,38 @@ fn chunks_that_do_not_fit_the_schema() {
     let error = metadata.row_group(0).column(0).unwrap_err();
     assert_eq!(error.message(), "the column chunk is INT64, the schema says INT32");
     assert_eq!(error.place().column.as_deref(), Some("x"));
+}
+
+/// Chunks stand in the order of the schema, unless their paths say otherwise; a path that nobody has says nothing. Columns may
+/// have equal names.
+#[test]
+fn chunks_in_another_order_are_found_by_their_paths() {
+    for (columns, chunks, places) in [
+        ("abc", "abc", [0, 1, 2]),
+        ("abc", "cab", [1, 2, 0]),
+        ("abc", "xyz", [0, 1, 2]),
+        ("abb", "abb", [0, 1, 2]),
+        ("abb", "axb", [0, 1, 2]),
+        ("aba", "baa", [1, 0, 2]),
+    ] {
+        let mut thrift = sample().metadata;
+        let leaf = thrift.schema.pop().unwrap();
+        let name = |c: char| c.to_string();
+        thrift
+            .schema
+            .extend(columns.chars().map(|c| format::SchemaElement { name: name(c), ..leaf.clone() }));
+        thrift.schema[0].num_children = Some(3);
+        let chunk = thrift.row_groups[0].columns.pop().unwrap();
+        for (place, c) in chunks.chars().enumerate() {
+            let mut chunk = chunk.clone();
+            let meta = chunk.meta_data.as_mut().unwrap();
+            (meta.path_in_schema, meta.num_values) = (vec![name(c)], place as i64);
+            thrift.row_groups[0].columns.push(chunk);
+        }
+        let metadata = ParquetMetaData::from_thrift(thrift, &Limits::default()).unwrap();
+        let found = [0, 1, 2].map(|i| metadata.row_group(0).column(i).unwrap().num_values());
+        assert_eq!(found.map(|place| place as usize), places, "{columns} among {chunks}");
+    }
 }
 
 #[test]

@@ -3,17 +3,26 @@
 mod corpus;
 mod damage;
 
-use arrow_array::{Array, RecordBatchReader};
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_select::concat::concat_batches;
 use bytes::Bytes;
 use damage::{Fault, Random, changed, check, consequences, pages, salvage, written};
 use marquetry::arrow::arrow_reader::OnCorrupt;
 use marquetry::basic::{Compression, Encoding, ZstdLevel};
-use marquetry::errors::Kind;
+use marquetry::errors::{Kind, Limits};
 use marquetry::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use marquetry::file::read_metadata;
+use marquetry_core::recover::{GivenSchema, RecoverOptions, SchemaOrigin, recover};
 use proptest::prelude::*;
+use std::sync::Arc;
 use std::time::Instant;
 
 const MODES: [OnCorrupt; 3] = [OnCorrupt::SkipPage, OnCorrupt::NullPage, OnCorrupt::SkipRowGroup];
+
+/// A number that a variable says.
+fn number(variable: &str, otherwise: usize) -> usize {
+    std::env::var(variable).ok().and_then(|number| number.parse().ok()).unwrap_or(otherwise)
+}
 
 /// Small pages, so that there are many.
 fn properties(random: &mut Random) -> WriterPropertiesBuilder {
@@ -31,7 +40,7 @@ fn properties(random: &mut Random) -> WriterPropertiesBuilder {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: number("PROPTEST_CASES", 96) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_whole_is_read_and_the_rest_is_reported(seed in any::<u64>()) {
@@ -151,13 +160,21 @@ fn every_bit_of_every_page_header() {
     assert!(flips > 1000 && wrong * 50 < flips);
 }
 
-/// The test: `MARQUETRY_FAULTS=1000 MARQUETRY_FAULT_ROWS=600572` for all of it, with the size of SF0.1.
+/// The first `MARQUETRY_FAULT_ROWS` rows of a table like lineitem, or of the Parquet file `MARQUETRY_LINEITEM`.
+fn lineitem() -> RecordBatch {
+    let rows = number("MARQUETRY_FAULT_ROWS", 60_000);
+    let Some(path) = std::env::var_os("MARQUETRY_LINEITEM") else { return damage::lineitem(rows) };
+    let batches = marquetry::open(path).unwrap().limit(rows).batches().unwrap();
+    let schema = batches.schema();
+    concat_batches(&schema, &batches.collect::<Result<Vec<_>, _>>().unwrap()).unwrap()
+}
+
+/// `MARQUETRY_FAULTS=1000 MARQUETRY_FAULT_ROWS=600572` is the size of SF0.1.
 #[test]
 fn single_faults_in_lineitem() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|number| number.parse::<usize>().ok());
-    let count = number("MARQUETRY_FAULTS").unwrap_or(50);
-    let rows = number("MARQUETRY_FAULT_ROWS").unwrap_or(60_000);
-    let table = damage::lineitem(rows);
+    let count = number("MARQUETRY_FAULTS", 50);
+    let table = lineitem();
+    let rows = table.num_rows();
     let good = written(&table, WriterProperties::default());
     let pages = pages(&good, &good);
     let area = pages[0].header.start..pages.last().unwrap().body.end;
@@ -180,6 +197,8 @@ fn single_faults_in_lineitem() {
             continue;
         }
         let (may, must) = consequences(&pages, &changed(&good, &bad), table.num_columns(), true);
+        let plain = salvage(bad.clone(), OnCorrupt::Fail, 8192, table.num_columns());
+        assert!(must.is_empty() || plain.is_err(), "{fault:?}: silent");
         let salvaged = salvage(bad, OnCorrupt::SkipPage, 8192, table.num_columns()).unwrap();
         assert_eq!(check(&table, &salvaged, OnCorrupt::SkipPage, &may), Ok(()), "{fault:?}");
         let named = |page: &damage::Page| {
@@ -206,6 +225,43 @@ fn single_faults_in_lineitem() {
         good.len(),
         pages.len()
     );
+}
+
+/// What is cut off somewhere comes back up to the last whole row group, to the bit.
+#[test]
+fn cuts_in_lineitem_keep_every_whole_row_group() {
+    let table = lineitem();
+    let rows = table.num_rows();
+    let per_group = rows.div_ceil(12);
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(per_group)).build();
+    let good = written(&table, properties);
+    let metadata = read_metadata(&good, &Limits::default()).unwrap().metadata;
+    let ends: Vec<u64> = metadata
+        .row_groups()
+        .map(|group| group.columns().map(|chunk| chunk.unwrap().byte_range().unwrap().end).max().unwrap())
+        .collect();
+    let schema = GivenSchema {
+        elements: metadata.head().schema.clone(),
+        origin: SchemaOrigin::Sibling,
+        created_by: metadata.created_by().map(str::to_owned),
+        key_values: metadata.key_value_metadata().to_vec(),
+    };
+    let options = RecoverOptions { schema: Some(schema), ..RecoverOptions::default() };
+    let (mut random, mut kept) = (Random(23), 0);
+    for _ in 0..number("MARQUETRY_FAULTS", 100) / 5 {
+        let len = ends[0] as usize + random.below(good.len() - ends[0] as usize);
+        let whole = ends.iter().filter(|end| **end <= len as u64).count();
+        let recovery = recover(Arc::new(good.slice(..len)), &options).unwrap();
+        assert_eq!(recovery.report().row_groups.len(), whole, "cut at {len}: {}", recovery.report());
+        let file = Bytes::from(recovery.write(Vec::new(), None).unwrap());
+        let back = salvage(file, OnCorrupt::Fail, 8192, table.num_columns()).unwrap();
+        let wanted = table.slice(0, rows.min(whole * per_group));
+        for (wanted, back) in wanted.columns().iter().zip(&back.rows) {
+            assert!(wanted == back, "cut at {len}: other values");
+        }
+        kept += whole;
+    }
+    println!("{kept} row groups came back");
 }
 
 #[derive(Debug, Default)]

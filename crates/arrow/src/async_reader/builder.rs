@@ -180,7 +180,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     }
 
     /// How many bytes of the file are fetched at most for row groups after the one that is decoded; 0 fetches none
-    /// ahead. The row group that is decoded is in memory besides, as far as its columns are read. Default 32 MiB.
+    /// ahead. The row group that is decoded is in memory besides, as far as its columns are read. Default 32 MiB, and at
+    /// most a quarter of [`Limits::memory`](marquetry_base::Limits::memory).
     #[must_use]
     pub fn with_prefetch(mut self, bytes: u64) -> Self {
         self.prefetch = bytes;
@@ -232,7 +233,9 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             batch_size: self.batch_size,
             cost: self.cost,
         };
-        Ok(ParquetRecordBatchStream::new(schema, remake, scan, jobs, self.prefetch, rest))
+        // What is fetched ahead must leave room for what is wanted now.
+        let room = scan.metadata.options.limits.memory.limit().map_or(u64::MAX, |limit| limit as u64 / 4);
+        Ok(ParquetRecordBatchStream::new(schema, remake, scan, jobs, self.prefetch.min(room), rest))
     }
 
     /// The schema of batches, and what they are made into, unless they are given as they are read. Chooses the columns

@@ -1,7 +1,7 @@
 //! Steps that run on what was fetched, and fetching what they miss.
 
 use super::source::{AsyncSource, FileVersion};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Budget, Error, Kind, Result};
 use marquetry_core::scan::{Buffered, RequestCost};
 use std::ops::Range;
 
@@ -10,6 +10,8 @@ pub(super) struct Remote<'a, S: ?Sized> {
     pub(super) source: &'a S,
     pub(super) version: &'a FileVersion,
     pub(super) cost: RequestCost,
+    /// What is fetched counts here, until it is dropped.
+    pub(super) memory: Budget,
 }
 
 impl<S: AsyncSource + ?Sized> Remote<'_, S> {
@@ -33,6 +35,8 @@ impl<S: AsyncSource + ?Sized> Remote<'_, S> {
         if requests.is_empty() {
             return Ok(());
         }
+        let bytes = requests.iter().fold(0u64, |sum, range| sum.saturating_add(range.end - range.start));
+        let held = self.memory.hold(usize::try_from(bytes).unwrap_or(usize::MAX))?;
         let parts = self.source.read_ranges(self.version, requests.clone()).await?;
         if parts.len() != requests.len() {
             let message = format!("{} parts of the file asked for, {} given", requests.len(), parts.len());
@@ -46,6 +50,7 @@ impl<S: AsyncSource + ?Sized> Remote<'_, S> {
             }
             buffered.give(request.start, part);
         }
+        buffered.hold(held);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::fetch::Remote;
 use super::source::{AsyncSource, FileVersion};
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Budget, Error, Kind, Result};
 use marquetry_core::scan::{Buffered, RequestCost, index_ranges};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl ArrowReaderMetadata {
         };
         let bytes = Buffered::new(version.len);
         bytes.give(start, tail.bytes);
-        let remote = Remote { source, version: &version, cost: RequestCost::OBJECT_STORE };
+        let remote = unbounded(source, &version);
         let mut metadata = remote.run(&bytes, || Self::read(&bytes, options.clone())).await?;
         // The footer was parsed; what was read before it may be indexes or pages.
         bytes.keep(0..metadata.metadata.data_end().unwrap_or(0));
@@ -60,7 +60,7 @@ impl ArrowReaderMetadata {
             (0..self.metadata.schema().num_columns()).filter(|&leaf| columns.leaf_included(leaf)).collect();
         let groups = 0..self.metadata.num_row_groups();
         let ranges = groups.flat_map(|group| index_ranges(&self.metadata, group, &leaves)).collect();
-        Remote { source, version: &version, cost: RequestCost::OBJECT_STORE }.fetch(&bytes, ranges).await?;
+        unbounded(source, &version).fetch(&bytes, ranges).await?;
         self.known = Some(Arc::new(Known { version, bytes }));
         Ok(self)
     }
@@ -86,6 +86,11 @@ impl ArrowReaderMetadata {
         }
         bytes
     }
+}
+
+/// Metadata outlives the reads that have a budget of memory: `Limits::footer_bytes` bounds it.
+fn unbounded<'a, S: AsyncSource + ?Sized>(source: &'a S, version: &'a FileVersion) -> Remote<'a, S> {
+    Remote { source, version, cost: RequestCost::OBJECT_STORE, memory: Budget::default() }
 }
 
 /// For a request that is only to tell the version: stores refuse to give no bytes.

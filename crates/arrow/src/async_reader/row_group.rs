@@ -61,7 +61,8 @@ pub(super) enum Step {
 
 impl Scan {
     pub(super) fn remote<'a>(&'a self, version: &'a FileVersion) -> Remote<'a, dyn AsyncSource> {
-        Remote { source: &*self.source, version, cost: self.cost }
+        let memory = self.metadata.options.limits.memory.clone();
+        Remote { source: &*self.source, version, cost: self.cost, memory }
     }
 
     /// Finds which rows `job` wants, and fetches what they need.

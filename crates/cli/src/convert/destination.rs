@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
+use marquetry::file::AtomicFile;
 use marquetry_core::write::Durable;
-use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -22,17 +22,7 @@ enum To<'a> {
     /// Something that is there and cannot be replaced, such as a named pipe.
     Special(BufWriter<File>),
     /// A file.
-    File(NewFile),
-}
-
-/// A file under a temporary name beside its own; it is deleted when dropped before it was renamed, unless there is a
-/// checkpoint in it.
-struct NewFile {
-    out: BufWriter<File>,
-    temporary: PathBuf,
-    path: PathBuf,
-    is_complete: bool,
-    has_checkpoint: bool,
+    File(AtomicFile),
 }
 
 impl<'a> Destination<'a> {
@@ -62,29 +52,16 @@ impl<'a> Destination<'a> {
             let to = To::Special(BufWriter::with_capacity(BUFFER, file));
             return Ok(Destination { to, written: Arc::default() });
         }
-        let temporary = temporary_name(&path);
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        let new = NewFile {
-            out: BufWriter::with_capacity(BUFFER, file),
-            temporary,
-            path,
-            is_complete: false,
-            has_checkpoint: false,
-        };
-        if let Some(old) = old {
-            fs::set_permissions(&new.temporary, old.permissions())?;
-        }
-        Ok(Destination { to: To::File(new), written: Arc::default() })
+        Ok(Destination { to: To::File(AtomicFile::create(path)?), written: Arc::default() })
     }
 
     /// Everything is written: files get their name.
     pub(crate) fn complete(mut self) -> Result<(), Failure> {
         self.flush()?;
-        if let To::File(new) = &mut self.to {
-            fs::rename(&new.temporary, &new.path)?;
-            new.is_complete = true;
+        match self.to {
+            To::File(file) => Ok(file.finish()?),
+            To::Stdout(_) | To::Special(_) => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -93,7 +70,7 @@ impl Write for Destination<'_> {
         let written = match &mut self.to {
             To::Stdout(output) => output.write(bytes),
             To::Special(out) => out.write(bytes),
-            To::File(new) => new.out.write(bytes),
+            To::File(file) => file.write(bytes),
         }?;
         self.written.fetch_add(written as u64, Ordering::Relaxed);
         Ok(written)
@@ -103,41 +80,25 @@ impl Write for Destination<'_> {
         match &mut self.to {
             To::Stdout(output) => output.flush(),
             To::Special(out) => out.flush(),
-            To::File(new) => new.out.flush(),
+            To::File(file) => file.flush(),
         }
     }
 }
 
 impl Durable for Destination<'_> {
-    /// Writers do this at checkpoints.
     fn sync(&mut self) -> io::Result<()> {
         match &mut self.to {
-            To::Stdout(output) => output.flush(),
-            To::Special(out) => out.flush(),
-            To::File(new) => {
-                new.out.sync()?;
-                new.has_checkpoint = true;
-                Ok(())
-            }
+            To::File(file) => file.sync(),
+            To::Stdout(_) | To::Special(_) => self.flush(),
         }
     }
-}
 
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if !self.is_complete && !self.has_checkpoint {
-            // If that fails too, there is nothing better to do.
-            let _ = fs::remove_file(&self.temporary);
+    fn sync_soon(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            To::File(file) => file.sync_soon(),
+            To::Stdout(_) | To::Special(_) => Ok(()),
         }
     }
-}
-
-/// `.NAME.PROCESS.tmp` in the same directory, so that renaming stays inside one file system.
-fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
-    path.with_file_name(name)
 }
 
 const BUFFER: usize = 256 << 10;

@@ -59,8 +59,8 @@ pub(super) struct Grouper<'a> {
     created_by: Option<String>,
     options: &'a RecoverOptions,
     pub(super) work: &'a mut Work,
-    decompressor: Decompressor,
-    codec: Option<Codec>,
+    pub(super) decompressor: Decompressor,
+    pub(super) codec: Option<Codec>,
     /// Rows of pages in lists, by page and levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
     /// Rows, and pages of each chunk, of the row groups so far.
@@ -68,8 +68,8 @@ pub(super) struct Grouper<'a> {
 }
 
 /// Where chunks may be: the pages of each, and the rows of all.
-struct Shape {
-    chunks: Vec<Range<usize>>,
+pub(super) struct Shape {
+    pub(super) chunks: Vec<Range<usize>>,
     rows: u64,
     /// How many of the chunks end as writers end them.
     natural: usize,
@@ -196,13 +196,17 @@ impl<'a> Grouper<'a> {
         let ways = shapes.iter().filter(|shape| self.is_even(shape)).count();
         for shape in shapes.into_iter().take(MOST_TRIED) {
             let end = shape.chunks.last().map_or(at, |chunk| chunk.end);
-            let is_certain = self.is_certain(&shape);
+            let (alike, blank) = self.doubts(&shape);
+            let is_certain = !alike && !blank;
             let pattern = (shape.rows, shape.chunks.iter().map(Range::len).collect::<Vec<_>>());
             // What is likelier must not give way to what only looks better closed.
             let is_only = !all_alike || ways == 1 && self.is_even(&shape);
-            let is_likely =
-                is_anchored && is_only && (self.patterns.contains(&pattern) || self.is_closed(end)?);
-            if !is_certain && !is_likely {
+            let is_likely = is_anchored
+                && is_only
+                && (self.patterns.contains(&pattern)
+                    || !blank && self.is_closed(end)?
+                    || self.is_only_way(&shape));
+            if !is_certain && !is_likely || !is_anchored && self.could_be_others(&shape) {
                 return Ok(None);
             }
             let Some(mut found) = self.found(&shape, is_anchored)? else { continue };
@@ -213,13 +217,19 @@ impl<'a> Grouper<'a> {
         Ok(None)
     }
 
-    /// Whether no chunk could have been longer, its end being taken for the next column's chunk.
-    fn is_certain(&mut self, shape: &Shape) -> bool {
+    /// Whether a chunk could have been longer, its end being taken for the next column's chunk: because the columns are
+    /// alike, or because there are nothing but nulls.
+    fn doubts(&mut self, shape: &Shape) -> (bool, bool) {
         let schema = self.schema.clone();
+        let (mut alike, mut blank) = (false, false);
         let pairs = schema.columns().iter().zip(schema.columns().iter().skip(1));
-        pairs
-            .zip(&shape.chunks)
-            .all(|((a, b), chunk)| !is_like(a, b, self.are_exact(chunk)) || self.ends_naturally(chunk))
+        for ((a, b), chunk) in pairs.zip(&shape.chunks) {
+            if !self.ends_naturally(chunk) {
+                alike |= is_like(a, b, self.are_exact(chunk));
+                blank |= self.is_blank(chunk.end, b, a);
+            }
+        }
+        (alike, blank)
     }
 
     /// Whether what is behind a row group shows that it ended there: another row group, or an index. The end of a
@@ -285,7 +295,7 @@ impl<'a> Grouper<'a> {
     }
 
     /// All pages of a shape.
-    fn pages_of(&self, shape: &Shape) -> &'a [Page] {
+    pub(super) fn pages_of(&self, shape: &Shape) -> &'a [Page] {
         match (shape.chunks.first(), shape.chunks.last()) {
             (Some(first), Some(last)) => &self.pages[first.start..last.end],
             _ => &[],
@@ -357,7 +367,7 @@ impl<'a> Grouper<'a> {
     }
 
     /// Adds the page at `end` to a chunk; the page behind it, or `None` if it cannot be of the chunk.
-    fn add(&mut self, column: usize, start: usize, end: usize, rows: &mut u64) -> Option<usize> {
+    pub(super) fn add(&mut self, column: usize, start: usize, end: usize, rows: &mut u64) -> Option<usize> {
         let (is_first, all) = (end == start, self.pages);
         let page = all.get(end)?;
         if !self.work.spend(16) || !is_first && (page.is_dictionary() || !self.is_next(end)) {
@@ -485,7 +495,7 @@ impl<'a> Grouper<'a> {
     }
 
     /// Whether the values of these pages fit one type only.
-    fn are_exact(&self, pages: &Range<usize>) -> bool {
+    pub(super) fn are_exact(&self, pages: &Range<usize>) -> bool {
         let pages = &self.pages[pages.clone()];
         pages.iter().all(|page| page.encoding() == Encoding::PLAIN || page.is_keys() || page.is_dictionary())
     }
@@ -493,7 +503,7 @@ impl<'a> Grouper<'a> {
 
 /// Whether pages of one column can be read as if they were of the other. PLAIN ones, which are `exact`, fill their page
 /// with values of one width only; delta encodings are the same for both integers, and for byte strings of any length.
-fn is_like(a: &Leaf, b: &Leaf, exact: bool) -> bool {
+pub(super) fn is_like(a: &Leaf, b: &Leaf, exact: bool) -> bool {
     let levels = a.max_def() == b.max_def() && a.max_rep() == b.max_rep();
     let kind = |leaf: &Leaf| match leaf.physical() {
         Physical::Int32 | Physical::Int64 => 0,

@@ -103,6 +103,27 @@ pub(super) fn rows(
     Ok(rows)
 }
 
+/// Whether a data page has anything but nulls. Fails if its levels cannot be read.
+pub(super) fn has_values(
+    window: &mut Window,
+    page: &Page,
+    codec: Codec,
+    levels: (u8, u8),
+    decompressor: &mut Decompressor,
+) -> Result<bool> {
+    Ok(count_values(page, &mut open(window, page, codec, levels, decompressor)?)? > 0)
+}
+
+fn count_values(page: &Page, opened: &mut Opened) -> Result<usize> {
+    let (mut left, mut values, mut scratch) = (page.values() as usize, 0, Vec::new());
+    while left > 0 {
+        let n = left.min(BLOCK);
+        values += opened.def.skip(n, &mut scratch)?;
+        left -= n;
+    }
+    Ok(values)
+}
+
 /// Whether PLAIN values of a type fill a page to its last byte; true for other encodings.
 pub(super) fn is_filled(
     window: &mut Window,
@@ -118,12 +139,7 @@ pub(super) fn is_filled(
     if let Some(dictionary) = page.header.dictionary_page_header.as_ref().filter(|_| page.is_dictionary()) {
         return Ok(fills(opened.values.as_slice(), dictionary.num_values.max(0) as usize, leaf.physical()));
     }
-    let (mut left, mut values, mut scratch) = (page.values() as usize, 0, Vec::new());
-    while left > 0 {
-        let n = left.min(BLOCK);
-        values += opened.def.skip(n, &mut scratch)?;
-        left -= n;
-    }
+    let values = count_values(page, &mut opened)?;
     Ok(fills(opened.values.as_slice(), values, leaf.physical()))
 }
 

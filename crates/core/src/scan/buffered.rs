@@ -2,7 +2,7 @@
 
 use crate::source::{Source, outside};
 use bytes::{Bytes, BytesMut};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, Held, Kind, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,6 +19,8 @@ struct State {
     /// By where they begin. INVARIANT: none is empty, none overlaps another.
     parts: BTreeMap<u64, Bytes>,
     missing: Vec<Range<u64>>,
+    /// What the parts have taken of a budget.
+    held: Held,
 }
 
 impl Buffered {
@@ -34,6 +36,11 @@ impl Buffered {
             let (from, to) = ((piece.start - offset) as usize, (piece.end - offset) as usize);
             state.parts.insert(piece.start, bytes.slice(from..to));
         }
+    }
+
+    /// Keeps what given bytes have taken of a budget, as long as they are here.
+    pub fn hold(&self, held: Held) {
+        self.state().held.join(held);
     }
 
     /// Takes all that `other` has of the same file. Copies nothing.

@@ -173,9 +173,9 @@ impl<'a> Parser<'a> {
     fn name(&mut self) -> Result<&'a str> {
         self.space();
         let rest = self.rest();
-        let ends = [rest.find([';', '{', '}', '\n']), rest.find(" ("), rest.find(" =")];
-        let end = ends.into_iter().flatten().min().unwrap_or(rest.len());
-        let name = rest[..end].trim_end();
+        let line = &rest[..rest.find([';', '{', '}', '\n']).unwrap_or(rest.len())];
+        let end = [line.find(" ("), line.find(" =")].into_iter().flatten().min().unwrap_or(line.len());
+        let name = line[..end].trim_end();
         if name.is_empty() {
             return Err(unexpected("a name", rest));
         }

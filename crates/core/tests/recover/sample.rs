@@ -32,10 +32,12 @@ pub(crate) struct Style {
     pub(crate) v2: bool,
     /// Numbers as DELTA_BINARY_PACKED.
     pub(crate) delta: bool,
+    /// What is optional is null from this row on; no chunk has a dictionary then, which would tell where it begins.
+    pub(crate) nulls_from: usize,
 }
 
 pub(crate) const PLAIN: Style =
-    Style { codec: Codec::Uncompressed, checksums: true, v2: false, delta: false };
+    Style { codec: Codec::Uncompressed, checksums: true, v2: false, delta: false, nulls_from: usize::MAX };
 
 /// Row groups of these numbers of rows.
 pub(crate) fn file(style: Style, rows: &[usize]) -> Bytes {
@@ -58,6 +60,7 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
     let is_optional = leaf.max_def() > 0;
     let words: Vec<Option<u64>> = (0..rows)
         .map(|i| match column {
+            _ if is_optional && i >= style.nulls_from => None,
             0 => Some(1_000_000 + i as u64),
             4 => Some((1.5 + random.below(100) as f64).to_bits()),
             _ => Some(random.below(40) as u64).filter(|_| !is_optional || !random.one_in(5)),
@@ -68,7 +71,7 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
         v2: style.v2,
         encoding: match leaf.physical() {
             Physical::Int32 | Physical::Int64 if style.delta => 5,
-            _ if column == 1 => RLE_DICTIONARY,
+            _ if column == 1 && style.nulls_from == usize::MAX => RLE_DICTIONARY,
             _ => 0,
         },
         codec: style.codec,

@@ -72,3 +72,24 @@ fn integers_of_two_widths_are_not_mixed_up() {
         assert!(kept >= least, "{rows:?}: {kept}");
     }
 }
+
+/// Pages of nulls are of any type: where a file ends behind some, they must not be taken for chunks of the columns that follow.
+#[test]
+fn pages_of_nulls_are_not_taken_for_other_columns() {
+    let text = "message m { optional int32 a; optional double b; optional int64 c; }";
+    for (v2, codec) in [(false, Codec::Uncompressed), (true, Codec::Zstd), (false, Codec::Snappy)] {
+        let style = Style { v2, codec, nulls_from: 30, ..PLAIN };
+        for (rows, least) in [([90, 90, 90], 0), ([91, 91, 91], 2)] {
+            let good = file_of(text, style, &rows);
+            let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
+            let mut kept = 0;
+            for len in 4..=footer {
+                let Ok(recovery) = saved(&good.slice(..len), &given(text)) else { continue };
+                kept = recovery.report().row_groups.len();
+                let groups = if kept == 0 { Vec::new() } else { rewritten(&recovery) };
+                assert_eq!(groups, all[..groups.len()], "cut at {len}: {}", recovery.report());
+            }
+            assert!(kept >= least, "{rows:?}: {kept}");
+        }
+    }
+}
