@@ -124,23 +124,27 @@ fn count_values(page: &Page, opened: &mut Opened) -> Result<usize> {
     Ok(values)
 }
 
-/// Whether PLAIN values of a type fill a page to its last byte; true for other encodings.
+/// Whether PLAIN values of a type fill a page to its last byte, but for `padding` zeros; true for other encodings.
 pub(super) fn is_filled(
     window: &mut Window,
     page: &Page,
     codec: Codec,
     leaf: &Leaf,
+    padding: usize,
     decompressor: &mut Decompressor,
 ) -> Result<bool> {
     if page.encoding() != Encoding::PLAIN && !page.is_dictionary() {
         return Ok(true);
     }
     let mut opened = open(window, page, codec, (leaf.max_rep(), leaf.max_def()), decompressor)?;
-    if let Some(dictionary) = page.header.dictionary_page_header.as_ref().filter(|_| page.is_dictionary()) {
-        return Ok(fills(opened.values.as_slice(), dictionary.num_values.max(0) as usize, leaf.physical()));
-    }
-    let values = count_values(page, &mut opened)?;
-    Ok(fills(opened.values.as_slice(), values, leaf.physical()))
+    let n = match page.header.dictionary_page_header.as_ref().filter(|_| page.is_dictionary()) {
+        Some(dictionary) => dictionary.num_values.max(0) as usize,
+        None => count_values(page, &mut opened)?,
+    };
+    let bytes = opened.values.as_slice();
+    let (values, zeros) = bytes.split_at(bytes.len().saturating_sub(padding));
+    let is_padded = padding > 0 && zeros.iter().all(|&byte| byte == 0);
+    Ok(fills(bytes, n, leaf.physical()) || is_padded && fills(values, n, leaf.physical()))
 }
 
 /// Whether `n` PLAIN values take just these bytes.

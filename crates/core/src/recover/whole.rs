@@ -65,6 +65,8 @@ pub(super) fn describe(
         return Err(Error::corrupt("a page's checksum is wrong"));
     }
     let trust = Trust::of_writer(created_by);
+    // QUIRK: fastparquet writes eight zeros behind the values of each page.
+    let padding = if created_by.is_some_and(|writer| writer.starts_with("fastparquet")) { 8 } else { 0 };
     let mut decompressor = Decompressor::new();
     // The page that shrank most tells most about the codec.
     let ratio = |page: &&Page| {
@@ -80,7 +82,8 @@ pub(super) fn describe(
         // Decoders take what they need: bytes of another type may be left over.
         let mut is_filled = true;
         for page in pages {
-            is_filled &= open::is_filled(window, page, codec, leaf, &mut decompressor).unwrap_or(false);
+            is_filled &=
+                open::is_filled(window, page, codec, leaf, padding, &mut decompressor).unwrap_or(false);
         }
         if !is_filled {
             why = Error::corrupt("values do not fill their page as those of the column would");
