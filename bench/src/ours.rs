@@ -18,18 +18,9 @@ pub(crate) fn open<T: ChunkReader>(
         Some(schema) => ArrowReaderOptions::new().with_schema(SchemaRef::clone(schema)),
         None => ArrowReaderOptions::new(),
     };
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?;
-    let reader = on_threads(builder.with_batch_size(batch_size), threads)?.build()?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?
+        .with_batch_size(batch_size)
+        .with_threads(threads)
+        .build()?;
     Ok(reader.map(|batch| Ok(batch?)))
-}
-
-/// The same builder, for a reader that has so many threads.
-fn on_threads<T>(
-    builder: ParquetRecordBatchReaderBuilder<T>,
-    threads: usize,
-) -> Result<ParquetRecordBatchReaderBuilder<T>> {
-    match threads {
-        1 => Ok(builder),
-        more => Err(format!("the reader has no {more} threads").into()),
-    }
 }

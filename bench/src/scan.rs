@@ -140,6 +140,13 @@ mod tests {
             assert!(row.ours.is_some() && row.peer.is_some() && row.over().is_some(), "{}", row.name);
         }
 
+        // On two threads, beside one.
+        (options.threads, options.common.filter) = (2, "hits".to_owned());
+        let rows = run(&options).unwrap();
+        assert_eq!(rows[0].name, "hits_2t");
+        assert!(rows[0].ratio().is_some() && rows[0].speedup().is_some());
+        (options.threads, options.common.filter) = (1, String::new());
+
         // The same by its path; and what is no Parquet file is said, and is not ours being faster.
         let broken = dir.path().join("broken.parquet");
         fs::write(&broken, b"PAR1 but not for long PAR1").unwrap();

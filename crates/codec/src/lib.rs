@@ -114,6 +114,11 @@ impl Codec {
         }
     }
 
+    /// Whether [`Decompressor::decompress_part`] stops early.
+    pub fn can_stop(self) -> bool {
+        (cfg!(feature = "snappy") && self == Codec::Snappy) || (cfg!(feature = "zstd") && self == Codec::Zstd)
+    }
+
     /// The levels that [`Compressor::new`] takes, from fast to small; `None` if the codec has none.
     pub fn levels(self) -> Option<RangeInclusive<i32>> {
         match self {
@@ -242,6 +247,32 @@ impl Decompressor {
             return Ok(());
         }
         let done = self.run(codec, input, size, output);
+        if done.is_err() {
+            output.clear();
+        }
+        done
+    }
+
+    /// Replaces what is in `output` by the first `part` of the `size` bytes that `input` decompresses to, or, of a codec
+    /// that cannot stop early, by all of them: see [`Codec::can_stop`].
+    ///
+    /// What follows the part is not looked at: it may be damaged, or have another size. Otherwise as
+    /// [`decompress`](Self::decompress).
+    pub fn decompress_part(
+        &mut self,
+        codec: Codec,
+        input: &[u8],
+        size: usize,
+        part: usize,
+        output: &mut Vec<u8>,
+    ) -> Result<()> {
+        let done = match codec {
+            #[cfg(feature = "snappy")]
+            Codec::Snappy if part < size => snappy::decompress_part(input, size, part, output),
+            #[cfg(feature = "zstd")]
+            Codec::Zstd if part < size => self.zstd.decompress_part(input, size, part, output),
+            _ => return self.decompress(codec, input, size, output),
+        };
         if done.is_err() {
             output.clear();
         }

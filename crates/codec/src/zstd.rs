@@ -26,7 +26,34 @@ impl Decompressor {
             .map_err(|cause| Codec::Zstd.refused(cause))?;
         Codec::Zstd.check_produced(produced, size)
     }
+
+    /// The first `part` of `size` bytes; all of them if the frame asks for more memory than a page of that size would.
+    pub(crate) fn decompress_part(
+        &mut self,
+        input: &[u8],
+        size: usize,
+        part: usize,
+        output: &mut Vec<u8>,
+    ) -> Result<()> {
+        output.clear();
+        Codec::Zstd.reserve(input.len(), EXPANSION, part, output)?;
+        let mut read = || -> io::Result<u64> {
+            let mut stream = zstd::stream::read::Decoder::with_buffer(input)?;
+            stream.window_log_max(size.max(LEAST_WINDOW).next_power_of_two().ilog2())?;
+            io::copy(&mut io::Read::take(stream, part as u64), output)
+        };
+        match read() {
+            Ok(produced) if produced == part as u64 => Ok(()),
+            _ => {
+                output.clear();
+                self.decompress(input, size, output)
+            }
+        }
+    }
 }
+
+/// The smallest window that a frame can ask for.
+const LEAST_WINDOW: usize = 1 << 10;
 
 /// Keeps the context and its tables.
 pub(crate) struct Compressor(bulk::Compressor<'static>);

@@ -76,12 +76,35 @@ proptest! {
     }
 
     #[test]
+    fn a_part_is_how_the_whole_begins(content in content(), part in 0.0..1.0) {
+        let mut decompressor = Decompressor::new();
+        let part = (content.len() as f64 * part) as usize;
+        let mut output = vec![1, 2, 3];
+        for (codec, page) in pages(&content) {
+            decompressor.decompress_part(codec, &page, content.len(), part, &mut output).unwrap();
+            let wanted = if codec.can_stop() { part } else { content.len() };
+            prop_assert_eq!(&output, &content[..wanted], "{}", codec);
+            prop_assert!(output.capacity() >= output.len() + SLACK, "{}", codec);
+            // What follows the part may be missing.
+            for cut in [page.len() / 3, page.len() / 2] {
+                if decompressor.decompress_part(codec, &page[..cut], content.len(), part, &mut output).is_ok() {
+                    prop_assert_eq!(&output, &content[..wanted], "{} cut", codec);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn drawn_bytes_are_errors_or_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..200), size in 0..5000usize) {
         let mut decompressor = Decompressor::new();
         let mut output = Vec::new();
         for codec in Codec::ALL {
             match decompressor.decompress(codec, &bytes, size, &mut output) {
                 Ok(()) => prop_assert_eq!(output.len(), size),
+                Err(_) => prop_assert!(output.is_empty()),
+            }
+            match decompressor.decompress_part(codec, &bytes, size, size / 3, &mut output) {
+                Ok(()) => prop_assert!(output.len() == size / 3 || output.len() == size),
                 Err(_) => prop_assert!(output.is_empty()),
             }
         }

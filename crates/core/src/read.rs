@@ -11,6 +11,7 @@
 mod batch;
 mod chunk;
 mod column;
+mod dictionary;
 mod kept;
 mod mapped;
 mod open_page;

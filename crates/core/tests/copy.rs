@@ -86,7 +86,8 @@ fn page_facts(bytes: &Bytes) -> PageFacts {
         while let Some(start) = pages.next_start().unwrap() {
             facts.checksums.push(pages.checksum(&start).unwrap());
             if start.is_dictionary() {
-                let dictionary = pages.dictionary(&start).unwrap();
+                let page = pages.dictionary_page(&start).unwrap();
+                let dictionary = pages.dictionary(&page, usize::MAX).unwrap();
                 facts.bodies.push(format!("{:?}", dictionary.values()).into_bytes());
             } else if start.is_data() {
                 let page = pages.data(&start, leaf.max_rep(), leaf.max_def()).unwrap();

@@ -186,6 +186,34 @@ impl Indices {
     }
 }
 
+impl Indices {
+    /// How many entries of a dictionary are asked for by the next `n` indices, or as many as there are: one more than the
+    /// largest.
+    pub fn entries_needed(mut self, n: usize) -> Result<usize> {
+        let hybrid = &mut self.0;
+        let width = hybrid.width();
+        let (mut needed, mut left, mut scratch) = (0, n, Vec::new());
+        while left > 0 && !hybrid.is_spent() {
+            match hybrid.next(left)? {
+                Piece::Repeated { value, n } => {
+                    left -= n;
+                    needed = needed.max(value as usize + 1);
+                }
+                Piece::Packed { bytes, first, n } => {
+                    left -= n;
+                    for from in (first..first + n).step_by(INDEX_BLOCK) {
+                        scratch.clear();
+                        let take = (first + n - from).min(INDEX_BLOCK);
+                        kernels::unpack_u32(bytes, width, from, take, &mut scratch);
+                        needed = needed.max(kernels::max_u32(&scratch) as usize + 1);
+                    }
+                }
+            }
+        }
+        Ok(needed)
+    }
+}
+
 impl Decode for Indices {
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
         self.0.decode(n, out.as_w32()?)
@@ -243,6 +271,36 @@ impl Decode for Decoder {
             }
         }
         Ok(())
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        self.indices.skip(n)
+    }
+
+    fn is_spent(&self) -> bool {
+        self.indices.is_spent()
+    }
+}
+
+/// Looks values up for a decoder that gives indices, which may have given some already.
+pub struct LookUp {
+    indices: Box<dyn Decode>,
+    dictionary: Arc<Dictionary>,
+    scratch: Values,
+}
+
+impl LookUp {
+    /// The values of `dictionary` at the indices that `indices` goes on with.
+    pub fn new(indices: Box<dyn Decode>, dictionary: Arc<Dictionary>) -> Self {
+        LookUp { indices, dictionary, scratch: Shape::W32.empty() }
+    }
+}
+
+impl Decode for LookUp {
+    fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
+        self.scratch.clear();
+        self.indices.decode(n, &mut self.scratch)?;
+        look_up(&self.dictionary.values, self.scratch.as_w32()?, out)
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
@@ -344,6 +402,20 @@ mod tests {
         assert_eq!(decode(&packed, &dictionary, 3).unwrap(), Values::W64(vec![7, 8, 9]));
         assert!(decode(&packed, &dictionary, 4).is_err());
         assert!(decode(&[33, 0x04, 0x03], &dictionary, 1).is_err());
+    }
+
+    #[test]
+    fn the_largest_index_says_how_many_entries_are_needed() {
+        let values: Vec<u32> = (0..3000).map(|i| if i < 1500 { i % 700 } else { 900 + i % 2 }).collect();
+        let mut page = Vec::new();
+        encode_indices(&values, 10, &mut page);
+        let needed = |n| Indices::new(&PageBytes::copy_of(&page)).unwrap().entries_needed(n).unwrap();
+        assert_eq!(needed(1), 1);
+        assert_eq!(needed(1500), 700);
+        assert_eq!(needed(3000), 902);
+        // A page of V1 does not say how many of its entries are null.
+        assert_eq!(needed(4000), 902);
+        assert_eq!(Indices::new(&PageBytes::copy_of(&[])).unwrap().entries_needed(3).unwrap(), 0);
     }
 
     #[test]

@@ -40,6 +40,25 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
     encode_all(Encoder::new(values.shape()), values)
 }
 
+/// How many values stand whole in the first bytes of a page.
+pub fn count_whole(bytes: &[u8], physical: Physical) -> usize {
+    match physical.shape() {
+        Shape::Bit => bytes.len() * 8,
+        Shape::W32 => bytes.len() / 4,
+        Shape::W64 => bytes.len() / 8,
+        Shape::Fixed(width) => bytes.len().checked_div(width).unwrap_or(usize::MAX),
+        Shape::Bytes => {
+            let (mut n, mut left) = (0, bytes);
+            while let Some((len, rest)) = left.split_first_chunk()
+                && let Some(rest) = rest.get(u32::from_le_bytes(*len) as usize..)
+            {
+                (n, left) = (n + 1, rest);
+            }
+            n
+        }
+    }
+}
+
 /// Reads values where they stand.
 #[derive(Debug)]
 pub struct Decoder {
@@ -229,6 +248,22 @@ mod tests {
             Values::Bit([true, false, true, true, false, false, false, false, true].into_iter().collect());
         assert_eq!(encode(&bits).unwrap(), [0b0000_1101, 0b0000_0001]);
         assert_eq!(decode(&[0b0000_1101, 0b0000_0001], Physical::Boolean, 9).unwrap(), bits);
+    }
+
+    #[test]
+    fn of_a_part_of_a_page_whole_values_are_counted() {
+        let strings = [
+            5, 0, 0, 0, // length
+            b'h', b'e', b'l', b'l', b'o', // bytes
+            0, 0, 0, 0, // length of the empty string
+            1, 0, 0, 0,    // length
+            b'a', // bytes
+        ];
+        let counts: Vec<usize> =
+            (0..=strings.len()).map(|end| count_whole(&strings[..end], Physical::ByteArray)).collect();
+        assert_eq!(counts, [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3]);
+        assert_eq!(count_whole(&strings, Physical::Int64), 2);
+        assert_eq!(count_whole(&strings, Physical::FixedLenByteArray(5)), 3);
     }
 
     #[test]

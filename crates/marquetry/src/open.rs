@@ -53,6 +53,7 @@ pub struct OpenFile {
     limit: Option<usize>,
     offset: usize,
     predicate: Option<Predicate>,
+    threads: usize,
 }
 
 impl OpenFile {
@@ -73,6 +74,7 @@ impl OpenFile {
             limit: None,
             offset: 0,
             predicate: None,
+            threads: 1,
         })
     }
 
@@ -163,6 +165,14 @@ impl OpenFile {
         self
     }
 
+    /// How many threads decode columns, the caller's included; 0 for one for each processor. Default 1. See
+    /// [`with_threads`](ParquetRecordBatchReaderBuilder::with_threads).
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
     /// The layout of text and other byte strings. Default [`Text::Utf8View`].
     #[must_use]
     pub fn text(mut self, text: Text) -> Self {
@@ -216,7 +226,7 @@ impl OpenFile {
         if let Some(rows) = self.limit {
             builder = builder.with_limit(rows);
         }
-        builder.with_offset(self.offset).build()
+        builder.with_offset(self.offset).with_threads(self.threads).build()
     }
 }
 

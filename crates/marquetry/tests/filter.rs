@@ -240,6 +240,31 @@ fn cases(quick: u32) -> ProptestConfig {
     ProptestConfig::with_cases(quick * times)
 }
 
+/// The dictionary is read further with the third page, when some of this was passed over and the batch has keys already.
+#[test]
+fn a_page_begun_as_keys_goes_on_as_values() {
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..200));
+    let table = RecordBatch::try_from_iter([("id", ids)]).unwrap();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(true)
+        .set_data_page_row_count_limit(40)
+        .set_write_batch_size(20);
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, table.schema(), Some(properties.build())).unwrap();
+    writer.write(&table).unwrap();
+    writer.close().unwrap();
+    let rows = [3, 75, 90, 92, 136, 199];
+    let mut wanted = vec![RowSelector::skip(1); 200];
+    rows.iter().for_each(|&row| wanted[row as usize] = RowSelector::select(1));
+    let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file)).unwrap();
+    let builder = builder.with_row_selection(wanted.into_iter().collect::<RowSelection>());
+    let mut reader = builder.with_predicate(col("id").ge(0)).build().unwrap();
+    let batch = reader.next_batch().unwrap().unwrap();
+    assert_eq!(batch.column(0).as_primitive::<Int64Type>().values(), &rows[..]);
+    assert!(reader.next_batch().is_none());
+}
+
 proptest! {
     #![proptest_config(cases(300))]
 

@@ -24,6 +24,7 @@ struct Choice {
     offset: usize,
     limit: Option<usize>,
     leaves: Option<Vec<usize>>,
+    threads: usize,
 }
 
 fn choice(rows: usize, row_groups: usize, leaves: usize) -> impl Strategy<Value = Choice> {
@@ -39,13 +40,15 @@ fn choice(rows: usize, row_groups: usize, leaves: usize) -> impl Strategy<Value 
         prop_oneof![2 => Just(0), 5 => 0..=rows, 1 => Just(rows + 7)],
         proptest::option::of(prop_oneof![0..=rows + 1, 0..=10usize]),
         proptest::option::of(some_leaves),
+        1..4usize,
     )
-        .prop_map(|(batch_size, row_groups, offset, limit, leaves)| Choice {
+        .prop_map(|(batch_size, row_groups, offset, limit, leaves, threads)| Choice {
             batch_size,
             row_groups,
             offset,
             limit,
             leaves,
+            threads,
         })
 }
 
@@ -53,6 +56,7 @@ fn choice(rows: usize, row_groups: usize, leaves: usize) -> impl Strategy<Value 
 fn read(file: &Bytes, choice: &Choice) -> Result<(DataType, Vec<RecordBatch>), Error> {
     let mut builder =
         ParquetRecordBatchReaderBuilder::try_new(file.clone())?.with_batch_size(choice.batch_size);
+    builder = builder.with_threads(choice.threads);
     if let Some(row_groups) = &choice.row_groups {
         builder = builder.with_row_groups(row_groups.clone());
     }
@@ -77,6 +81,7 @@ fn row_group(file: &Bytes, row_group: usize) -> ArrayRef {
         offset: 0,
         limit: None,
         leaves: None,
+        threads: 1,
     };
     let (_, mut batches) = read(file, &all).unwrap();
     assert!(batches.len() <= 1);

@@ -63,6 +63,7 @@ pub struct ParquetRecordBatchReaderBuilder<T> {
     selection: Option<RowSelection>,
     predicate: Option<Predicate>,
     filter: Option<RowFilter>,
+    threads: usize,
     opened: PhantomData<fn() -> T>,
 }
 
@@ -102,6 +103,7 @@ impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
             selection: None,
             predicate: None,
             filter: None,
+            threads: 1,
             opened: PhantomData,
         }
     }
@@ -212,6 +214,28 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self
     }
 
+    /// How many threads decode columns, the caller's included; 0 for one for each processor. Default 1: none are started.
+    /// Batches are the same whatever the number. Columns are read ahead of the batch that is wanted, up to 64 MiB of them.
+    ///
+    /// One thread is what there is if rows are filtered or selected, if damage is no error, if there is one column, and for
+    /// sources whose requests are dear.
+    ///
+    /// ```
+    /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    /// # fn read(file: std::fs::File) -> marquetry_base::Result<()> {
+    /// let reader = ParquetRecordBatchReaderBuilder::try_new(file)?.with_threads(4).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        self
+    }
+
     /// The reader. Fails if a row group does not exist, if the batch size is 0, if the predicate does not fit the schema,
     /// if the file cannot be read as the wanted schema, and if rows are to be chosen from a damaged file: which they are
     /// could not be told any more.
@@ -258,7 +282,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         if is_whole && options.virtual_columns.is_empty() {
             let (projection, offset, batch_size) = (self.projection, self.offset, self.batch_size);
             let limit = self.limit.unwrap_or(usize::MAX);
-            let plan = Plan { row_groups, batch_size, projection, limit, offset };
+            let plan = Plan { row_groups, batch_size, projection, limit, offset, threads: self.threads };
             let (source, metadata, fields) = (self.source, self.metadata.metadata, &self.metadata.fields);
             return ParquetRecordBatchReader::new(source, metadata, fields, &schema, &options, plan);
         }

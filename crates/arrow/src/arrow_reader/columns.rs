@@ -19,6 +19,8 @@ pub(super) struct Column {
     pub(super) target: Target,
     /// Whether batches have it.
     pub(super) is_projected: bool,
+    /// No more of the row group's rows can be wanted, if not all.
+    pub(super) most_rows: Option<usize>,
     /// The row group that the reader is in, and how many of its rows were passed.
     at: Option<(usize, u64)>,
     /// The values of the block's kept rows, once a stage asked for them.
@@ -102,7 +104,7 @@ fn end_of(keep: &Bits, n: usize) -> usize {
 impl Column {
     pub(super) fn new(reader: ColumnReader, target: Target) -> Self {
         let out = reader.empty_batch();
-        Column { reader, target, is_projected: false, at: None, cached: None, out }
+        Column { reader, target, is_projected: false, most_rows: None, at: None, cached: None, out }
     }
 
     /// Appends the kept of `rows` to `out`.
@@ -110,7 +112,7 @@ impl Column {
         let passed = match self.at {
             Some((row_group, passed)) if row_group == rows.row_group => passed,
             _ => {
-                self.reader.begin(rows.row_group);
+                self.reader.begin(rows.row_group, self.most_rows);
                 0
             }
         };

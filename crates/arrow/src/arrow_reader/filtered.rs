@@ -266,6 +266,9 @@ impl Filtered {
         }
         let asks = self.stages.iter().any(|stage| asks_typed || !stage.is_typed());
         let has_rows = selection.selected() > 0;
+        let most_rows = Some(selection.selected()).filter(|selected| *selected <= rows / 2);
+        let most_rows = most_rows.and_then(|selected| usize::try_from(selected).ok());
+        self.columns.iter_mut().flatten().for_each(|column| column.most_rows = most_rows);
         self.group =
             has_rows.then(|| Group { index, selection, cursor: Cursor::default(), asks_typed, asks });
         match ahead.filter(|_| has_rows) {

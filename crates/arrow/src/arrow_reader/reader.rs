@@ -5,18 +5,18 @@ use super::far::{Course, Far};
 use super::filtered::Filtered;
 use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
+use super::parallel::{Batches, Parallel};
+use super::root::{Room, Root};
 use super::runs;
 use super::salvage::{Chosen, Salvage};
-use crate::assemble::{Leaves, assemble};
 use crate::evolution::Remake;
-use crate::leaf::DictionaryCache;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Error, Held, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::{Field, FieldKind};
 use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target, is_damage};
+use marquetry_core::read::{ColumnReader, Layout, Target, is_damage};
 use marquetry_core::schema::Leaf;
 use marquetry_core::source::Source;
 use marquetry_encoding::Physical;
@@ -30,11 +30,11 @@ use std::sync::Arc;
 /// [`loss_report`](Self::loss_report) has what is missing.
 pub struct ParquetRecordBatchReader {
     schema: SchemaRef,
-    metadata: Arc<ParquetMetaData>,
+    /// Until several threads read them.
     roots: Vec<Root>,
-    /// What was read of each column of the file for the current batch, and the dictionaries of those that have any.
-    batches: Vec<Option<LeafBatch>>,
-    dictionaries: Vec<DictionaryCache>,
+    room: Room,
+    threads: usize,
+    parallel: Option<Parallel>,
     /// Rows still to be read.
     left: usize,
     batch_size: usize,
@@ -57,6 +57,7 @@ pub(super) struct Plan {
     pub(super) projection: ProjectionMask,
     pub(super) limit: usize,
     pub(super) offset: usize,
+    pub(super) threads: usize,
 }
 
 /// What is read of a field of the root, and what it becomes.
@@ -85,13 +86,6 @@ pub(super) fn projected(
         let arrow = crate::schema::project(whole, &field, arrow);
         Some(Projected { field, arrow })
     })
-}
-
-/// A field of the root: its columns, and how they become one array.
-pub(super) struct Root {
-    pub(super) field: Field,
-    arrow: FieldRef,
-    pub(super) columns: Vec<(usize, ColumnReader, Target)>,
 }
 
 impl ParquetRecordBatchReader {
@@ -148,9 +142,9 @@ impl ParquetRecordBatchReader {
         });
         Ok(ParquetRecordBatchReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, schema.metadata().clone())),
-            batches: metadata.schema().columns().iter().map(|_| None).collect(),
-            dictionaries: metadata.schema().columns().iter().map(|_| DictionaryCache::default()).collect(),
-            metadata,
+            threads: if course.is_none() && salvage.is_none() { plan.threads } else { 1 },
+            parallel: None,
+            room: Room::new(metadata),
             roots,
             left: end - offset,
             batch_size: plan.batch_size,
@@ -166,10 +160,10 @@ impl ParquetRecordBatchReader {
     pub(super) fn of_filtered(metadata: Arc<ParquetMetaData>, filtered: Filtered) -> Self {
         ParquetRecordBatchReader {
             schema: filtered.schema().clone(),
-            metadata,
             roots: Vec::new(),
-            batches: Vec::new(),
-            dictionaries: Vec::new(),
+            room: Room::none(metadata),
+            threads: 1,
+            parallel: None,
             left: usize::MAX,
             batch_size: 0,
             offset: 0,
@@ -226,22 +220,24 @@ impl ParquetRecordBatchReader {
     }
 
     fn read(&mut self, rows: usize) -> Result<RecordBatch> {
+        // Until the batch is handed over.
+        let held = &mut Held::default();
+        if self.threads > 1 && self.roots.len() > 1 {
+            let batches = Batches { skip: self.offset, rows: self.left, size: self.batch_size };
+            let roots = std::mem::take(&mut self.roots);
+            self.parallel = Some(Parallel::new(roots, &self.room.metadata, batches, self.threads));
+        }
+        if let Some(parallel) = &mut self.parallel {
+            let arrays = parallel.next(held)?;
+            return self.batch(arrays, rows);
+        }
         let offset = std::mem::take(&mut self.offset);
         if let Some(course) = &mut self.course {
             course.before(offset, rows)?;
         }
-        // Until the batch is handed over.
-        let held = &mut Held::default();
         let mut arrays = Vec::with_capacity(self.roots.len());
         for root in &mut self.roots {
-            for (leaf, column, _) in &mut root.columns {
-                column.skip(offset)?;
-                self.batches[*leaf] = Some(column.read(rows)?);
-            }
-            let schema = self.metadata.schema();
-            let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
-            let mut leaves = Leaves { schema, batches, dictionaries, held };
-            arrays.push(assemble(&root.field, &root.arrow, &mut leaves)?);
+            arrays.push(root.read(offset, rows, &mut self.room, held)?);
         }
         self.batch(arrays, rows)
     }
@@ -301,13 +297,10 @@ impl ParquetRecordBatchReader {
             let failed = |leaf: Option<usize>| move |error: Error| Failed { root: i, leaf, error };
             for (leaf, column, _) in &mut root.columns {
                 let batch = salvage.read(i, *leaf, column, chosen).map_err(failed(Some(*leaf)))?;
-                self.batches[*leaf] = Some(batch);
+                self.room.batches[*leaf] = Some(batch);
             }
-            let schema = self.metadata.schema();
-            let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
-            let array =
-                assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries, held })
-                    .and_then(|array| salvage.with_nulls(i, array, chosen));
+            let array = self.room.assemble(root, held);
+            let array = array.and_then(|array| salvage.with_nulls(i, array, chosen));
             arrays.push(array.map_err(failed(None))?);
         }
         Ok(arrays)

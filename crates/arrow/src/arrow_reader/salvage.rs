@@ -7,7 +7,7 @@
 //! ```
 
 use super::loss::{Loss, LossReport, OnCorrupt};
-use super::reader::Root;
+use super::root::Root;
 use super::runs;
 use crate::refused;
 use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};

@@ -71,6 +71,7 @@ fn entries(
     let Some(first) = pages.next_start()?.filter(PageStart::is_dictionary) else {
         return Ok(None);
     };
-    let dictionary = pages.dictionary(&first)?;
+    let page = pages.dictionary_page(&first)?;
+    let dictionary = pages.dictionary(&page, usize::MAX)?;
     Ok(Some(value::all(dictionary.values(), leaf).collect()))
 }

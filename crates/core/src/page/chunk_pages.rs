@@ -8,7 +8,6 @@ use bytes::Bytes;
 use marquetry_base::{Error, Held, Kind, Limits, PageBytes, Result, SLACK};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::Physical;
-use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::levels::Levels;
 use marquetry_format::{DataPageHeader, DataPageHeaderV2, Encoding, PageHeader, PageType, Reader};
 use std::ops::Range;
@@ -28,9 +27,9 @@ pub struct PageOptions {
 /// Walks over the pages of a column chunk. Reads ahead in windows, so that memory does not grow with the chunk.
 pub struct ChunkPages {
     source: Arc<dyn Source>,
-    options: PageOptions,
-    codec: Codec,
-    physical: Physical,
+    pub(super) options: PageOptions,
+    pub(super) codec: Codec,
+    pub(super) physical: Physical,
     /// Whether V2 pages that are marked as plain are.
     believes_plain: bool,
     /// Where the footer says that the chunk ends: a hint for reading ahead, see [`ColumnChunk::byte_range`].
@@ -44,12 +43,12 @@ pub struct ChunkPages {
     ahead: u64,
     window_held: Held,
     /// What the dictionary takes.
-    dictionary_held: Held,
+    pub(super) dictionary_held: Held,
     /// How many values, nulls included, the chunk should have, and how many the pages passed so far had.
     num_values: u64,
     values_seen: u64,
     index: usize,
-    memory: PageMemory,
+    pub(super) memory: PageMemory,
 }
 
 /// What is used again from page to page, and can be from chunk to chunk: codec contexts, and memory for a page.
@@ -57,9 +56,9 @@ pub struct ChunkPages {
 pub struct PageMemory {
     decompressor: Decompressor,
     /// For the next decompressed page.
-    spare: Vec<u8>,
+    pub(super) spare: Vec<u8>,
     /// What the decompressed page takes, or `spare` after it.
-    page: Held,
+    pub(super) page: Held,
     /// What pages and windows take that values still refer to.
     lasting: Held,
 }
@@ -249,11 +248,6 @@ impl ChunkPages {
         Ok(check(&start.header, stored.as_slice(), self.options.trust))
     }
 
-    /// Reads a dictionary page.
-    pub fn dictionary(&mut self, start: &PageStart) -> Result<Dictionary> {
-        self.read_dictionary(start).map_err(|error| start.place(error))
-    }
-
     /// Reads a data page of a column whose largest levels are given.
     pub fn data(&mut self, start: &PageStart, max_rep: u8, max_def: u8) -> Result<DataPage> {
         let page = match (&start.header.data_page_header, &start.header.data_page_header_v2) {
@@ -289,24 +283,6 @@ impl ChunkPages {
         self.memory
     }
 
-    fn read_dictionary(&mut self, start: &PageStart) -> Result<Dictionary> {
-        let Some(header) = &start.header.dictionary_page_header else {
-            return Err(Error::corrupt("a dictionary page without its header"));
-        };
-        let encoding = header.encoding.0;
-        if encoding != PLAIN && encoding != PLAIN_DICTIONARY {
-            return Err(Error::unsupported(format!("a dictionary in encoding {}", header.encoding)));
-        }
-        let stored = self.verified(start)?;
-        let bytes = self.decompressed(stored, start.uncompressed_len(), self.codec)?;
-        let num_values = size(header.num_values, "DictionaryPageHeader.num_values")?;
-        // A string takes 4 bytes of the page at least, and then a view of 16.
-        let factor = if self.physical == Physical::ByteArray { 5 } else { 1 };
-        self.dictionary_held.join(std::mem::take(&mut self.memory.page));
-        self.dictionary_held.join(self.options.limits.memory.hold(bytes.len().saturating_mul(factor))?);
-        Dictionary::read(bytes, self.physical, num_values)
-    }
-
     fn data_v1(
         &mut self,
         start: &PageStart,
@@ -316,7 +292,7 @@ impl ChunkPages {
     ) -> Result<DataPage> {
         let num_values = start.num_values()?;
         let stored = self.verified(start)?;
-        let bytes = self.decompressed(stored, start.uncompressed_len(), self.codec)?;
+        let bytes = self.decompressed(stored, start.uncompressed_len(), self.codec, None)?;
         let (rep, rep_len) = Levels::v1(header.repetition_level_encoding.0, &bytes, max_rep, num_values)
             .map_err(|error| in_levels("repetition", error))?;
         let rest = bytes.slice(rep_len..bytes.len());
@@ -350,7 +326,8 @@ impl ChunkPages {
         let is_compressed = header.is_compressed || !self.believes_plain;
         let codec = if is_compressed { self.codec } else { Codec::Uncompressed };
         // QUIRK: a page of nulls only may have no value bytes at all, not even what a codec makes of nothing.
-        let values = if stored_values == 0 { values } else { self.decompressed(values, values_len, codec)? };
+        let values =
+            if stored_values == 0 { values } else { self.decompressed(values, values_len, codec, None)? };
         let max_values = num_values.saturating_sub(nulls);
         // QUIRK: `num_nulls` counts absent lists or not, by writer; it only bounds where it is plausible.
         let max_values = if max_rep > 0 { num_values } else { max_values };
@@ -358,7 +335,7 @@ impl ChunkPages {
     }
 
     /// A page's bytes as stored, held against its checksum.
-    fn verified(&mut self, start: &PageStart) -> Result<PageBytes> {
+    pub(super) fn verified(&mut self, start: &PageStart) -> Result<PageBytes> {
         let stored = self.stored(start)?;
         if self.options.verify_checksums
             && let Checksum::Bad { stored, computed } =
@@ -381,7 +358,14 @@ impl ChunkPages {
         Ok(PageBytes::within(&bytes, 0..len))
     }
 
-    fn decompressed(&mut self, stored: PageBytes, len: usize, codec: Codec) -> Result<PageBytes> {
+    /// The `len` bytes that stored ones decompress to; with a `part` the first bytes of them, that many at least.
+    pub(super) fn decompressed(
+        &mut self,
+        stored: PageBytes,
+        len: usize,
+        codec: Codec,
+        part: Option<usize>,
+    ) -> Result<PageBytes> {
         if codec == Codec::Uncompressed {
             if stored.len() != len {
                 let message =
@@ -390,10 +374,15 @@ impl ChunkPages {
             }
             return Ok(stored);
         }
-        let more = (len + SLACK).saturating_sub(self.memory.page.bytes());
+        let may_take = part.filter(|_| codec.can_stop()).unwrap_or(len) + SLACK;
+        let more = may_take.saturating_sub(self.memory.page.bytes());
         self.memory.page.join(self.options.limits.memory.hold(more)?);
         let mut out = std::mem::take(&mut self.memory.spare);
-        self.memory.decompressor.decompress(codec, stored.as_slice(), len, &mut out)?;
+        let decompressor = &mut self.memory.decompressor;
+        match part {
+            Some(part) => decompressor.decompress_part(codec, stored.as_slice(), len, part, &mut out)?,
+            None => decompressor.decompress(codec, stored.as_slice(), len, &mut out)?,
+        }
         Ok(PageBytes::from(out))
     }
 
@@ -488,7 +477,7 @@ impl PageStart {
         self.header.compressed_page_size as usize
     }
 
-    fn uncompressed_len(&self) -> usize {
+    pub(super) fn uncompressed_len(&self) -> usize {
         self.header.uncompressed_page_size as usize
     }
 }
@@ -498,10 +487,7 @@ const FIRST_HEADER_READ: usize = 256;
 /// How far to read ahead: large enough that reads are few, small enough that a wide file does not fill the memory.
 const READ_AHEAD: u64 = 1 << 20;
 
-const PLAIN: i32 = 0;
-const PLAIN_DICTIONARY: i32 = 2;
-
-fn size(value: i32, name: &str) -> Result<usize> {
+pub(super) fn size(value: i32, name: &str) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::corrupt(format!("{name} is {value}")))
 }
 

@@ -31,7 +31,8 @@ impl Run<'_> {
         let mut pages = ChunkPages::new(Arc::new(part), chunk, options, PageMemory::default())?;
         let start = pages.next_start()?.filter(|start| start.is_dictionary());
         let start = start.ok_or_else(|| Error::corrupt("no dictionary where the footer says"))?;
-        let dictionary = pages.dictionary(&start)?;
+        let page = pages.dictionary_page(&start)?;
+        let dictionary = pages.dictionary(&page, usize::MAX)?;
         let passing = condition.passes(dictionary.values())?;
         let ones = passing.count_ones(0..passing.len());
         let outcomes = Outcomes { pass: ones > 0, fail: ones < passing.len() };

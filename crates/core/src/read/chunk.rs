@@ -1,7 +1,8 @@
 //! One column chunk: its dictionary, and its data pages one after the other.
 
+use super::dictionary::ChunkDictionary;
 use super::mapped::Mapped;
-use super::open_page::{OpenPage, Rest, Scratch, not_utf8};
+use super::open_page::{OpenPage, Rest, Scratch};
 use super::{LeafBatch, Survey};
 use crate::meta::ColumnChunk;
 use crate::nesting::{Field, FieldKind};
@@ -86,9 +87,9 @@ fn position(field: &Field, index: usize, nullable_above: bool) -> Option<(u8, bo
 pub struct ChunkReader {
     pub(super) pages: ChunkPages,
     pub(super) target: Arc<Target>,
-    pub(super) dictionary: Option<Arc<Dictionary>>,
-    /// Byte strings of the dictionary were found to be UTF-8.
-    dictionary_is_text: bool,
+    pub(super) dictionary: Option<ChunkDictionary>,
+    /// No more rows will be asked for, if not all.
+    most_rows: Option<usize>,
     page: Option<OpenPage>,
     /// The open page's memory, to be used again after it.
     memory: Option<PageBytes>,
@@ -122,7 +123,7 @@ impl ChunkReader {
             pages: ChunkPages::new(source, chunk, options, memory)?,
             target,
             dictionary: None,
-            dictionary_is_text: false,
+            most_rows: None,
             page: None,
             memory: None,
             begun: false,
@@ -145,10 +146,17 @@ impl ChunkReader {
         let mut reader = ChunkReader::new(source, chunk, target, options, PageMemory::default())?;
         if let Some(offset) = survey.dictionary {
             let start = reader.pages.start_at(offset, 0)?;
-            reader.read_dictionary(&start)?;
+            reader.find_dictionary(&start)?;
         }
         reader.listed = Some((survey, 0));
         Ok(reader)
+    }
+
+    /// Says that no more than so many rows will be asked for, if not all: of the dictionary no more is read than they may
+    /// need.
+    #[must_use]
+    pub fn with_most_rows(self, most_rows: Option<usize>) -> Self {
+        ChunkReader { most_rows, ..self }
     }
 
     /// What the next chunk can use again.
@@ -161,9 +169,7 @@ impl ChunkReader {
     pub fn read(&mut self, rows: usize, out: &mut LeafBatch) -> Result<usize> {
         let mut done = 0;
         while self.goes_on(rows - done)? {
-            if !self.settle_keys(out)? {
-                continue;
-            }
+            self.settle_keys(out)?;
             let Self { page: Some(page), target, scratch, .. } = self else {
                 break;
             };
@@ -199,9 +205,7 @@ impl ChunkReader {
             if !self.goes_on(rows.end - at)? {
                 return Ok(done);
             }
-            if !self.settle_keys(out)? {
-                continue;
-            }
+            self.settle_keys(out)?;
             let Self { page: Some(page), target, scratch, .. } = self else {
                 return Ok(done);
             };
@@ -215,20 +219,22 @@ impl ChunkReader {
         }
     }
 
-    /// Makes sure that what the open page gives can be appended to `out`, keys or values. If not, the page is another one
-    /// now.
-    fn settle_keys(&mut self, out: &mut LeafBatch) -> Result<bool> {
+    /// Makes sure that what the open page gives can be appended to `out`, keys or values.
+    fn settle_keys(&mut self, out: &mut LeafBatch) -> Result<()> {
         let is_keys = self.page.as_ref().is_some_and(OpenPage::is_keys);
-        match &self.dictionary {
+        match self.entries() {
             Some(dictionary) if is_keys => out.expect_keys_of(dictionary)?,
             _ => out.expect_values(self.target.physical.shape())?,
         }
-        if is_keys && out.dictionary.is_none() {
+        if is_keys
+            && out.dictionary.is_none()
+            && let Some(dictionary) = self.entries().cloned()
+            && let Some(page) = self.page.take()
+        {
             // The batch has values of another dictionary already: keys would not be understood.
-            self.reopen_as_values()?;
-            return Ok(false);
+            self.page = Some(page.with_values_of(dictionary));
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Passes over the next `rows` rows. Returns how many there were: fewer only at the end of the chunk.
@@ -424,28 +430,37 @@ impl ChunkReader {
     /// Opens a data page, reads a dictionary page, passes over any other.
     fn open(&mut self, start: PageStart) -> Result<()> {
         if start.is_dictionary() {
-            return self.read_dictionary(&start);
+            return self.find_dictionary(&start);
         }
         if !start.is_data() || start.num_values()? == 0 {
             // SPEC: index pages are not used, and unknown kinds must be skipped.
             return Ok(());
         }
         self.hold_against_map(&start)?;
-        let is_keys = self.target.layout == Layout::Keys;
-        self.open_data(start, is_keys)
+        self.open_data(start)
     }
 
-    fn open_data(&mut self, start: PageStart, want_keys: bool) -> Result<()> {
-        let target = &self.target;
-        let mut page = self.pages.data(&start, target.max_rep, target.max_def)?;
+    fn open_data(&mut self, start: PageStart) -> Result<()> {
+        let is_dictionary_encoded =
+            start.encoding().is_some_and(|encoding| matches!(encoding.0, PLAIN_DICTIONARY | RLE_DICTIONARY));
+        if is_dictionary_encoded && self.most_rows.is_none() {
+            self.read_entries(usize::MAX)?;
+        }
+        let mut page = self.pages.data(&start, self.target.max_rep, self.target.max_def)?;
         self.mapped.hold_levels(&start, &page)?;
         let bytes = std::mem::replace(&mut page.values, PageBytes::copy_of(&[]));
         self.memory = Some(bytes.clone());
         // QUIRK: a page of nulls only may have no value bytes, in encodings too that make some of no values. PLAIN does not.
         let encoding = if bytes.is_empty() { PLAIN } else { page.encoding };
-        let is_dictionary_encoded = matches!(page.encoding, PLAIN_DICTIONARY | RLE_DICTIONARY);
-        let keys_below = match &self.dictionary {
-            Some(dictionary) if want_keys && is_dictionary_encoded => Some(dictionary.values().len()),
+        if let Some(rows) = self.most_rows.filter(|_| is_dictionary_encoded) {
+            self.read_entries_of(&bytes, page.max_values, rows)?;
+        }
+        let entries = self.entries().cloned();
+        let target = &self.target;
+        let keys_below = match &entries {
+            Some(dictionary) if target.layout == Layout::Keys && is_dictionary_encoded => {
+                Some(dictionary.values().len())
+            }
             _ => None,
         };
         let values: Box<dyn Decode> = match keys_below.is_some() {
@@ -455,13 +470,14 @@ impl ChunkReader {
                     bytes,
                     max_values: page.max_values,
                     physical: target.physical,
-                    dictionary: self.dictionary.clone(),
+                    dictionary: entries.clone(),
                 };
                 registry::decoder(encoding, &encoded).map_err(|error| start.place(error))?
             }
         };
         let mut page = OpenPage::new(start, page, values, keys_below);
-        page.is_validated = is_dictionary_encoded && self.dictionary_is_text;
+        page.is_validated = is_dictionary_encoded
+            && entries.is_some_and(|entries| matches!(entries.values(), Values::Bytes(_)));
         if self.is_after_gap && self.target.max_rep > 0 {
             page.skip_nested(0).map_err(|error| page.start.place(error))?;
         }
@@ -469,29 +485,9 @@ impl ChunkReader {
         Ok(())
     }
 
-    /// Starts the open page, of which nothing was read yet, again: as values instead of keys.
-    fn reopen_as_values(&mut self) -> Result<()> {
-        let Some(page) = self.page.take() else {
-            return Ok(());
-        };
-        self.open_data(page.start, false)
-    }
-
-    pub(super) fn read_dictionary(&mut self, start: &PageStart) -> Result<()> {
-        if self.dictionary.is_some() {
-            return Err(start.place(Error::corrupt("a second dictionary page in a column chunk")));
-        }
-        let dictionary = self.pages.dictionary(start)?;
-        if self.target.is_text
-            && let Values::Bytes(views) = dictionary.values()
-        {
-            if let Some(at) = views.first_not_utf8(0..views.len()) {
-                return Err(start.place(not_utf8(views.get(at))));
-            }
-            self.dictionary_is_text = true;
-        }
-        self.dictionary = Some(Arc::new(dictionary));
-        Ok(())
+    /// The entries of the dictionary, as far as they were read.
+    fn entries(&self) -> Option<&Arc<Dictionary>> {
+        self.dictionary.as_ref()?.entries.as_ref()
     }
 }
 

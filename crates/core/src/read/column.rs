@@ -25,6 +25,8 @@ pub struct ColumnReader {
     survey: Option<Arc<Survey>>,
     /// Whether offset indexes are used to pass over pages.
     uses_page_index: bool,
+    /// No more rows of a row group will be asked for, if not all.
+    most_rows: Option<usize>,
     /// Bytes of the strings of the last batch, end to end: about as many as the next one will have.
     joined_bytes: usize,
 }
@@ -71,6 +73,7 @@ impl ColumnReader {
             memory: PageMemory::default(),
             survey: None,
             uses_page_index: false,
+            most_rows: None,
             joined_bytes: 0,
         }
     }
@@ -164,9 +167,11 @@ impl ColumnReader {
         LeafBatch { held: self.options.limits.memory.nothing(), ..LeafBatch::of(&self.target) }
     }
 
-    /// Goes to the first row of `row_group`, which must exist; that one alone is read from now on.
-    pub fn begin(&mut self, row_group: usize) {
+    /// Goes to the first row of `row_group`, which must exist; that one alone is read from now on, and no more than
+    /// `most_rows` of its rows, if not all.
+    pub fn begin(&mut self, row_group: usize, most_rows: Option<usize>) {
         self.close();
+        self.most_rows = most_rows;
         self.row_groups = VecDeque::from([row_group]);
     }
 
@@ -251,6 +256,7 @@ impl ColumnReader {
                 None => ChunkReader::new(source, column, target, options, memory),
             };
             let reader = reader
+                .map(|reader| reader.with_most_rows(self.most_rows))
                 .map_err(|error| error.in_column(column.leaf().dotted().clone()).in_row_group(row_group))?;
             self.chunk = Some(OpenChunk { reader, row_group, rows, left, has_map: false });
         }

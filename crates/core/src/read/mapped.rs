@@ -71,7 +71,7 @@ impl ChunkReader {
         if self.data_pages == 0 && self.dictionary.is_none() && self.pages.position() < map.bytes(0).start {
             let start = self.pages.start_within(self.pages.position()..map.bytes(0).start, 0)?;
             if start.is_dictionary() {
-                self.read_dictionary(&start)?;
+                self.find_dictionary(&start)?;
             }
         }
         let passed = first - self.row;

@@ -4,9 +4,10 @@ use super::{LeafBatch, Target};
 use crate::order::plain_value;
 use crate::page::{DataPage, PageStart};
 use marquetry_base::{Error, Result};
-use marquetry_encoding::dictionary::check_indices;
+use marquetry_encoding::dictionary::{Dictionary, LookUp, check_indices};
 use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{Bits, Decode, Physical, Values, compact_levels};
+use std::sync::Arc;
 
 /// What is left of a data page.
 pub(super) struct OpenPage {
@@ -85,6 +86,12 @@ impl OpenPage {
             keys_below,
             is_validated: false,
         }
+    }
+
+    /// The page with what is left of it as values of `dictionary`, instead of indices into it.
+    pub(super) fn with_values_of(self, dictionary: Arc<Dictionary>) -> Self {
+        let values = Box::new(LookUp::new(self.values, dictionary));
+        OpenPage { values, keys_below: None, ..self }
     }
 
     /// Whether the page gives indices into the chunk's dictionary.

@@ -227,7 +227,8 @@ impl Walk<'_, '_, '_> {
             self.totals.is_whole = false;
             return;
         }
-        let dictionary = self.pages.dictionary(start);
+        let page = self.pages.dictionary_page(start);
+        let dictionary = page.and_then(|page| self.pages.dictionary(&page, usize::MAX));
         values.set_dictionary(start, dictionary, place, self.findings);
     }
 
