@@ -1,18 +1,24 @@
 //! `Limits::memory` is kept: a reader holds no more, whatever the file is, or fails.
 
 use arrow_array::builder::{Int64Builder, ListBuilder};
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
 use bytes::Bytes;
 use marquetry::arrow::ArrowWriter;
-use marquetry::arrow::arrow_reader::{ArrowReaderOptions, OnCorrupt, ParquetRecordBatchReaderBuilder};
+use marquetry::arrow::ProjectionMask;
+use marquetry::arrow::arrow_reader::{
+    ArrowPredicateFn, ArrowReaderOptions, OnCorrupt, ParquetRecordBatchReaderBuilder, RowFilter,
+};
 use marquetry::basic::{Compression, Encoding, ZstdLevel};
 use marquetry::errors::{Budget, Error, Kind, Limits};
 use marquetry::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use marquetry::predicate::Predicate;
 use peak_alloc::PeakAlloc;
 use std::sync::Arc;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
+
+type Builder = ParquetRecordBatchReaderBuilder<Bytes>;
 
 const MIB: usize = 1 << 20;
 /// What is not counted: footer, codec contexts, the small things.
@@ -32,12 +38,23 @@ struct Outcome {
 }
 
 fn read(file: &Bytes, memory: &Budget, batch_size: usize, on_corrupt: OnCorrupt) -> Outcome {
+    read_rows(file, memory, batch_size, on_corrupt, |builder| builder)
+}
+
+/// [`read`] of some rows.
+fn read_rows(
+    file: &Bytes,
+    memory: &Budget,
+    batch_size: usize,
+    on_corrupt: OnCorrupt,
+    filtered: impl FnOnce(Builder) -> Builder,
+) -> Outcome {
     let limits = Limits { memory: memory.clone(), ..Limits::default() };
     let options = ArrowReaderOptions::new().with_limits(limits).with_on_corrupt(on_corrupt);
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options).unwrap();
-    let mut reader = builder.with_batch_size(batch_size).build().unwrap();
+    let mut reader = filtered(builder.with_batch_size(batch_size)).build().unwrap();
     let mut rows = Ok(0);
     while let Some(batch) = reader.next_batch() {
         match (batch, &mut rows) {
@@ -98,9 +115,55 @@ fn zstd() -> Compression {
     Compression::ZSTD(ZstdLevel::try_new(1).unwrap())
 }
 
+/// Rows that a predicate wants, or a closure that looks at texts.
+fn by_predicate(builder: Builder) -> Builder {
+    builder.with_predicate(Predicate::parse("c0 >= 1000 and c1 like 'text 1%'").unwrap())
+}
+
+fn by_closure(column: &'static str) -> impl Fn(Builder) -> Builder {
+    move |builder: Builder| {
+        let mask = ProjectionMask::columns(builder.parquet_schema(), [column]);
+        let is_wanted = |batch: RecordBatch| {
+            let rows = batch.num_rows();
+            Ok((0..rows).map(|row| Some(row % 3 > 0)).collect::<BooleanArray>())
+        };
+        builder.with_row_filter(RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, is_wanted))]))
+    }
+}
+
+/// Filters hold what they look at, and that counts.
+fn budgets_of_filters() {
+    let file = honest();
+    let ways: [(&str, &dyn Fn(Builder) -> Builder); 2] =
+        [("predicate", &by_predicate), ("closure", &by_closure("c1"))];
+    for (name, way) in ways {
+        let free = read_rows(&file, &Budget::default(), 8192, OnCorrupt::Fail, way);
+        let rows = free.rows.unwrap();
+        assert!((1..200_000).contains(&rows), "{name}: {rows}");
+        for budget in [24 * MIB, 48 * MIB] {
+            let bounded = read_rows(&file, &Budget::of(budget), 8192, OnCorrupt::Fail, way);
+            println!("honest, {name}: {} of {budget}, {} without a bound", bounded.peak, free.peak);
+            assert_eq!(bounded.rows.unwrap(), rows);
+            assert!(bounded.peak <= budget + SLACK);
+        }
+        let starved = read_rows(&file, &Budget::of(MIB / 2), 8192, OnCorrupt::Fail, way);
+        assert_eq!(starved.rows.unwrap_err().kind(), Kind::Limit);
+        assert!(starved.peak <= MIB / 2 + SLACK, "{}", starved.peak);
+    }
+    // The column that is asked is the one that grows.
+    for (column, file) in [("text", one_text()), ("list", one_list())] {
+        let budget = 32 * MIB;
+        let bounded = read_rows(&file, &Budget::of(budget), 300, OnCorrupt::Fail, by_closure(column));
+        println!("{column}, filtered: {} of {budget}; {:?}", bounded.peak, bounded.rows);
+        assert!(bounded.peak <= budget + SLACK, "{column}: {}", bounded.peak);
+        assert_eq!(bounded.rows.unwrap_err().kind(), Kind::Limit);
+    }
+}
+
 /// One test: the allocator counts for all threads.
 #[test]
 fn a_budget_is_kept() {
+    budgets_of_filters();
     let file = honest();
     for mode in [OnCorrupt::Fail, OnCorrupt::SkipPage] {
         let free = read(&file, &Budget::default(), 8192, mode);

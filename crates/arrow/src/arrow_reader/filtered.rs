@@ -12,7 +12,7 @@ use super::ProjectionMask;
 use super::columns::{Column, Rows};
 use super::far::Far;
 use super::options::ArrowReaderOptions;
-use super::reader::{Projected, array_type, page_options, projected, to_decode};
+use super::reader::{Projected, page_options, projected, to_decode};
 use super::stages::{Columns, Stage, filter};
 use super::virtual_columns::{Positions, Virtual};
 use super::{ArrowPredicate, RowSelection};
@@ -127,9 +127,7 @@ impl Filtered {
             let layout = match for_stage {
                 // Keys do for typed predicates, whatever batches get.
                 true => Layout::Keys,
-                false => {
-                    array_type(field, arrow, leaf).map_or_else(Layout::default, |to| to_decode(column, to))
-                }
+                false => to_decode(column, field, arrow, leaf, options),
             };
             let target = Target::new(column, field, leaf, layout);
             let (source, metadata) = (source.clone(), metadata.clone());

@@ -102,11 +102,8 @@ impl ParquetRecordBatchReader {
         for root in projected(fields, schema, &plan.projection) {
             let columns = root.leaves().into_iter().map(|leaf| {
                 let column = metadata.schema().column(leaf);
-                let layout = array_type(&root.field, &root.arrow, leaf).map(|to| to_decode(column, to));
-                // Strings that are joined as they are decoded have taken their memory before they can be counted.
-                let is_bounded = options.limits.memory.limit().is_some();
-                let layout = layout.filter(|layout| !is_bounded || *layout != Layout::Joined);
-                let target = Target::new(column, &root.field, leaf, layout.unwrap_or_default());
+                let layout = to_decode(column, &root.field, &root.arrow, leaf, options);
+                let target = Target::new(column, &root.field, leaf, layout);
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
                 (leaf, ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options), target)
@@ -341,17 +338,27 @@ pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOpti
     }
 }
 
-/// What `leaf` is to be decoded to on its way to an array of type `to`.
-pub(super) fn to_decode(leaf: &Leaf, to: &DataType) -> Layout {
-    match to {
-        DataType::Dictionary(_, _) => Layout::Keys,
-        DataType::Utf8 | DataType::Binary if leaf.physical() == Physical::ByteArray => Layout::Joined,
+/// What leaf `index` below `field` is to be decoded to on its way to an array.
+pub(super) fn to_decode(
+    leaf: &Leaf,
+    field: &Field,
+    arrow: &FieldRef,
+    index: usize,
+    options: &ArrowReaderOptions,
+) -> Layout {
+    // Strings that are joined as they are decoded have taken their memory before they can be counted.
+    let is_bounded = options.limits.memory.limit().is_some();
+    match array_type(field, arrow, index) {
+        Some(DataType::Dictionary(_, _)) => Layout::Keys,
+        Some(DataType::Utf8 | DataType::Binary) if leaf.physical() == Physical::ByteArray && !is_bounded => {
+            Layout::Joined
+        }
         _ => Layout::Values,
     }
 }
 
 /// The type of the array that leaf `index` below `field` becomes; `None` if it is not there.
-pub(super) fn array_type<'a>(field: &Field, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
+fn array_type<'a>(field: &Field, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
     match (&field.kind, arrow.data_type()) {
         (FieldKind::Leaf(leaf), data_type) => (*leaf == index).then_some(data_type),
         (FieldKind::Struct(fields), DataType::Struct(arrow)) => {

@@ -289,7 +289,7 @@ impl Arrays {
             let mut below = Vec::new();
             root.field.leaves(&mut below);
             for leaf in below {
-                let mut batch = cached(columns, leaf)?.clone();
+                let mut batch = cached(columns, leaf)?.copied()?;
                 batch.finish();
                 batches[leaf] = Some(batch);
             }

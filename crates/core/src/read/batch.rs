@@ -49,6 +49,13 @@ impl LeafBatch {
         }
     }
 
+    /// A copy, which takes memory of its own. Pages and dictionaries are shared.
+    pub fn copied(&self) -> Result<LeafBatch> {
+        let mut held = self.held.clone();
+        held.grow(self.entries.saturating_mul(width(self.values.shape()) + LEVELS))?;
+        Ok(LeafBatch { held, ..self.clone() })
+    }
+
     /// Makes room for `rows` rows, as far as that is cheap: a schema may claim any width.
     pub(super) fn reserve(&mut self, rows: usize, target: &Target) {
         if target.layout != Layout::Keys {
