@@ -111,11 +111,6 @@ impl Dictionary {
                     views.resize(views.len() + n, view[0]);
                 });
             }
-            (Values::Bytes(dictionary), Values::Joined(out)) => {
-                for _ in 0..n {
-                    out.push_views(&dictionary.views()[at..=at], dictionary)?;
-                }
-            }
             (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
         }
         Ok(())
@@ -247,8 +242,29 @@ impl Decoder {
     }
 }
 
+impl Decoder {
+    /// Appends strings end to end.
+    ///
+    /// PERF: runs are looked up together. To begin to copy strings costs as much as to copy some, and columns that are
+    /// mostly empty have runs of a few.
+    fn decode_joined(&mut self, n: usize, out: &mut Values) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let take = left.min(INDEX_BLOCK);
+            self.scratch.clear();
+            self.indices.0.decode(take, &mut self.scratch)?;
+            look_up(&self.dictionary.values, &self.scratch, out)?;
+            left -= take;
+        }
+        Ok(())
+    }
+}
+
 impl Decode for Decoder {
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
+        if matches!(out, Values::Joined(_)) {
+            return self.decode_joined(n, out);
+        }
         let hybrid = &mut self.indices.0;
         let width = hybrid.width();
         let mut left = n;
