@@ -217,8 +217,8 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// How many threads decode columns, the caller's included; 0 for one for each processor. Default 1: none are started.
     /// Batches are the same whatever the number. Columns are read ahead of the batch that is wanted, up to 64 MiB of them.
     ///
-    /// One thread is what there is if rows are filtered or selected, if damage is no error, if there is one column, and for
-    /// sources whose requests are dear.
+    /// One thread is what there is if rows are filtered or selected, if damage is no error, if there is one column, if
+    /// [`Limits::memory`](marquetry_base::Limits::memory) is set, and for sources whose requests are dear.
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

@@ -137,9 +137,11 @@ impl ParquetRecordBatchReader {
             report: LossReport::default(),
             group: None,
         });
+        // What is read ahead would take from a budget that one thread keeps.
+        let may_read_ahead = course.is_none() && salvage.is_none() && options.limits.memory.limit().is_none();
         Ok(ParquetRecordBatchReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, schema.metadata().clone())),
-            threads: if course.is_none() && salvage.is_none() { plan.threads } else { 1 },
+            threads: if may_read_ahead { plan.threads } else { 1 },
             parallel: None,
             room: Room::new(metadata),
             roots,

@@ -374,8 +374,8 @@ impl ChunkPages {
             }
             return Ok(stored);
         }
-        let may_take = part.filter(|_| codec.can_stop()).unwrap_or(len) + SLACK;
-        let more = may_take.saturating_sub(self.memory.page.bytes());
+        // For a part too: frames that ask for much memory are decompressed whole.
+        let more = (len + SLACK).saturating_sub(self.memory.page.bytes());
         self.memory.page.join(self.options.limits.memory.hold(more)?);
         let mut out = std::mem::take(&mut self.memory.spare);
         let decompressor = &mut self.memory.decompressor;

@@ -2,7 +2,6 @@
 
 use super::chunk_pages::{ChunkPages, PageStart, size};
 use marquetry_base::{Error, PageBytes, Result};
-use marquetry_codec::Codec;
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Physical, plain};
 
@@ -61,8 +60,8 @@ impl ChunkPages {
         };
         loop {
             wanted += ROUNDING;
-            let wanted_part = (wanted <= len / 2 && self.codec != Codec::Uncompressed).then_some(wanted);
-            let bytes = self.decompressed(page.stored.clone(), len, self.codec, wanted_part)?;
+            let part = (wanted <= len / 2 && self.codec.can_stop()).then_some(wanted);
+            let bytes = self.decompressed(page.stored.clone(), len, self.codec, part)?;
             let n = match bytes.len() == len {
                 true => all,
                 false => plain::count_whole(bytes.as_slice(), self.physical).min(all),
