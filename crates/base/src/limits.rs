@@ -1,6 +1,7 @@
 //! What a read may cost: untrusted numbers are held against these before memory is spent on them.
 
 use crate::{Budget, Error, Result};
+use std::fmt::Display;
 
 /// Limits on what a file may ask of its reader. All are far above what writers produce; a file that needs more can be
 /// read by raising the one that its error names.
@@ -14,6 +15,9 @@ use crate::{Budget, Error, Result};
 pub struct Limits {
     /// Largest footer in bytes. Default 1 GiB: 10,000 columns x 1,000 row groups.
     pub footer_bytes: usize,
+    /// Most rows of a file whose values are read. A file of nulls has any number of them in a few bytes, and who reads it to its
+    /// end waits for all. Default 2^40, a million millions.
+    pub rows: u64,
     /// Largest page in bytes, compressed or not. Default 2 GiB - 1, the format's own bound (an `i32`).
     pub page_bytes: usize,
     /// Largest page header in bytes. Default 16 MiB: headers carry statistics with whole values in them.
@@ -50,6 +54,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             footer_bytes: 1 << 30,
+            rows: 1 << 40,
             page_bytes: i32::MAX as usize,
             page_header_bytes: 16 << 20,
             decompression_ratio: 1_000_000,
@@ -66,7 +71,7 @@ impl Default for Limits {
 
 impl Limits {
     /// Fails if `actual` exceeds `limit`; `name` is the field of [`Limits`] to raise.
-    pub fn check(name: &str, actual: usize, limit: usize) -> Result<()> {
+    pub fn check<N: Ord + Display>(name: &str, actual: N, limit: N) -> Result<()> {
         if actual <= limit {
             return Ok(());
         }

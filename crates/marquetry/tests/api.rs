@@ -248,15 +248,25 @@ fn int96_units() {
 
 #[test]
 fn limits_say_how_to_raise_them() {
-    let limits = Limits { page_bytes: 100, ..Limits::default() };
-    let reader = with_options(wines(), ArrowReaderOptions::new().with_limits(limits)).unwrap();
+    let limited = |limits| ArrowReaderOptions::new().with_limits(limits);
+    let reader = with_options(wines(), limited(Limits { page_bytes: 100, ..Limits::default() })).unwrap();
     let error = columns(reader).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit);
     assert!(error.message().contains("Limits::page_bytes"), "{error}");
     assert_eq!((error.place().row_group, error.place().page), (Some(0), Some(0)), "{error}");
-    let limits = Limits { footer_bytes: 100, ..Limits::default() };
-    let error = with_options(wines(), ArrowReaderOptions::new().with_limits(limits)).err().unwrap();
-    assert!(error.kind() == Kind::Limit && error.message().contains("Limits::footer_bytes"), "{error}");
+    let rows = builder().metadata().num_rows();
+    assert!(with_options(wines(), limited(Limits { rows, ..Limits::default() })).is_ok());
+    let too_low = [
+        ("footer_bytes", Limits { footer_bytes: 100, ..Limits::default() }),
+        ("rows", Limits { rows: rows - 1, ..Limits::default() }),
+    ];
+    for (name, limits) in too_low {
+        let error = with_options(wines(), limited(limits)).err().unwrap();
+        assert!(
+            error.kind() == Kind::Limit && error.message().contains(&format!("Limits::{name} ")),
+            "{error}"
+        );
+    }
 }
 
 /// Generic code sees Arrow's errors; ours are inside them. After an error there is nothing more.

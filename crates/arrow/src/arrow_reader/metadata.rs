@@ -6,7 +6,7 @@ use super::{ChunkReader, Int96};
 use crate::async_reader::Known;
 use crate::schema::{TypeOptions, to_arrow, to_arrow_as};
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Kind, Result};
+use marquetry_base::{Kind, Limits, Result};
 use marquetry_core::checkpoint::find_last_checkpoint;
 use marquetry_core::io::read_metadata;
 use marquetry_core::meta::ParquetMetaData;
@@ -36,7 +36,10 @@ impl ArrowReaderMetadata {
     }
 
     /// Takes metadata that was read before.
+    ///
+    /// Fails if the file has more rows than [`Limits::rows`], or if the schema that the options ask for does not fit.
     pub fn try_new(metadata: Arc<ParquetMetaData>, options: ArrowReaderOptions) -> Result<Self> {
+        Limits::check("rows", metadata.num_rows(), options.limits.rows)?;
         let fields: Arc<[Field]> = Field::from_schema(metadata.schema()).into();
         let types = match options.int96 {
             Int96::Unit(unit) => TypeOptions { int96_unit: Some(unit), ..options.types.clone() },
