@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! args      what can be typed
+//! help      texts of help, as wide as the terminal
 //! files     patterns become files, files are opened
 //! remote    files by path or URL
 //! tables    a file, or many files as one table
@@ -30,6 +31,7 @@ mod commands;
 mod convert;
 mod failure;
 mod files;
+mod help;
 mod inputs;
 mod leaves;
 mod losses;
@@ -43,14 +45,15 @@ mod tables;
 mod value;
 
 use args::{Args, Command};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use failure::{Failure, Outcome};
 use output::Output;
 use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let matches = help::flowing(Args::command()).get_matches();
+    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let mut outcome = Outcome::new();
     let mut output = Output::new(args.format);
     let run = run(&args.command, &mut output, &mut outcome).and_then(|()| Ok(output.flush()?));

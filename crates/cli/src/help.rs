@@ -1,0 +1,49 @@
+//! Texts of help, broken into lines where the terminal ends.
+
+use clap::Command;
+
+/// `command`, in whose texts, and in those of its commands, paragraphs are lines.
+pub(crate) fn flowing(command: Command) -> Command {
+    let text = command.get_after_help().map(|text| flowed(&text.to_string()));
+    let command = match text {
+        Some(text) => command.after_help(text),
+        None => command,
+    };
+    command.mut_subcommands(flowing)
+}
+
+/// Joins lines that end because they are full: no others, and none that is indented.
+fn flowed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        out.push_str(line);
+        let goes_on = |next: &&str| !next.is_empty() && !next.starts_with(' ');
+        let is_full = line.len() >= FULL && !line.starts_with(' ');
+        match lines.peek() {
+            Some(next) if is_full && goes_on(next) => out.push(' '),
+            Some(_) => out.push('\n'),
+            None => {}
+        }
+    }
+    out
+}
+
+/// Bytes of a line that may be full: the texts have lines of up to 120, and few words are longer than this leaves.
+const FULL: usize = 96;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_lines_flow_on() {
+        let full = "word ".repeat(23);
+        let full = full.trim_end();
+        assert_eq!(flowed(&format!("{full}\nand on\nJSON: {{}}")), format!("{full} and on\nJSON: {{}}"));
+        for apart in [format!("{full}\n\n{full}"), format!("{full}\n  an example"), format!("  {full}\nnext")]
+        {
+            assert_eq!(flowed(&apart), apart);
+        }
+    }
+}
