@@ -31,6 +31,8 @@ mod virtual_columns;
 
 pub use builder::{ChunkReader, ParquetRecordBatchReaderBuilder};
 pub use filter::{ArrowPredicate, ArrowPredicateFn, RowFilter};
+#[cfg(feature = "async")]
+pub(crate) use loss::no_choice_of_rows;
 pub use loss::{Loss, LossReport, OnCorrupt};
 pub use metadata::ArrowReaderMetadata;
 pub use options::{ArrowReaderOptions, Int96};

@@ -29,6 +29,16 @@
 //!
 //! Decoding is work between two waits, done by whoever polls. Retries are up to the source.
 //!
+//! # What a reader does besides
+//! A stream takes all that [`ParquetRecordBatchReaderBuilder`](crate::arrow_reader::ParquetRecordBatchReaderBuilder) does, but
+//! - `with_threads`: a stream decodes on the thread that polls it. Who has more of them reads some row groups with each
+//!   stream;
+//! - [`with_checkpoint_recovery`](crate::arrow_reader::ArrowReaderOptions::with_checkpoint_recovery), which would fetch all
+//!   of a file, from its end to its beginning.
+//!
+//! Where damage is no error ([`OnCorrupt`](crate::arrow_reader::OnCorrupt)), all pages of the chosen columns of a row group
+//! are looked at before any of its rows is given, as a reader does; so they are fetched whole.
+//!
 //! # Cancelling
 //! A stream can be dropped at any time, and so can a future that waits for its next batch: the stream goes on where it
 //! was when it is asked again.
@@ -36,6 +46,7 @@
 mod builder;
 mod fetch;
 mod filter;
+mod int96;
 mod metadata;
 mod row_group;
 mod source;

@@ -1,7 +1,7 @@
 //! Choosing what to read of a file.
 
 use super::filtered::{Filtered, Wanted};
-use super::loss::OnCorrupt;
+use super::loss::{OnCorrupt, no_choice_of_rows};
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
 use super::reader::{ParquetRecordBatchReader, Plan};
@@ -325,10 +325,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         schema: &SchemaRef,
     ) -> Result<Filtered> {
         if options.on_corrupt != OnCorrupt::Fail {
-            return Err(Error::argument(
-                "filters, selections of rows and virtual columns do not go with reading on where a file is damaged: \
-                 read all rows, and filter the batches",
-            ));
+            return Err(no_choice_of_rows());
         }
         let metadata = &self.metadata.metadata;
         let wanted = Wanted {

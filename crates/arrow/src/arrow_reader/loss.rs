@@ -1,5 +1,6 @@
 //! What a reader does with what it cannot read, and the report of that.
 
+use marquetry_base::Error;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 use std::sync::Arc;
@@ -53,10 +54,27 @@ pub struct LossReport {
 }
 
 impl LossReport {
+    /// Adds what another part of the same read has lost.
+    #[cfg(feature = "async")]
+    pub(crate) fn join(&mut self, mut other: LossReport) {
+        self.losses.append(&mut other.losses);
+        self.rows_left_out += other.rows_left_out;
+        self.values_made_null += other.values_made_null;
+    }
+
     /// Whether nothing is lost.
     pub fn is_empty(&self) -> bool {
         self.losses.is_empty()
     }
+}
+
+/// Why rows are not chosen where damage is no error.
+#[cold]
+pub(crate) fn no_choice_of_rows() -> Error {
+    Error::argument(
+        "filters, selections of rows and virtual columns do not go with reading on where a file is damaged: \
+         read all rows, and filter the batches",
+    )
 }
 
 impl Display for Loss {

@@ -37,6 +37,17 @@ pub enum Int96 {
     Fitting,
 }
 
+impl Int96 {
+    /// The unit that holds the values of both, if each holds those of a part.
+    pub(crate) fn coarser(self, other: Int96) -> Int96 {
+        match (self, other) {
+            (Int96::Unit(a), Int96::Unit(b)) => Int96::Unit(a.min(b)),
+            (Int96::Unit(unit), _) | (_, Int96::Unit(unit)) => Int96::Unit(unit),
+            _ => other,
+        }
+    }
+}
+
 impl Default for ArrowReaderOptions {
     fn default() -> Self {
         ArrowReaderOptions {

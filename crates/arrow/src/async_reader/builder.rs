@@ -1,12 +1,13 @@
 //! Choosing what to read of a file whose bytes come late.
 
 use super::filter::{Shared, Wanted, selected_of};
+use super::int96::{fitting, int96_of};
 use super::row_group::{Job, Scan};
 use super::source::AsyncSource;
 use super::stream::ParquetRecordBatchStream;
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96, OnCorrupt, ParquetRecordBatchReaderBuilder,
-    ProjectionMask, RowFilter, RowSelection,
+    ProjectionMask, RowFilter, RowSelection, no_choice_of_rows,
 };
 use crate::evolution::{Evolution, Remake};
 use arrow_array::RecordBatchReader;
@@ -17,7 +18,7 @@ use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::scan::{RequestCost, bytes, chunk_ranges};
 use marquetry_core::schema::Schema;
-use marquetry_encoding::Physical;
+use marquetry_core::select::Selection;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -198,21 +199,95 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     /// The stream. Nothing is fetched before it is polled.
     ///
     /// Fails if a row group does not exist or the batch size is 0; if [`Int96::Fitting`] is asked for where an INT96
-    /// column is read, which takes reading it twice; if the predicate does not fit the schema, or the file cannot be read
-    /// as the wanted one; and with another [`OnCorrupt`] than `Fail`.
+    /// column is read, for which there is [`build_fitting`](Self::build_fitting); if the predicate does not fit the schema,
+    /// or the file cannot be read as the wanted one; and if rows are to be chosen from a damaged file: which they are could
+    /// not be told any more.
     pub fn build(mut self) -> Result<ParquetRecordBatchStream<T>> {
         let (schema, remake) = self.made()?;
-        let options = &self.metadata.options;
-        if options.on_corrupt != OnCorrupt::Fail {
-            return Err(Error::argument("what is damaged is not skipped in a stream: read the file at once"));
+        let has_rows = self.limit != Some(0);
+        let rest = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
+        let prefetch = self.prefetch;
+        let (scan, mut jobs) = self.scan()?;
+        if scan.metadata.options.int96 == Int96::Fitting && !int96_of(&scan.metadata, &scan.leaves).is_empty()
+        {
+            return Err(Error::argument(
+                "a unit that fits INT96 is only known after reading: choose one, or use `build_fitting`",
+            ));
         }
-        let columns = self.metadata.metadata().schema().columns();
-        let leaves: Vec<usize> =
-            (0..columns.len()).filter(|&leaf| self.projection.leaf_included(leaf)).collect();
-        let is_int96 = |leaf: &usize| columns[*leaf].physical() == Physical::Int96;
-        if options.int96 == Int96::Fitting && leaves.iter().any(is_int96) {
-            return Err(Error::argument("a unit that fits INT96 is only known after reading: choose one"));
+        if !has_rows {
+            jobs.clear();
         }
+        // Where damage is no error, an offset counts rows of the file, and a limit those that are given.
+        let rest = if scan.salvages() { (0, rest.1) } else { rest };
+        let is_known = !scan.wanted.has_filter() && !scan.salvages() || rest == (0, u64::MAX);
+        // What is fetched ahead must leave room for what is wanted now.
+        let room = scan.metadata.options.limits.memory.limit().map_or(u64::MAX, |limit| limit as u64 / 4);
+        let rest = (!is_known).then_some(rest);
+        Ok(ParquetRecordBatchStream::new(schema, remake, scan, jobs, prefetch.min(room), rest))
+    }
+
+    /// [`build`](Self::build) for [`Int96::Fitting`]: if INT96 columns are read, all of them is fetched first, to find the
+    /// finest unit that holds their values; they are fetched once more by the stream. Else it is the same.
+    ///
+    /// Fails as [`build`](Self::build) does, and as reading these columns does.
+    pub async fn build_fitting(mut self) -> Result<ParquetRecordBatchStream<T>> {
+        // What evolves has the unit of the wanted schema.
+        if self.evolution.is_none() {
+            let row_groups = self.row_groups()?;
+            let (source, metadata, projection) = (&*self.source, &self.metadata, &self.projection);
+            let int96 = fitting(source, metadata, &row_groups, projection, self.prefetch).await?;
+            let options = ArrowReaderOptions { int96, ..self.metadata.options.clone() };
+            self.metadata = self.metadata.with_options(options)?;
+        }
+        self.build()
+    }
+
+    /// Which rows of the row groups are wanted, by selection, predicate, filter, offset and limit. Nothing is fetched but
+    /// what tells that: a later read [with this selection](Self::with_row_selection) of the same row groups, and without a
+    /// filter, gives what [`build`](Self::build) would. Fails as that does, and as reading does.
+    pub async fn selected_rows(mut self) -> Result<RowSelection> {
+        let (mut offset, mut left) = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
+        self.projection = ProjectionMask::none(self.parquet_schema().num_columns());
+        let row_groups = self.row_groups()?;
+        let selection = self.selection.clone();
+        let (scan, _) = self.scan()?;
+        if scan.salvages() {
+            return Err(no_choice_of_rows());
+        }
+        let version = scan.metadata.version_of(&*scan.source).await?;
+        let remote = scan.remote(&version);
+        let mut out = Selection::new();
+        let selected = selected_of(&scan.metadata, &row_groups, selection.as_ref());
+        for (row_group, selected) in row_groups.into_iter().zip(selected) {
+            let rows = scan.metadata.metadata().row_group(row_group).num_rows();
+            let mut wanted = match left {
+                0 => Selection::new(),
+                _ if !scan.wanted.has_filter() => selected,
+                _ => {
+                    let buffered = Arc::new(scan.metadata.known_bytes(&version));
+                    scan.select(&remote, row_group, selected, &buffered).await?
+                }
+            };
+            let passed = offset.min(wanted.selected());
+            wanted = wanted.offset(passed).limit(left);
+            (offset, left) = (offset - passed, left - wanted.selected());
+            wanted.push_run(false, rows.saturating_sub(wanted.rows()));
+            out.append(&wanted);
+        }
+        Ok(out.into())
+    }
+
+    /// What all row groups have in common, and the row groups with rows to read.
+    fn scan(self) -> Result<(Scan, Vec<Job>)> {
+        if self.batch_size == 0 {
+            return Err(Error::argument("batches of 0 rows"));
+        }
+        let chooses = self.selection.is_some() || self.predicate.is_some() || self.filter.is_some();
+        if chooses && self.metadata.options.on_corrupt != OnCorrupt::Fail {
+            return Err(no_choice_of_rows());
+        }
+        let columns = self.metadata.metadata().schema().num_columns();
+        let leaves: Vec<usize> = (0..columns).filter(|&leaf| self.projection.leaf_included(leaf)).collect();
         let jobs = self.jobs(&leaves)?;
         let bound = |predicate: Predicate| {
             predicate.bind(self.metadata.parquet_schema()).map(|bound| (predicate, bound))
@@ -222,8 +297,6 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             predicate: self.predicate.map(bound).transpose()?,
             filters: filters.into_iter().map(Shared::new).collect(),
         };
-        let rest = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
-        let rest = (wanted.has_filter() && rest != (0, u64::MAX)).then_some(rest);
         let scan = Scan {
             source: self.source,
             metadata: self.metadata,
@@ -233,9 +306,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             batch_size: self.batch_size,
             cost: self.cost,
         };
-        // What is fetched ahead must leave room for what is wanted now.
-        let room = scan.metadata.options.limits.memory.limit().map_or(u64::MAX, |limit| limit as u64 / 4);
-        Ok(ParquetRecordBatchStream::new(schema, remake, scan, jobs, self.prefetch.min(room), rest))
+        Ok((scan, jobs))
     }
 
     /// The schema of batches, and what they are made into, unless they are given as they are read. Chooses the columns
@@ -256,19 +327,27 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok((reader.schema(), reader.into_remake()))
     }
 
+    /// The row groups to read.
+    fn row_groups(&self) -> Result<Vec<usize>> {
+        let count = self.metadata.metadata().num_row_groups();
+        let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..count).collect());
+        match row_groups.iter().find(|&&row_group| row_group >= count) {
+            Some(missing) => Err(Error::argument(format!("no row group {missing}, there are {count}"))),
+            None => Ok(row_groups),
+        }
+    }
+
     /// The row groups with rows to read, and which rows.
     fn jobs(&self, leaves: &[usize]) -> Result<Vec<Job>> {
         let metadata = self.metadata.metadata();
-        let count = metadata.num_row_groups();
-        let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..count).collect());
-        if let Some(missing) = row_groups.iter().find(|&&row_group| row_group >= count) {
-            return Err(Error::argument(format!("no row group {missing}, there are {count}")));
-        }
-        let has_filter = self.predicate.is_some() || self.filter.is_some();
-        let (mut offset, mut left) = match has_filter {
+        let row_groups = self.row_groups()?;
+        let (offset, limit) = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
+        let (mut offset, mut left) = match self.metadata.options.on_corrupt {
             // Only the filter knows which rows count.
-            true => (0, u64::MAX),
-            false => (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64)),
+            _ if self.predicate.is_some() || self.filter.is_some() => (0, u64::MAX),
+            OnCorrupt::Fail => (offset, limit),
+            // Only reading tells which rows are whole.
+            _ => (offset, u64::MAX),
         };
         let selected = selected_of(&self.metadata, &row_groups, self.selection.as_ref());
         let mut jobs = Vec::new();

@@ -4,12 +4,12 @@ use super::fetch::Remote;
 use super::filter::Wanted;
 use super::source::{AsyncSource, FileVersion};
 use crate::arrow_reader::{
-    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, ProjectionMask,
-    RowSelection,
+    ArrowReaderMetadata, LossReport, OnCorrupt, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ProjectionMask, RowSelection,
 };
 use arrow_array::RecordBatch;
 use marquetry_base::Result;
-use marquetry_core::scan::{Buffered, RequestCost, index_ranges};
+use marquetry_core::scan::{Buffered, RequestCost, chunk_ranges, index_ranges};
 use marquetry_core::select::Selection;
 use marquetry_core::source::Source;
 use std::ops::Range;
@@ -42,13 +42,26 @@ pub(super) struct Job {
 /// A row group whose bytes were fetched, and the reader that decodes it.
 pub(super) struct OpenGroup {
     row_group: usize,
-    /// The rows to give, and how many were given.
-    selection: Selection,
+    part: Part,
+    /// How many rows were given, and in how many batches.
     given: usize,
-    /// How many wanted rows were passed over before them.
+    batches: usize,
+    /// How many batches the reader gives once more.
+    again: usize,
+    /// How many wanted rows were passed over before the first.
     pub(super) passed: u64,
     buffered: Arc<Buffered>,
     reader: ParquetRecordBatchReader,
+}
+
+/// The rows to give.
+enum Part {
+    Selected(Selection),
+    /// Where damage is no error: those from a row on that are whole, at most so many.
+    Whole {
+        first: usize,
+        limit: usize,
+    },
 }
 
 /// What comes next of a row group.
@@ -70,6 +83,12 @@ impl Scan {
         let Job { row_group, selected, rows, .. } = job;
         let buffered = Arc::new(self.metadata.known_bytes(&version));
         let remote = self.remote(&version);
+        if self.salvages() {
+            remote.fetch(&buffered, self.whole(row_group)).await?;
+            let most = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+            let part = Part::Whole { first: most(rows.start), limit: most(rows.end - rows.start) };
+            return self.opened(row_group, part, 0, buffered);
+        }
         let wanted = match self.wanted.has_filter() {
             true => self.select(&remote, row_group, selected, &buffered).await?,
             false => selected,
@@ -81,15 +100,40 @@ impl Scan {
             let pages = self.pages(&remote, row_group, &self.leaves, &runs, &buffered).await?;
             remote.fetch(&buffered, pages).await?;
         }
-        let reader = self.reader(row_group, &selection, 0, &buffered)?;
-        Ok(OpenGroup { row_group, selection, given: 0, passed, buffered, reader })
+        self.opened(row_group, Part::Selected(selection), passed, buffered)
     }
 
-    /// A reader of the rows in `selection`, without the first `given`, that decodes what is buffered.
+    fn opened(
+        &self,
+        row_group: usize,
+        part: Part,
+        passed: u64,
+        buffered: Arc<Buffered>,
+    ) -> Result<OpenGroup> {
+        let reader = self.reader(row_group, &part, 0, &buffered)?;
+        Ok(OpenGroup { row_group, part, given: 0, batches: 0, again: 0, passed, buffered, reader })
+    }
+
+    /// Whether damage is no error.
+    pub(super) fn salvages(&self) -> bool {
+        self.metadata.options.on_corrupt != OnCorrupt::Fail
+    }
+
+    /// What it takes to find what is whole in a row group: all pages, and where rows begin in lists.
+    fn whole(&self, row_group: usize) -> Vec<Range<u64>> {
+        let metadata = self.metadata.metadata();
+        let is_list = |leaf: &usize| metadata.schema().column(*leaf).max_rep() > 0;
+        let lists: Vec<usize> = self.leaves.iter().copied().filter(is_list).collect();
+        let mut ranges = chunk_ranges(metadata, row_group, &self.leaves);
+        ranges.extend(index_ranges(metadata, row_group, &lists));
+        ranges
+    }
+
+    /// A reader of the rows of `part` that decodes what is buffered; without the first `given` if rows are selected.
     fn reader(
         &self,
         row_group: usize,
-        selection: &Selection,
+        part: &Part,
         given: usize,
         buffered: &Arc<Buffered>,
     ) -> Result<ParquetRecordBatchReader> {
@@ -101,26 +145,36 @@ impl Scan {
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata)
             .with_projection(self.projection.clone())
             .with_row_groups(vec![row_group])
-            .with_batch_size(self.batch_size)
-            .with_offset(given);
-        match selection.selected() == selection.rows() {
-            true => builder.build(),
-            false => builder.with_row_selection(RowSelection::from(selection.clone())).build(),
+            .with_batch_size(self.batch_size);
+        match part {
+            Part::Whole { first, limit } => builder.with_offset(*first).with_limit(*limit).build(),
+            Part::Selected(all) if all.selected() == all.rows() => builder.with_offset(given).build(),
+            Part::Selected(some) => {
+                builder.with_row_selection(RowSelection::from(some.clone())).with_offset(given).build()
+            }
         }
     }
 
     /// Decodes the next batch of `group`.
     pub(super) fn step(&self, group: &mut OpenGroup) -> Result<Step> {
-        let batch = group.reader.next_batch();
+        let batch = loop {
+            match group.reader.next_batch() {
+                Some(Ok(_)) if group.again > 0 => group.again -= 1,
+                batch => break batch,
+            }
+        };
         let missing = group.buffered.take_missing();
         if !missing.is_empty() {
             // The columns are out of step now. A new reader begins with the rows that were not given yet.
-            group.reader = self.reader(group.row_group, &group.selection, group.given, &group.buffered)?;
+            group.reader = self.reader(group.row_group, &group.part, group.given, &group.buffered)?;
+            // Of what is whole only the reader knows which rows those are: it gives all again.
+            group.again = if self.salvages() { group.batches } else { 0 };
             return Ok(Step::Missing(missing));
         }
         Ok(match batch.transpose()? {
             Some(batch) => {
                 group.given += batch.num_rows();
+                group.batches += 1;
                 Step::Batch(batch)
             }
             None => Step::Over,
@@ -129,6 +183,11 @@ impl Scan {
 }
 
 impl OpenGroup {
+    /// What could not be read so far.
+    pub(super) fn loss_report(&self) -> LossReport {
+        self.reader.loss_report()
+    }
+
     /// What was fetched of the row group.
     pub(super) fn buffered(&self) -> &Arc<Buffered> {
         &self.buffered

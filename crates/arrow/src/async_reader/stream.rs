@@ -2,6 +2,7 @@
 
 use super::row_group::{Job, OpenGroup, Scan, Step};
 use super::source::FileVersion;
+use crate::arrow_reader::LossReport;
 use crate::evolution::Remake;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -32,8 +33,10 @@ pub struct ParquetRecordBatchStream<T> {
     /// Fetches what the open row group lacks, then gives it back.
     refetch: Option<BoxFuture<'static, Result<OpenGroup>>>,
     prefetch: u64,
-    /// With a filter: how many of the rows that it wants are still to be passed over and to be given, if not all.
+    /// Where only reading tells which rows count: how many are still to be passed over and to be given, if not all.
     rest: Option<(u64, u64)>,
+    /// What could not be read of the row groups before the open one.
+    report: LossReport,
     opened: PhantomData<fn() -> T>,
 }
 
@@ -78,6 +81,7 @@ impl<T> ParquetRecordBatchStream<T> {
             refetch: None,
             prefetch,
             rest,
+            report: LossReport::default(),
             opened: PhantomData,
         }
     }
@@ -85,6 +89,16 @@ impl<T> ParquetRecordBatchStream<T> {
     /// The schema of the batches.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// What could not be read so far; complete after the last batch. Empty if damage is an error, see
+    /// [`OnCorrupt`](crate::arrow_reader::OnCorrupt).
+    pub fn loss_report(&self) -> LossReport {
+        let mut report = self.report.clone();
+        if let Some(group) = &self.open {
+            report.join(group.loss_report());
+        }
+        report
     }
 
     fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<RecordBatch>>> {
@@ -106,7 +120,11 @@ impl<T> ParquetRecordBatchStream<T> {
                 self.open = Some(group);
                 continue;
             };
-            match self.scan.step(&mut group)? {
+            let step = self.scan.step(&mut group);
+            if matches!(step, Ok(Step::Over) | Err(_)) {
+                self.report.join(group.loss_report());
+            }
+            match step? {
                 Step::Batch(batch) => {
                     self.open = Some(group);
                     if let Some((_, left)) = &mut self.rest {
@@ -163,7 +181,8 @@ impl<T> ParquetRecordBatchStream<T> {
             };
             let Some(mut job) = self.jobs.pop_front_if(has_room) else { return };
             if let Some((offset, left)) = self.rest {
-                job.rows = offset..offset.saturating_add(left);
+                let first = job.rows.start.saturating_add(offset);
+                job.rows = first..first.saturating_add(left);
             }
             // What is wanted now is not ahead of anything.
             let counted = if is_wanted_now { 0 } else { job.bytes };
@@ -200,7 +219,10 @@ impl<T> ParquetRecordBatchStream<T> {
 
     /// Gives everything up.
     fn end(&mut self) {
-        (self.open, self.refetch) = (None, None);
+        if let Some(group) = self.open.take() {
+            self.report.join(group.loss_report());
+        }
+        self.refetch = None;
         self.jobs.clear();
         self.ahead.clear();
     }

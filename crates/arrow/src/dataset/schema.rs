@@ -211,11 +211,7 @@ impl Dataset {
                 builder = builder.with_projection(mask);
             }
             let fitting = builder.fitting_int96().map_err(|error| error.in_file(file.name()))?;
-            unit = match (unit, fitting) {
-                (Int96::Unit(a), Int96::Unit(b)) => Int96::Unit(a.min(b)),
-                (Int96::Unit(a), _) => Int96::Unit(a),
-                (_, fitting) => fitting,
-            };
+            unit = unit.coarser(fitting);
         }
         Ok(if unit == Int96::Fitting { Int96::Nanoseconds } else { unit })
     }

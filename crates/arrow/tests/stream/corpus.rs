@@ -3,54 +3,92 @@
 
 use super::store::{Faults, Store};
 use super::{collect, one, read};
+use arrow_array::RecordBatchReader;
 use bytes::Bytes;
 use futures::executor::block_on;
-use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use marquetry_arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, Int96, OnCorrupt, ParquetRecordBatchReaderBuilder,
+};
 use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
 use std::path::PathBuf;
 
-#[test]
-fn streams_give_what_readers_give() {
+/// The files of a folder beside the repository; none if it is not there.
+fn files(folder: &str) -> Vec<PathBuf> {
     let root = match std::env::var_os("MARQUETRY_CORPUS") {
         Some(root) => PathBuf::from(root),
         None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
     };
-    let Ok(entries) = std::fs::read_dir(root.join("parquet-testing/data")) else {
+    let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
         assert!(std::env::var_os("CI").is_none(), "no files in {}", root.display());
         eprintln!("skipped: no files in {}", root.display());
-        return;
+        return Vec::new();
     };
-    let mut compared = 0;
-    for path in entries.map(|entry| entry.unwrap().path()) {
-        if path.extension().is_none_or(|extension| extension != "parquet") {
-            continue;
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "parquet")).collect()
+}
+
+/// Whether a stream gives what a reader gives, and not an error.
+fn compare(path: &std::path::Path, options: &ArrowReaderOptions) -> bool {
+    let name = path.display();
+    let file = Bytes::from(std::fs::read(path).unwrap());
+    let store = Store::with(file.clone(), Faults { latency: 1, ..Faults::default() });
+    let expected = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options.clone());
+    let metadata = block_on(ArrowReaderMetadata::load_async(&store, options.clone()));
+    let (expected, metadata) = match (expected, metadata) {
+        (Ok(expected), Ok(metadata)) => (expected, metadata),
+        (expected, metadata) => {
+            let (expected, metadata) = (expected.err().unwrap(), metadata.err().unwrap());
+            assert_eq!(expected.to_string(), metadata.to_string(), "{name}");
+            return false;
         }
-        let file = Bytes::from(std::fs::read(&path).unwrap());
-        let store = Store::with(file.clone(), Faults { latency: 1, ..Faults::default() });
-        let expected = ParquetRecordBatchReaderBuilder::try_new(file);
-        let stream = block_on(ParquetRecordBatchStreamBuilder::new(store));
-        let (expected, stream) = match (expected, stream) {
-            (Ok(expected), Ok(stream)) => (expected, stream),
-            (expected, stream) => {
-                let (expected, stream) = (expected.err().unwrap(), stream.err().unwrap());
-                assert_eq!(expected.to_string(), stream.to_string(), "{}", path.display());
-                continue;
-            }
-        };
-        let expected = read(expected.build().unwrap());
-        let stream = stream.with_request_cost(RequestCost { gap: 0, largest: 1 << 20 });
-        let stream = stream.build().unwrap();
-        let schema = stream.schema().clone();
-        match (expected, collect(stream)) {
-            (Ok(expected), Ok(given)) => {
-                assert_eq!(one(&schema, &given), one(&schema, &expected), "{}", path.display());
-                compared += 1;
-            }
-            (Err(expected), Err(given)) => {
-                assert_eq!(expected.to_string(), given.to_string(), "{}", path.display());
-            }
-            (expected, given) => panic!("{}: {:?}, {:?}", path.display(), expected.err(), given.err()),
+    };
+    let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store, metadata)
+        .with_request_cost(RequestCost { gap: 0, largest: 1 << 20 })
+        .with_prefetch(1000);
+    let (expected, stream) = match (expected.build(), block_on(stream.build_fitting())) {
+        (Ok(expected), Ok(stream)) => (expected, stream),
+        (Err(expected), Err(given)) => {
+            assert_eq!(expected.to_string(), given.to_string(), "{name}");
+            return false;
         }
+        (expected, given) => panic!("{name}: {:?}, {:?}", expected.err(), given.err()),
+    };
+    let schema = stream.schema().clone();
+    assert_eq!(RecordBatchReader::schema(&expected), schema, "{name}");
+    match (read(expected), collect(stream)) {
+        (Ok(expected), Ok(given)) => {
+            assert_eq!(one(&schema, &given), one(&schema, &expected), "{name}");
+            true
+        }
+        (Err(expected), Err(given)) => {
+            assert_eq!(expected.to_string(), given.to_string(), "{name}");
+            false
+        }
+        (expected, given) => panic!("{name}: {:?}, {:?}", expected.err(), given.err()),
     }
-    assert!(compared > 40, "{compared} files were compared");
+}
+
+#[test]
+fn streams_give_what_readers_give() {
+    let files = files("parquet-testing/data");
+    let options = ArrowReaderOptions::new();
+    let compared = files.iter().filter(|path| compare(path, &options)).count();
+    assert!(files.is_empty() || compared > 40, "{compared} files were compared");
+}
+
+/// Units of INT96 that fit, and files with damage.
+#[test]
+fn streams_fit_and_salvage_as_readers_do() {
+    let (mut good, bad) = (files("parquet-testing/data"), files("parquet-testing/bad_data"));
+    // Gigabytes of text, which the other test reads.
+    good.retain(|path| !path.ends_with("large_string_map.brotli.parquet"));
+    let fitting = ArrowReaderOptions::new().with_int96(Int96::Fitting);
+    let int96 = |path: &&PathBuf| path.to_string_lossy().contains("int96");
+    let compared = good.iter().filter(int96).filter(|path| compare(path, &fitting)).count();
+    assert!(good.is_empty() || compared > 0, "no file with INT96");
+    for on_corrupt in [OnCorrupt::SkipPage, OnCorrupt::NullPage, OnCorrupt::SkipRowGroup] {
+        let options = fitting.clone().with_on_corrupt(on_corrupt);
+        let compared = good.iter().chain(&bad).filter(|path| compare(path, &options)).count();
+        assert!(good.is_empty() || compared > 40, "{compared} files were compared");
+    }
 }

@@ -7,8 +7,8 @@ use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch};
 use futures::executor::block_on;
 use marquetry_arrow::arrow_reader::{
-    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask, RowFilter, RowSelection,
-    RowSelector,
+    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ProjectionMask, RowFilter, RowSelection, RowSelector,
 };
 use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
 use marquetry_core::predicate::Predicate;
@@ -97,6 +97,66 @@ proptest! {
         let expected = read(reader.build().unwrap()).unwrap();
         prop_assert_eq!(one(&schema, &given), one(&schema, &expected));
         prop_assert_eq!(store.running(), 0);
+    }
+}
+
+/// Which rows are wanted can be asked alone, and is what the rows are read by.
+#[test]
+fn selected_rows_are_those_of_a_reader() {
+    let file = file(&rows(3000), 700, 100);
+    let store = Store::with(file.clone(), Faults { latency: 1, ..Faults::default() });
+    let stream = || block_on(ParquetRecordBatchStreamBuilder::new(store.clone())).unwrap();
+    let selection = || {
+        RowSelection::from(vec![RowSelector::skip(100), RowSelector::select(2000), RowSelector::skip(900)])
+    };
+    for (text, limit) in
+        [("price < 2000", 5000), ("id between 650 and 1450", 100), ("id < 0", 10), ("id >= 0", 0)]
+    {
+        let predicate = || Predicate::parse(text).unwrap();
+        let reader = builder(&file)
+            .with_predicate(predicate())
+            .with_row_filter(every(builder(&file).parquet_schema(), 3))
+            .with_row_selection(selection())
+            .with_row_groups(vec![1, 0, 3, 4])
+            .with_offset(7)
+            .with_limit(limit);
+        let expected = reader.selected_rows().unwrap();
+        let filter = every(stream().parquet_schema(), 3);
+        let chosen = stream()
+            .with_predicate(predicate())
+            .with_row_filter(filter)
+            .with_row_selection(selection())
+            .with_row_groups(vec![1, 0, 3, 4])
+            .with_offset(7)
+            .with_limit(limit);
+        let given = block_on(chosen.selected_rows()).unwrap();
+        assert_eq!(given, expected, "{text}");
+        let read_by = stream().with_row_groups(vec![1, 0, 3, 4]).with_row_selection(given).build().unwrap();
+        let ids: usize = collect(read_by).unwrap().iter().map(RecordBatch::num_rows).sum();
+        assert_eq!(ids, expected.row_count(), "{text}");
+    }
+}
+
+/// Rows keep their numbers, whatever is filtered, passed over and fetched once more.
+#[test]
+fn virtual_columns() {
+    let file = file(&rows(3000), 700, 100);
+    let options = ArrowReaderOptions::new().with_row_numbers("row").with_row_group_numbers("group");
+    let store = Store::with(file.clone(), Faults { latency: 1, ..Faults::default() });
+    for (text, offset) in [("price < 2000", 0), ("id between 650 and 1450", 100), ("id >= 0", 750)] {
+        let predicate = || Predicate::parse(text).unwrap();
+        let mut reader =
+            ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options.clone()).unwrap();
+        reader = reader.with_predicate(predicate()).with_offset(offset).with_limit(900);
+        let expected = read(reader.build().unwrap()).unwrap();
+        let stream =
+            block_on(ParquetRecordBatchStreamBuilder::new_with_options(store.clone(), options.clone()));
+        let stream = stream.unwrap().with_predicate(predicate()).with_offset(offset).with_limit(900);
+        let stream = stream.with_batch_size(100).build().unwrap();
+        let schema = stream.schema().clone();
+        let given = one(&schema, &collect(stream).unwrap());
+        assert_eq!(given, one(&schema, &expected));
+        assert_eq!(given.column(0), given.column_by_name("row").unwrap(), "ids are the numbers of rows");
     }
 }
 

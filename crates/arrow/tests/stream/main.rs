@@ -4,6 +4,7 @@ mod corpus;
 mod faults;
 mod filtered;
 mod requests;
+mod salvaged;
 mod same;
 mod store;
 

@@ -1,0 +1,60 @@
+//! Finding a unit that holds the INT96 timestamps of a file whose bytes come late.
+
+use super::fetch::Remote;
+use super::source::AsyncSource;
+use crate::arrow_reader::{ArrowReaderMetadata, Int96, ParquetRecordBatchReaderBuilder, ProjectionMask};
+use arrow_schema::TimeUnit;
+use marquetry_base::Result;
+use marquetry_core::scan::{RequestCost, bytes, chunk_ranges};
+use marquetry_core::source::Source;
+use marquetry_encoding::Physical;
+use std::sync::Arc;
+
+/// The INT96 columns among `leaves`.
+pub(super) fn int96_of(metadata: &ArrowReaderMetadata, leaves: &[usize]) -> Vec<usize> {
+    let columns = metadata.parquet_schema().columns();
+    leaves.iter().copied().filter(|&leaf| columns[leaf].physical() == Physical::Int96).collect()
+}
+
+/// What stands for [`Int96::Fitting`]: the finest unit that holds the chosen INT96 columns, which are fetched for that, about
+/// `at_once` bytes at a time. Whatever else the options ask for is as it is.
+pub(crate) async fn fitting(
+    source: &dyn AsyncSource,
+    metadata: &ArrowReaderMetadata,
+    row_groups: &[usize],
+    projection: &ProjectionMask,
+    at_once: u64,
+) -> Result<Int96> {
+    let all: Vec<usize> = (0..metadata.parquet_schema().num_columns()).collect();
+    let mut leaves = int96_of(metadata, &all);
+    leaves.retain(|&leaf| projection.leaf_included(leaf));
+    if metadata.options.int96 != Int96::Fitting || leaves.is_empty() {
+        return Ok(metadata.options.int96);
+    }
+    let version = metadata.version_of(source).await?;
+    let memory = metadata.options.limits.memory.clone();
+    let remote = Remote { source, version: &version, cost: RequestCost::OBJECT_STORE, memory };
+    let (mut unit, mut left) = (Int96::Nanoseconds, row_groups);
+    // No unit is coarser than seconds.
+    while !left.is_empty() && unit != Int96::Unit(TimeUnit::Second) {
+        let mut room = at_once;
+        let fits = |row_group: &&usize| {
+            let size = bytes(&chunk_ranges(metadata.metadata(), **row_group, &leaves));
+            let fits = size <= room;
+            room = room.saturating_sub(size);
+            fits
+        };
+        let (now, later) = left.split_at(left.iter().take_while(fits).count().max(1));
+        let buffered = Arc::new(metadata.known_bytes(&version));
+        let fit = || {
+            let source: Arc<dyn Source> = buffered.clone();
+            ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone())
+                .with_projection(projection.clone())
+                .with_row_groups(now.to_vec())
+                .fitting_int96()
+        };
+        unit = unit.coarser(remote.run(&buffered, fit).await?);
+        left = later;
+    }
+    Ok(unit)
+}
