@@ -184,7 +184,7 @@ impl Mapping<'_> {
         metadata.extend(field.field_id.map(|id| (FIELD_ID_KEY.to_owned(), id.to_string())));
         let nullable = field.nullable || data_type.is_null();
         let ordered = hint.and_then(ArrowField::dict_is_ordered).unwrap_or(false);
-        ArrowField::new(&field.name, data_type, nullable)
+        ArrowField::new(&*field.name, data_type, nullable)
             .with_metadata(metadata)
             .with_dict_is_ordered(ordered)
     }
@@ -230,7 +230,7 @@ impl Mapping<'_> {
             let nullable = i > 0 && mapped.is_nullable();
             named_as(mapped.with_nullable(nullable), hint_of(i))
         });
-        let entries = ArrowField::new(&entries.name, DataType::Struct(parts.collect()), false);
+        let entries = ArrowField::new(&*entries.name, DataType::Struct(parts.collect()), false);
         let entries = named_as(entries, entries_hint);
         Mapped { data_type: DataType::Map(Arc::new(entries), sorted), hinted: entries_hint.is_some() }
     }

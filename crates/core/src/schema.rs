@@ -49,7 +49,7 @@ pub struct Schema {
 /// A field: a group of fields, or a leaf.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    name: String,
+    name: Arc<str>,
     repetition: Repetition,
     logical: Option<Logical>,
     field_id: Option<i32>,
@@ -68,7 +68,7 @@ pub enum NodeKind {
 /// A column: a leaf of the schema, with what its position in the tree means for its pages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
-    path: Vec<String>,
+    path: Box<[Arc<str>]>,
     dotted: Arc<str>,
     physical: Physical,
     logical: Option<Logical>,
@@ -141,6 +141,10 @@ impl Node {
         &self.name
     }
 
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
+        &self.name
+    }
+
     /// How often it occurs in its parent.
     pub fn repetition(&self) -> Repetition {
         self.repetition
@@ -164,8 +168,13 @@ impl Node {
 
 impl Leaf {
     /// The names from the root's field down to the leaf.
-    pub fn path(&self) -> &[String] {
+    pub fn path(&self) -> &[Arc<str>] {
         &self.path
+    }
+
+    /// The path as `ColumnMetaData.path_in_schema` has it.
+    pub fn path_in_schema(&self) -> Vec<String> {
+        self.path.iter().map(|name| name.as_ref().to_owned()).collect()
     }
 
     /// The path with dots between the names.
@@ -175,7 +184,7 @@ impl Leaf {
 
     /// The leaf's own name.
     pub fn name(&self) -> &str {
-        self.path.last().map_or("", String::as_str)
+        self.path.last().map_or("", AsRef::as_ref)
     }
 
     /// The physical type.
@@ -225,7 +234,8 @@ struct Builder<'a> {
     rest: &'a [SchemaElement],
     limits: &'a Limits,
     leaves: Vec<Leaf>,
-    path: Vec<&'a str>,
+    /// PERF: names are shared by all that tell them: a wide file has many.
+    path: Vec<Arc<str>>,
     /// Of all leaves so far.
     path_bytes: usize,
 }
@@ -236,7 +246,7 @@ impl<'a> Builder<'a> {
             return Err(Error::corrupt("the schema ends inside a group"));
         };
         self.rest = rest;
-        self.path.push(&element.name);
+        self.path.push(element.name.as_str().into());
         Limits::check("schema_depth", self.path.len(), self.limits.schema_depth.min(MAX_DEPTH))?;
         let repetition = repetition(element).map_err(|error| error.in_column(self.path.join(".")))?;
         let levels = Levels {
@@ -265,15 +275,15 @@ impl<'a> Builder<'a> {
         let names = self.path.iter().map(|name| name.len() + size_of::<String>());
         self.path_bytes = names.fold(self.path_bytes, usize::saturating_add);
         Limits::check("schema_path_bytes", self.path_bytes, self.limits.schema_path_bytes)?;
-        let dotted: Arc<str> = match self.path[..] {
-            [name] => name.into(),
+        let dotted = match &self.path[..] {
+            [name] => name.clone(),
             _ => self.path.join(".").into(),
         };
         let physical = physical(element).map_err(|error| error.in_column(dotted.clone()))?;
         let logical = Logical::from_thrift(element, Some(physical));
         let kind = NodeKind::Leaf(self.leaves.len());
         self.leaves.push(Leaf {
-            path: self.path.iter().map(|name| (*name).to_owned()).collect(),
+            path: self.path.as_slice().into(),
             dotted,
             physical,
             is_misunderstood: logical.is_none() && is_annotated(element),
@@ -286,6 +296,7 @@ impl<'a> Builder<'a> {
         Ok(self.named(element, repetition, logical, kind))
     }
 
+    /// The node that the path ends with.
     fn named(
         &self,
         element: &SchemaElement,
@@ -293,7 +304,8 @@ impl<'a> Builder<'a> {
         logical: Option<Logical>,
         kind: NodeKind,
     ) -> Node {
-        Node { name: element.name.clone(), repetition, logical, field_id: element.field_id, kind }
+        let name = self.path.last().cloned().unwrap_or_default();
+        Node { name, repetition, logical, field_id: element.field_id, kind }
     }
 }
 

@@ -152,7 +152,7 @@ impl Walk<'_> {
             [] => Ok(None),
             [one] => Ok(Some(*one)),
             several => {
-                let names: Vec<&str> = several.iter().map(|&i| file[i].name.as_str()).collect();
+                let names: Vec<&str> = several.iter().map(|&i| &*file[i].name).collect();
                 Err(self.refused(format!("may be any of the file's {}", names.join(", "))))
             }
         }
@@ -161,9 +161,9 @@ impl Walk<'_> {
     fn refuse_extra(&mut self, file: &[Field], wanted: &Fields, is_found: &[bool]) -> Result<()> {
         let is_root = self.path.is_empty();
         for (i, field) in file.iter().enumerate() {
-            let is_constant = is_root && self.evolution.constants.contains_key(&field.name);
+            let is_constant = is_root && self.evolution.constants.contains_key(&*field.name);
             if !is_found[i] && !is_constant {
-                self.path.push(field.name.clone());
+                self.path.push((*field.name).to_owned());
                 let names: Vec<&str> = wanted.iter().map(|field| field.name().as_str()).collect();
                 return Err(self.refused(format!("is not among the wanted fields, {}", names.join(", "))));
             }

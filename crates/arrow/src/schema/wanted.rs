@@ -22,7 +22,7 @@ fn check_fields(fields: &[Field], schema: &Schema, wanted: &Fields, path: &str) 
     for (i, field) in fields.iter().enumerate() {
         let path = join(path, &field.name);
         let wanted = wanted.get(i).ok_or_else(|| cannot(&path, "the wanted schema does not have it"))?;
-        if *wanted.name() != field.name {
+        if **wanted.name() != *field.name {
             return Err(cannot(&path, &format!("the wanted schema has {:?} in its place", wanted.name())));
         }
         check(field, schema, wanted, &path)?;

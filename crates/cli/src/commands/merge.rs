@@ -116,7 +116,7 @@ pub(super) fn copy_row_groups(
                 tally.note("bounds of columns that the first file orders in another way are left out");
                 forget_bounds(&mut chunk);
             }
-            chunk.metadata.path_in_schema = schema.column(leaf).path().to_vec();
+            chunk.metadata.path_in_schema = schema.column(leaf).path_in_schema();
             room.keep(&mut chunk.bytes)?;
             chunks.push(chunk);
         }

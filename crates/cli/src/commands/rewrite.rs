@@ -316,7 +316,7 @@ impl<'a> Plan<'a> {
                     }
                     None => self.copied(column, group.index(), tally)?,
                 };
-                encoded.metadata.path_in_schema = self.edit.schema.column(column).path().to_vec();
+                encoded.metadata.path_in_schema = self.edit.schema.column(column).path_in_schema();
                 if self.args.strip_metadata {
                     encoded.metadata.key_value_metadata = None;
                 }
@@ -359,7 +359,7 @@ impl<'a> Plan<'a> {
             for (column, recoder) in recoders.iter_mut().enumerate() {
                 let mut chunk = self.encode(recoder, (column, 0), n, None, &mut room)?;
                 tally.deed(column, Deed::Recoded("other row groups".to_owned()));
-                chunk.metadata.path_in_schema = self.edit.schema.column(column).path().to_vec();
+                chunk.metadata.path_in_schema = self.edit.schema.column(column).path_in_schema();
                 room.keep(&mut chunk.bytes)?;
                 chunks.push(chunk);
             }

@@ -254,7 +254,7 @@ mod tests {
         let DataType::Struct(producer) = arrow.field(5).data_type() else { panic!("{arrow}") };
         assert_eq!(producer[0].name(), "title");
         assert_eq!(arrow.field(4).data_type(), stored.field(5).data_type());
-        assert_eq!(edit.schema.column(5).path(), ["producer", "title"]);
+        assert_eq!(edit.schema.column(5).path_in_schema(), ["producer", "title"]);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) fn leaf_map(first: &Schema, other: &Schema, same: Same) -> Result<Vec
         };
         return Err(Error::argument(format!("has another schema: {shown}{more}")));
     }
-    let places: HashMap<&[String], usize> =
+    let places: HashMap<_, usize> =
         other.columns().iter().enumerate().map(|(i, leaf)| (leaf.path(), i)).collect();
     let found = first.columns().iter().map(|leaf| places.get(leaf.path()).copied());
     found.collect::<Option<_>>().ok_or_else(|| Error::argument("has several columns of the same name"))

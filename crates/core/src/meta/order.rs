@@ -5,6 +5,7 @@ use marquetry_base::Result;
 use marquetry_format::{ChunkView, Elements};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// Where in a row group the chunks of which paths are.
 #[derive(Debug, Clone)]
@@ -27,7 +28,7 @@ impl Order {
 
     /// The places, in order, of all chunks that have the path of `leaf`, and perhaps of others.
     pub(super) fn candidates(&self, leaf: &Leaf) -> impl Iterator<Item = usize> {
-        let hash = hash(leaf.path().iter().map(|name| Cow::Borrowed(name.as_str())));
+        let hash = hash(leaf.path().iter().map(|name| Cow::Borrowed(name.as_ref())));
         let from = self.places.partition_point(|place| place.0 < hash);
         self.places[from..].iter().take_while(move |place| place.0 == hash).map(|place| place.1 as usize)
     }
@@ -41,8 +42,8 @@ pub(super) fn path_of<'a>(chunk: &ChunkView<'a>) -> Option<Elements<'a, &'a [u8]
 /// Whether this is the path of `leaf`, whose names are text: what is not UTF-8 was replaced in them.
 #[inline]
 pub(super) fn is_path(path: Elements<'_, &[u8]>, leaf: &Leaf) -> bool {
-    let is_name = |(bytes, name): (&[u8], &String)| {
-        bytes == name.as_bytes() || String::from_utf8_lossy(bytes) == name.as_str()
+    let is_name = |(bytes, name): (&[u8], &Arc<str>)| {
+        bytes == name.as_bytes() || *String::from_utf8_lossy(bytes) == **name
     };
     path.len() == leaf.path().len() && path.iter().zip(leaf.path()).all(is_name)
 }

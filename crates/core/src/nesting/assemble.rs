@@ -114,7 +114,7 @@ mod tests {
     use crate::nesting::FieldKind;
 
     fn field(nullable: bool, def: u8, slot_def: u8, rep: u8) -> Field {
-        let (name, kind) = (String::new(), FieldKind::Leaf(0));
+        let (name, kind) = ("".into(), FieldKind::Leaf(0));
         Field { name, nullable, def, slot_def, rep, logical: None, field_id: None, kind }
     }
 

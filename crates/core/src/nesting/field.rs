@@ -2,12 +2,13 @@
 
 use crate::logical::Logical;
 use crate::schema::{Node, NodeKind, Repetition, Schema};
+use std::sync::Arc;
 
 /// A field of nested values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     /// Its name; for the element of a list or the entries of a map, the name in the file.
-    pub name: String,
+    pub name: Arc<str>,
     /// Whether it may be null.
     pub nullable: bool,
     /// The definition level from which on it is not null.
@@ -153,7 +154,7 @@ fn field(node: &Node, above: Above, nullable: bool, kind: FieldKind) -> Field {
         .logical()
         .filter(|logical| !matches!(logical, Logical::List | Logical::Map | Logical::MapKeyValue));
     Field {
-        name: node.name().to_owned(),
+        name: node.shared_name().clone(),
         nullable,
         def: above.def,
         slot_def: above.slot_def,

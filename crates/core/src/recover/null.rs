@@ -42,7 +42,7 @@ pub(super) fn chunk(leaf: &Leaf, rows: u64) -> Result<EncodedChunk> {
         metadata: format::ColumnMetaData {
             type_: column("", leaf.physical()).type_.unwrap_or_default(),
             encodings: vec![format::Encoding::PLAIN, format::Encoding::RLE],
-            path_in_schema: leaf.path().to_vec(),
+            path_in_schema: leaf.path_in_schema(),
             codec: format::CompressionCodec::UNCOMPRESSED,
             num_values: i64::from(n),
             total_uncompressed_size: len,

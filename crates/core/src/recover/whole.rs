@@ -118,7 +118,7 @@ fn metadata(pages: &[Page], leaf: &Leaf, codec: Codec) -> format::ColumnMetaData
     format::ColumnMetaData {
         type_: column("", leaf.physical()).type_.unwrap_or_default(),
         encodings,
-        path_in_schema: leaf.path().to_vec(),
+        path_in_schema: leaf.path_in_schema(),
         codec: format::CompressionCodec(codec.code()),
         num_values: pages.iter().map(Page::values).sum::<u64>() as i64,
         total_uncompressed_size: pages.iter().map(Page::uncompressed).sum::<u64>() as i64,

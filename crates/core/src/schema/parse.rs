@@ -24,7 +24,7 @@ impl Schema {
     /// use marquetry_core::schema::Schema;
     /// let text = "message wines {\n  required int32 year;\n  optional byte_array name (STRING) = 7;\n}";
     /// let schema = Schema::parse(text)?;
-    /// assert_eq!(schema.column(1).path(), ["name"]);
+    /// assert_eq!(schema.column(1).path_in_schema(), ["name"]);
     /// assert_eq!(schema.to_string(), text);
     /// assert!(Schema::parse("message wines { required int33 year; }").is_err());
     /// # Ok::<(), marquetry_base::Error>(())

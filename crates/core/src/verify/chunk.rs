@@ -184,7 +184,10 @@ fn check_chunk(
     findings: &mut Findings<'_>,
 ) {
     let leaf = chunk.leaf();
-    if let Some(path) = row_group.path_at(column).filter(|path| path != leaf.path()) {
+    if let Some(path) = row_group
+        .path_at(column)
+        .filter(|path| !path.iter().map(String::as_str).eq(leaf.path().iter().map(AsRef::as_ref)))
+    {
         findings.add(&PATH, place.clone(), || match path.is_empty() {
             true => "the path is missing".to_owned(),
             false => format!("the path is {}", named(&path.join("."))),

@@ -299,7 +299,7 @@ impl Origin<'_> {
     fn metadata(&self) -> Result<format::ColumnMetaData> {
         let mut meta = self.chunk.meta_data()?;
         // QUIRK: paths may be absent.
-        meta.path_in_schema = self.chunk.leaf().path().to_vec();
+        meta.path_in_schema = self.chunk.leaf().path_in_schema();
         (meta.bloom_filter_offset, meta.bloom_filter_length) = (None, None);
         Ok(meta)
     }

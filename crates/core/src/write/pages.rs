@@ -314,7 +314,7 @@ impl Pages {
         let metadata = format::ColumnMetaData {
             type_: physical_type(leaf.physical()),
             encodings: encodings(&self.encoding_stats, leaf),
-            path_in_schema: leaf.path().to_vec(),
+            path_in_schema: leaf.path_in_schema(),
             codec: format::CompressionCodec(settings.codec.code()),
             num_values: totals.counts.entries() as i64,
             total_uncompressed_size: totals.uncompressed as i64,

@@ -91,7 +91,7 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
     let metadata = format::ColumnMetaData {
         type_: crate::chunk::file::type_of(leaf.physical()),
         encodings: vec![format::Encoding::PLAIN],
-        path_in_schema: leaf.path().to_vec(),
+        path_in_schema: leaf.path_in_schema(),
         codec: format::CompressionCodec(style.codec.code()),
         num_values: rows as i64,
         total_compressed_size: bytes.len() as i64,

@@ -17,7 +17,7 @@ fn types_are_guessed() {
                 marquetry_core::schema::Schema::from_thrift(recovery.schema(), &Default::default()).unwrap();
             let types: Vec<_> = schema.columns().iter().map(|leaf| leaf.physical()).collect();
             assert_eq!(types, PHYSICAL, "{codec} {v2}: {report}");
-            assert_eq!(schema.column(1).path(), ["c1"]);
+            assert_eq!(schema.column(1).path_in_schema(), ["c1"]);
             assert_eq!(rewritten(&recovery), contents(&good).unwrap(), "{codec} {v2}: {report}");
             assert!(report.decisions.iter().any(|decision| decision.confidence == Confidence::Medium));
         }

@@ -20,7 +20,8 @@ impl WriterProperties {
     /// column: an encoding that its type may not have, or that is deprecated; a page of no bytes or no rows; a false
     /// positive probability that is not between 0 and 1.
     pub fn column_settings(&self, leaf: &Leaf) -> Result<ColumnSettings> {
-        let subject = Subject { parts: leaf.path(), dotted: leaf.dotted(), leaf: Some(leaf) };
+        let path = leaf.path_in_schema();
+        let subject = Subject { parts: &path, dotted: leaf.dotted(), leaf: Some(leaf) };
         let mut settings = self
             .settings(Asked::of(&self.rules, &subject), leaf.physical())
             .map_err(|error| error.in_column(leaf.dotted().clone()))?;
