@@ -28,6 +28,7 @@ mod salvage;
 mod selection;
 mod stages;
 mod virtual_columns;
+mod ways;
 
 pub use builder::{ChunkReader, ParquetRecordBatchReaderBuilder};
 pub use filter::{ArrowPredicate, ArrowPredicateFn, RowFilter};

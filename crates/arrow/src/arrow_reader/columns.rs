@@ -7,11 +7,13 @@
 //! out        the values of a column for the batch that is being filled
 //! ```
 
+use super::ways::{Way, Ways};
 use marquetry_base::{Error, Result};
 use marquetry_core::read::{ColumnReader, LeafBatch, Target};
 use marquetry_core::select::{Block, refine_bits, runs};
 use marquetry_encoding::Bits;
 use std::ops::Range;
+use std::time::Instant;
 
 /// A column of the file that is read.
 pub(super) struct Column {
@@ -23,6 +25,8 @@ pub(super) struct Column {
     pub(super) most_rows: Option<usize>,
     /// The row group that the reader is in, and how many of its rows were passed.
     at: Option<(usize, u64)>,
+    /// What it costs there to read some of the rows.
+    ways: Ways,
     /// The values of the block's kept rows, once a stage asked for them.
     cached: Option<LeafBatch>,
     /// The values of the rows of the batch that is being filled.
@@ -104,7 +108,16 @@ fn end_of(keep: &Bits, n: usize) -> usize {
 impl Column {
     pub(super) fn new(reader: ColumnReader, target: Target) -> Self {
         let out = reader.empty_batch();
-        Column { reader, target, is_projected: false, most_rows: None, at: None, cached: None, out }
+        Column {
+            reader,
+            target,
+            is_projected: false,
+            most_rows: None,
+            at: None,
+            ways: Ways::default(),
+            cached: None,
+            out,
+        }
     }
 
     /// Appends the kept of `rows` to `out`.
@@ -113,6 +126,7 @@ impl Column {
             Some((row_group, passed)) if row_group == rows.row_group => passed,
             _ => {
                 self.reader.begin(rows.row_group, self.most_rows);
+                self.ways = Ways::default();
                 0
             }
         };
@@ -122,9 +136,25 @@ impl Column {
         self.reader.skip(usize::try_from(skip).unwrap_or(usize::MAX))?;
         match &rows.keep {
             None => self.reader.read_into(rows.len, out)?,
-            Some(keep) => self.reader.read_kept(keep, 0..rows.len, out)?,
+            Some(keep) => self.read_some(keep, rows.len, out)?,
         }
         self.at = Some((rows.row_group, rows.start + rows.len as u64));
+        Ok(())
+    }
+
+    /// Appends those of the next `rows` rows whose bit is 1 to `out`.
+    fn read_some(&mut self, keep: &Bits, rows: usize, out: &mut LeafBatch) -> Result<()> {
+        let way = self.ways.choose(keep.count_ones(0..rows), rows);
+        let start = Instant::now();
+        match way {
+            Way::Kept => self.reader.read_kept(keep, 0..rows, out)?,
+            Way::Whole => {
+                let mut whole = self.reader.empty_batch();
+                self.reader.read_into(rows, &mut whole)?;
+                out.push_kept(&whole, keep, &self.target)?;
+            }
+        }
+        self.ways.measure(way, rows, start.elapsed());
         Ok(())
     }
 
