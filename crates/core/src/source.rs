@@ -43,6 +43,19 @@ pub trait Source: Send + Sync {
     }
 }
 
+/// Bytes that are in memory, or look as if they were: nothing is copied. So a file may be mapped, by who can promise that
+/// nobody cuts it off or changes it in the meantime.
+///
+/// ```
+/// use bytes::Bytes;
+/// use marquetry_core::io::read_metadata;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// let file = std::fs::File::open(path)?;
+/// // SAFETY: nobody changes the file while it is mapped.
+/// let mapped = Bytes::from_owner(unsafe { memmap2::Mmap::map(&file)? });
+/// assert!(read_metadata(&mapped, &Default::default())?.metadata.num_rows() > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 impl Source for Bytes {
     fn len(&self) -> u64 {
         self.as_ref().len() as u64

@@ -88,9 +88,11 @@ impl<'a> ChunkView<'a> {
                 (1, Wire::Binary) => self.file_path = Some(r.binary()?),
                 (2, Wire::INT) => _ = r.i64()?,
                 (3, Wire::Struct) => {
-                    self.meta = MetaView::unread();
-                    self.meta.read(r)?;
+                    if self.has_meta_data {
+                        self.meta = MetaView::unread();
+                    }
                     self.has_meta_data = true;
+                    self.meta.read(r)?;
                 }
                 (4, Wire::INT) => self.offset_index_offset = Some(r.i64()?),
                 (5, Wire::INT) => self.offset_index_length = Some(r.i32()?),
@@ -151,7 +153,7 @@ impl<'a> MetaView<'a> {
                 (7, Wire::INT) => self.total_compressed_size = r.i64()?,
                 (9, Wire::INT) => self.data_page_offset = r.i64()?,
                 (11, Wire::INT) => self.dictionary_page_offset = Some(r.i64()?),
-                (12, Wire::Struct) => self.statistics = Some(r.apart(Statistics::read)?),
+                (12, Wire::Struct) => self.statistics.insert(Statistics::empty()).read_fields(r)?,
                 (13, Wire::List) => self.encoding_stats = r.apart(Reader::elements)?,
                 (14, Wire::INT) => self.bloom_filter_offset = Some(r.i64()?),
                 (15, Wire::INT) => self.bloom_filter_length = Some(r.i32()?),
@@ -188,5 +190,14 @@ impl Element<'_> for PageEncodingStats {
     #[inline]
     fn read_element(r: &mut Reader<'_>) -> Result<Self> {
         PageEncodingStats::read(r)
+    }
+
+    #[inline]
+    fn pass_element(r: &mut Reader<'_>) -> Result<()> {
+        // PERF: three small numbers, as nearly all chunks have them.
+        match r.bookmark().rest() {
+            [0x15, 0..0x80, 0x15, 0..0x80, 0x15, 0..0x80, 0, ..] => r.pass_bytes(7),
+            _ => PageEncodingStats::read(r).map(|_| ()),
+        }
     }
 }

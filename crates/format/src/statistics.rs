@@ -33,25 +33,33 @@ impl<B> Statistics<B> {
         B: From<&'a [u8]>,
     {
         let mut out = Self::empty();
-        r.fields(|r, field| {
-            match (field.id, field.wire) {
-                (1, Wire::Binary) => out.max = Some(r.binary()?.into()),
-                (2, Wire::Binary) => out.min = Some(r.binary()?.into()),
-                (3, Wire::INT) => out.null_count = Some(r.i64()?),
-                (4, Wire::INT) => out.distinct_count = Some(r.i64()?),
-                (5, Wire::Binary) => out.max_value = Some(r.binary()?.into()),
-                (6, Wire::Binary) => out.min_value = Some(r.binary()?.into()),
-                (7, Wire::True | Wire::False) => out.is_max_value_exact = Some(r.bool(field.wire)),
-                (8, Wire::True | Wire::False) => out.is_min_value_exact = Some(r.bool(field.wire)),
-                (9, Wire::INT) => out.nan_count = Some(r.i64()?),
-                _ => r.skip(field.wire)?,
-            }
-            Ok(())
-        })?;
+        out.read_fields(r)?;
         Ok(out)
     }
 
-    fn empty() -> Self {
+    /// Reads the struct into an empty one. PERF: not moved to where it stays.
+    pub(crate) fn read_fields<'a>(&mut self, r: &mut Reader<'a>) -> Result<()>
+    where
+        B: From<&'a [u8]>,
+    {
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::Binary) => self.max = Some(r.binary()?.into()),
+                (2, Wire::Binary) => self.min = Some(r.binary()?.into()),
+                (3, Wire::INT) => self.null_count = Some(r.i64()?),
+                (4, Wire::INT) => self.distinct_count = Some(r.i64()?),
+                (5, Wire::Binary) => self.max_value = Some(r.binary()?.into()),
+                (6, Wire::Binary) => self.min_value = Some(r.binary()?.into()),
+                (7, Wire::True | Wire::False) => self.is_max_value_exact = Some(r.bool(field.wire)),
+                (8, Wire::True | Wire::False) => self.is_min_value_exact = Some(r.bool(field.wire)),
+                (9, Wire::INT) => self.nan_count = Some(r.i64()?),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })
+    }
+
+    pub(crate) fn empty() -> Self {
         Statistics {
             max: None,
             min: None,

@@ -62,6 +62,12 @@ impl<'a> Reader<'a> {
         Bookmark { rest: self.cursor.rest(), position: self.position(), depth: self.depth }
     }
 
+    /// Passes over bytes of which it is known what they are.
+    #[inline]
+    pub(crate) fn pass_bytes(&mut self, len: usize) -> Result<()> {
+        self.cursor.skip(len)
+    }
+
     /// Reads the fields of a struct: calls `read` for each, which must read its value or skip it. Integers of 16, 32
     /// and 64 bits are all [`Wire::INT`].
     #[inline]
@@ -122,7 +128,7 @@ impl<'a> Reader<'a> {
         let Some(len) = self.list_of(T::WIRE)? else { return Ok(None) };
         let elements = Elements { first: self.bookmark(), len, of: PhantomData };
         for _ in 0..len {
-            T::read_element(self)?;
+            T::pass_element(self)?;
         }
         self.depth += 1;
         Ok(Some(elements))
@@ -287,6 +293,12 @@ pub trait Element<'a>: Sized {
 
     /// Reads one.
     fn read_element(r: &mut Reader<'a>) -> Result<Self>;
+
+    /// Passes over one; fails if [`read_element`](Self::read_element) does.
+    #[inline]
+    fn pass_element(r: &mut Reader<'a>) -> Result<()> {
+        Self::read_element(r).map(|_| ())
+    }
 }
 
 impl<'a> Element<'a> for &'a [u8] {
@@ -309,6 +321,12 @@ pub struct Bookmark<'a> {
 impl<'a> Bookmark<'a> {
     /// Where nothing is.
     pub(crate) const NOWHERE: Bookmark<'static> = Bookmark { rest: &[], position: 0, depth: 0 };
+
+    /// What is left of the input.
+    #[inline]
+    pub(crate) fn rest(self) -> &'a [u8] {
+        self.rest
+    }
 
     /// A reader at this place.
     #[inline]

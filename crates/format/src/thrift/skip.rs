@@ -108,7 +108,13 @@ impl<'a> Reader<'a> {
         let start = self.position();
         let List { len, wire } = self.list_header()?;
         marks.mark(start..self.position(), 0xff);
-        (0..len).try_for_each(|_| self.pass_element(wire, marks))?;
+        // PERF: a loop of its own for what lists mostly have.
+        match wire {
+            Wire::I16 | Wire::I32 | Wire::I64 => (0..len).try_for_each(|_| self.pass_varint(marks))?,
+            Wire::Binary => (0..len).try_for_each(|_| self.pass_string(marks))?,
+            Wire::Struct => (0..len).try_for_each(|_| self.pass_struct(marks))?,
+            other => (0..len).try_for_each(|_| self.pass_element(other, marks))?,
+        }
         self.depth += 1;
         Ok(())
     }
