@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Memory holds a block of the columns that the filter looks at, and a batch. Row groups and pages that nothing is wanted
-//! of are not read, and of other pages no more is decoded than pays: see `core::read`. So there is nothing to be undone
-//! where a filter turns out to want most rows: they are decoded as if there were none.
+//! of are not read, and of other pages no more is decoded than pays: see `core::read`. Where a filter turns out to want
+//! most rows, leaving the others out is given up, column by column: see `ways`.
 
 use super::ProjectionMask;
 use super::columns::{Column, Rows};
