@@ -46,12 +46,16 @@
 mod builder;
 mod fetch;
 mod filter;
+mod in_order;
 mod int96;
 mod metadata;
 mod row_group;
 mod source;
 mod stream;
 
+pub(crate) use builder::PREFETCH;
+pub(crate) use in_order::InOrder;
+pub(crate) use int96::fitting;
 pub(crate) use metadata::Known;
 
 pub use builder::ParquetRecordBatchStreamBuilder;

@@ -29,79 +29,54 @@
 //! [become those](crate::evolution) without any value changing; anything else is an error that names the file. With
 //! [`Dataset::union_by_name`] the schema has the columns of all files, null where a file has none, each of the narrowest type
 //! that holds the values of all. With [`Dataset::evolve`] it is any schema.
+//!
+//! # Files whose bytes come late
+//! With the feature `async` a table may be of files that are [asked for and waited
+//! for](crate::async_reader::AsyncSource): `Dataset::from_async_files`, and `Dataset::stream`, which gives the same rows as
+//! `Dataset::batches` does.
 
+mod choice;
 mod filter;
+#[cfg(feature = "async")]
+mod late;
 mod listing;
 mod opened;
 mod partition;
 mod reader;
 mod schema;
+#[cfg(feature = "async")]
+mod stream;
 mod summary;
 
 pub use filter::Needed;
 pub use reader::DatasetReader;
+#[cfg(feature = "async")]
+pub use stream::DatasetStream;
 
-use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Int96, ParquetRecordBatchReaderBuilder};
+use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use crate::evolution::{Evolution, MatchBy};
-use crate::schema::Text;
 use arrow_schema::{DataType, SchemaRef};
+use choice::{Choice, DataFile};
 use marquetry_base::{Error, Result};
 use marquetry_core::io::{LocalFile, read_metadata};
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
-use opened::Opened;
-use std::collections::HashMap;
+use opened::{Files, Opened};
 use std::fmt::{self, Debug, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Files that are read as one table, and what is to be read of them. No file is open until it is its turn.
-#[derive(Clone)]
-pub struct Dataset {
-    files: Vec<DataFile>,
-    open: Open,
-    opened: opened::Files,
-    options: ArrowReaderOptions,
-    has_partitions: bool,
-    partition_types: HashMap<String, DataType>,
-    columns: Option<Vec<String>>,
-    union: bool,
-    by: MatchBy,
-    evolution: Option<Evolution>,
-    predicate: Option<Predicate>,
-    batch_size: Option<usize>,
-    limit: Option<usize>,
-    offset: usize,
+///
+/// `S` is what a file is read from: a [`Source`], or where bytes come late, an `AsyncSource`.
+pub struct Dataset<S: ?Sized = dyn Source> {
+    choice: Choice,
+    open: Open<S>,
+    opened: Files<S>,
 }
 
 /// How a file is opened.
-type Open = Arc<dyn Fn(&Path) -> Result<Arc<dyn Source>> + Send + Sync>;
-
-/// One of the files.
-#[derive(Debug, Clone)]
-struct DataFile {
-    path: PathBuf,
-    /// Keys and values of the partitions it is in.
-    partitions: Vec<(String, Option<String>)>,
-    /// Its row groups, if a summary says which.
-    groups: Option<Vec<summary::Group>>,
-}
-
-impl DataFile {
-    fn new(path: PathBuf, groups: Option<Vec<summary::Group>>) -> Self {
-        DataFile { partitions: partition::pairs(&path), path, groups }
-    }
-
-    fn name(&self) -> Arc<str> {
-        self.path.display().to_string().into()
-    }
-
-    /// Its value of a key; the inner `None` is null.
-    fn partition(&self, key: &str) -> Option<Option<&str>> {
-        let pair = self.partitions.iter().rfind(|(name, _)| name == key);
-        pair.map(|(_, value)| value.as_deref())
-    }
-}
+type Open<S> = Arc<dyn Fn(&Path) -> Result<Arc<S>> + Send + Sync>;
 
 impl Dataset {
     /// The files that these paths mean, see [above](self). None is opened but summaries.
@@ -137,114 +112,22 @@ impl Dataset {
         Dataset::new(files.collect(), Arc::new(open))
     }
 
-    fn new(files: Vec<DataFile>, open: Open) -> Result<Self> {
-        if files.is_empty() {
-            return Err(Error::argument("no files to read"));
-        }
-        Ok(Dataset {
-            files,
-            open,
-            opened: opened::Files::default(),
-            options: ArrowReaderOptions::new().with_text(Text::Utf8View).with_int96(Int96::Fitting),
-            has_partitions: true,
-            partition_types: HashMap::new(),
-            columns: None,
-            union: false,
-            by: MatchBy::default(),
-            evolution: None,
-            predicate: None,
-            batch_size: None,
-            limit: None,
-            offset: 0,
-        })
-    }
-
-    /// The files, in the order in which they are read.
-    pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
-        self.files.iter().map(|file| file.path.as_path())
-    }
-
-    /// How each file is read. Default: text as views, INT96 timestamps in a unit that holds those of all files, which
-    /// takes reading these columns twice. A schema in the options is ignored: [`evolve`](Self::evolve) is for that.
-    #[must_use]
-    pub fn options(mut self, options: ArrowReaderOptions) -> Self {
-        self.options = ArrowReaderOptions { schema: None, ..options };
-        self
-    }
-
-    /// Reads only these columns, and all below them, in this order: dotted paths, and keys of partitions. What other
-    /// columns the files have does not matter then.
-    #[must_use]
-    pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
-        self.columns = Some(columns.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Whether the schema has the columns of all files, whose footers are all read for that, instead of those of the
-    /// first. Default false.
-    #[must_use]
-    pub fn union_by_name(mut self, union: bool) -> Self {
-        self.union = union;
-        self
-    }
-
-    /// How columns of one file are found in another. Default: by name.
-    #[must_use]
-    pub fn match_by(mut self, by: MatchBy) -> Self {
-        self.by = by;
-        self
-    }
-
-    /// Reads all files as this schema. A column that is called as a key of the partitions has their values, and its type is
-    /// theirs. It says which columns are read: [`columns`](Self::columns) has no effect then.
-    #[must_use]
-    pub fn evolve(mut self, evolution: Evolution) -> Self {
-        self.evolution = Some(evolution);
-        self
-    }
-
-    /// Only rows for which `predicate` is true, of columns of the files and keys of partitions. Files whose partitions say
-    /// that they have no such row are not opened; of others, what statistics and indexes rule out is not read.
-    #[must_use]
-    pub fn filter(mut self, predicate: Predicate) -> Self {
-        self.predicate = Some(predicate);
-        self
-    }
-
-    /// Whether directories called `key=value` make columns. Default true.
-    #[must_use]
-    pub fn partitions(mut self, are_columns: bool) -> Self {
-        self.has_partitions = are_columns;
-        self
-    }
-
-    /// The type of a key of the partitions. A value that is none of that type is an error.
-    #[must_use]
-    pub fn partition_type(mut self, key: impl Into<String>, data_type: DataType) -> Self {
-        self.partition_types.insert(key.into(), data_type);
-        self
-    }
-
-    /// Rows in a batch; the last one of a file may have fewer. Default 8,192.
-    #[must_use]
-    pub fn batch_size(mut self, rows: usize) -> Self {
-        self.batch_size = Some(rows);
-        self
-    }
-
-    /// Most rows to read of all files together, of those that are wanted.
-    #[must_use]
-    pub fn limit(mut self, rows: usize) -> Self {
-        self.limit = Some(rows);
-        self
-    }
-
-    /// Rows to pass over first, of those that are wanted. Files that are passed over as a whole are opened for their footers
-    /// only, unless there is a filter.
-    #[must_use]
-    pub fn offset(mut self, rows: usize) -> Self {
-        self.offset = rows;
-        self
+    /// The files that the summary (`_metadata`) at `path` names, or the file itself if it is none. It is opened by `open`, and
+    /// so are they, by `path` up to its last slash and the names that the summary has for them. This is for files in stores: no
+    /// links are looked for.
+    ///
+    /// Fails if it cannot be opened, if its footer cannot be read, or if it names a file outside of its folder.
+    pub fn from_summary(
+        path: &str,
+        open: impl Fn(&Path) -> Result<Arc<dyn Source>> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let parts = || {
+            let source = open(Path::new(path))?;
+            let metadata = read_metadata(&*source, &Default::default())?.metadata;
+            summary::files_in_store(path, &metadata)
+        };
+        let parts = parts().map_err(|error| error.in_file(path))?;
+        Dataset::new(parts, Arc::new(open))
     }
 
     /// The schema that batches will have. Reads the first file's footer, or those of all where
@@ -256,9 +139,8 @@ impl Dataset {
     /// How many rows all files have, whatever is chosen of them. Reads all footers.
     pub fn num_rows(&self) -> Result<u64> {
         let mut rows = 0u64;
-        for file in &self.files {
-            let opened = self.builder(file, &self.options)?;
-            rows = rows.saturating_add(opened.chosen_rows());
+        for file in &self.choice.files {
+            rows = rows.saturating_add(self.builder(file)?.chosen_rows());
         }
         Ok(rows)
     }
@@ -269,28 +151,124 @@ impl Dataset {
     }
 
     /// A file's footer, and its row groups if not all are its part of the table.
-    fn builder(
-        &self,
-        file: &DataFile,
-        options: &ArrowReaderOptions,
-    ) -> Result<ParquetRecordBatchReaderBuilder<Arc<dyn Source>>> {
-        let open = || {
-            let opened = self.opened.get(&file.path, || {
-                let source = (self.open)(&file.path)?;
-                let metadata = ArrowReaderMetadata::load(source.clone(), self.options.clone())?;
-                Ok(Opened { source, metadata: metadata.metadata().clone() })
-            })?;
-            let metadata = ArrowReaderMetadata::try_new(opened.metadata, options.clone())?;
-            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(opened.source, metadata);
-            Ok(match &file.groups {
-                Some(groups) => {
-                    let row_groups = summary::row_groups(builder.metadata(), groups)?;
-                    builder.with_row_groups(row_groups)
-                }
+    fn builder(&self, file: &DataFile) -> Result<ParquetRecordBatchReaderBuilder<Arc<dyn Source>>> {
+        let build = || {
+            let Opened { source, metadata } = self.opened(file)?;
+            let row_groups = file.row_groups(metadata.metadata())?;
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata);
+            Ok(match row_groups {
+                Some(row_groups) => builder.with_row_groups(row_groups),
                 None => builder,
             })
         };
-        open().map_err(|error: Error| error.in_file(file.name()))
+        build().map_err(|error: Error| error.in_file(file.name()))
+    }
+
+    fn opened(&self, file: &DataFile) -> Result<Opened<dyn Source>> {
+        let options = &self.choice.options;
+        if let Some(opened) = self.opened.get(&file.path) {
+            return opened.read_as(options);
+        }
+        let source = (self.open)(&file.path)?;
+        let metadata = ArrowReaderMetadata::load(source.clone(), options.clone())?;
+        let opened = Opened { source, metadata };
+        self.opened.keep(&file.path, &opened);
+        Ok(opened)
+    }
+}
+
+/// What is chosen of the files.
+impl<S: ?Sized> Dataset<S> {
+    fn new(files: Vec<DataFile>, open: Open<S>) -> Result<Self> {
+        Ok(Dataset { choice: Choice::new(files)?, open, opened: Files::default() })
+    }
+
+    /// The files, in the order in which they are read.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.choice.files.iter().map(|file| file.path.as_path())
+    }
+
+    /// How each file is read. Default: text as views, INT96 timestamps in a unit that holds those of all files, which
+    /// takes reading these columns twice. A schema in the options is ignored: [`evolve`](Self::evolve) is for that.
+    #[must_use]
+    pub fn options(mut self, options: ArrowReaderOptions) -> Self {
+        self.choice.options = ArrowReaderOptions { schema: None, ..options };
+        self
+    }
+
+    /// Reads only these columns, and all below them, in this order: dotted paths, and keys of partitions. What other
+    /// columns the files have does not matter then.
+    #[must_use]
+    pub fn columns<N: Into<String>>(mut self, columns: impl IntoIterator<Item = N>) -> Self {
+        self.choice.columns = Some(columns.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Whether the schema has the columns of all files, whose footers are all read for that, instead of those of the
+    /// first. Default false.
+    #[must_use]
+    pub fn union_by_name(mut self, union: bool) -> Self {
+        self.choice.union = union;
+        self
+    }
+
+    /// How columns of one file are found in another. Default: by name.
+    #[must_use]
+    pub fn match_by(mut self, by: MatchBy) -> Self {
+        self.choice.by = by;
+        self
+    }
+
+    /// Reads all files as this schema. A column that is called as a key of the partitions has their values, and its type is
+    /// theirs. It says which columns are read: [`columns`](Self::columns) has no effect then.
+    #[must_use]
+    pub fn evolve(mut self, evolution: Evolution) -> Self {
+        self.choice.evolution = Some(evolution);
+        self
+    }
+
+    /// Only rows for which `predicate` is true, of columns of the files and keys of partitions. Files whose partitions say
+    /// that they have no such row are not opened; of others, what statistics and indexes rule out is not read.
+    #[must_use]
+    pub fn filter(mut self, predicate: Predicate) -> Self {
+        self.choice.predicate = Some(predicate);
+        self
+    }
+
+    /// Whether directories called `key=value` make columns. Default true.
+    #[must_use]
+    pub fn partitions(mut self, are_columns: bool) -> Self {
+        self.choice.has_partitions = are_columns;
+        self
+    }
+
+    /// The type of a key of the partitions. A value that is none of that type is an error.
+    #[must_use]
+    pub fn partition_type(mut self, key: impl Into<String>, data_type: DataType) -> Self {
+        self.choice.partition_types.insert(key.into(), data_type);
+        self
+    }
+
+    /// Rows in a batch; the last one of a file may have fewer. Default 8,192.
+    #[must_use]
+    pub fn batch_size(mut self, rows: usize) -> Self {
+        self.choice.batch_size = Some(rows);
+        self
+    }
+
+    /// Most rows to read of all files together, of those that are wanted.
+    #[must_use]
+    pub fn limit(mut self, rows: usize) -> Self {
+        self.choice.limit = Some(rows);
+        self
+    }
+
+    /// Rows to pass over first, of those that are wanted. Files that are passed over as a whole are opened for their footers
+    /// only, unless there is a filter.
+    #[must_use]
+    pub fn offset(mut self, rows: usize) -> Self {
+        self.choice.offset = rows;
+        self
     }
 }
 
@@ -326,9 +304,15 @@ fn summary_parts(path: &Path) -> Result<Option<Vec<DataFile>>> {
     Ok(Some(parts.map(|part| DataFile::new(part.path, Some(part.groups))).collect()))
 }
 
-impl Debug for Dataset {
+impl<S: ?Sized> Clone for Dataset<S> {
+    fn clone(&self) -> Self {
+        Dataset { choice: self.choice.clone(), open: self.open.clone(), opened: self.opened.clone() }
+    }
+}
+
+impl<S: ?Sized> Debug for Dataset<S> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Dataset").field("files", &self.files.len()).finish_non_exhaustive()
+        f.debug_struct("Dataset").field("files", &self.choice.files.len()).finish_non_exhaustive()
     }
 }
 

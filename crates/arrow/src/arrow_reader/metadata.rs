@@ -68,10 +68,14 @@ impl ArrowReaderMetadata {
     }
 
     /// The same file, read otherwise. Fails if the wanted schema does not fit it.
-    #[cfg(feature = "async")]
     pub(crate) fn with_options(&self, options: ArrowReaderOptions) -> Result<Self> {
         let other = Self::try_new(self.metadata.clone(), options)?;
-        Ok(ArrowReaderMetadata { recovered_end: self.recovered_end, known: self.known.clone(), ..other })
+        Ok(ArrowReaderMetadata {
+            recovered_end: self.recovered_end,
+            #[cfg(feature = "async")]
+            known: self.known.clone(),
+            ..other
+        })
     }
 
     pub(crate) fn read(source: &dyn Source, options: ArrowReaderOptions) -> Result<Self> {

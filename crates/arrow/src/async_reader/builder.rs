@@ -327,6 +327,13 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok((reader.schema(), reader.into_remake()))
     }
 
+    /// How many rows the chosen row groups have.
+    pub(crate) fn chosen_rows(&self) -> Result<u64> {
+        let metadata = self.metadata.metadata();
+        let rows = self.row_groups()?.into_iter().map(|row_group| metadata.row_group(row_group).num_rows());
+        Ok(rows.fold(0, u64::saturating_add))
+    }
+
     /// The row groups to read.
     fn row_groups(&self) -> Result<Vec<usize>> {
         let count = self.metadata.metadata().num_row_groups();
@@ -367,4 +374,4 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
 /// As that of the reader that does not wait.
 const BATCH_SIZE: usize = 8192;
 /// Some hundred milliseconds of a fast connection, and little memory.
-const PREFETCH: u64 = 32 << 20;
+pub(crate) const PREFETCH: u64 = 32 << 20;

@@ -65,6 +65,24 @@ impl ArrowReaderMetadata {
         Ok(self)
     }
 
+    /// Without what is known of the file beside its footer and version.
+    pub(crate) fn without_bytes(mut self) -> Self {
+        if let Some(known) = &self.known {
+            let version = known.version.clone();
+            self.known = Some(Arc::new(Known { bytes: Buffered::new(version.len), version }));
+        }
+        self
+    }
+
+    /// How many bytes of the file are kept with the metadata, the footer as large as it is in the file.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.known.as_ref().map_or(0, |known| {
+            let footer =
+                known.version.len.saturating_sub(self.metadata.data_end().unwrap_or(known.version.len));
+            known.bytes.bytes().saturating_add(footer)
+        })
+    }
+
     /// Which version of the file the footer is of, if it was read by [`load_async`](Self::load_async).
     pub fn file_version(&self) -> Option<&FileVersion> {
         self.known.as_ref().map(|known| &known.version)

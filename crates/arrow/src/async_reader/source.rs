@@ -60,6 +60,20 @@ impl AsyncSource for Arc<dyn Source> {
     }
 }
 
+impl AsyncSource for Arc<dyn AsyncSource> {
+    fn read_tail(&self, len: usize) -> BoxFuture<'_, Result<Tail>> {
+        (**self).read_tail(len)
+    }
+
+    fn read_ranges<'a>(
+        &'a self,
+        version: &'a FileVersion,
+        ranges: Vec<Range<u64>>,
+    ) -> BoxFuture<'a, Result<Vec<Bytes>>> {
+        (**self).read_ranges(version, ranges)
+    }
+}
+
 /// A file in memory.
 impl AsyncSource for Bytes {
     fn read_tail(&self, len: usize) -> BoxFuture<'_, Result<Tail>> {

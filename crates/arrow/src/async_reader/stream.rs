@@ -1,5 +1,6 @@
 //! The stream of record batches.
 
+use super::in_order::InOrder;
 use super::row_group::{Job, OpenGroup, Scan, Step};
 use super::source::FileVersion;
 use crate::arrow_reader::LossReport;
@@ -26,8 +27,9 @@ pub struct ParquetRecordBatchStream<T> {
     version: Version,
     /// Row groups that were not begun.
     jobs: VecDeque<Job>,
-    /// Row groups that are being fetched or were, in order.
-    ahead: VecDeque<Ahead>,
+    /// Row groups that are being fetched or were, and how many bytes each counts.
+    ahead: InOrder<Result<OpenGroup>>,
+    bytes: VecDeque<u64>,
     /// The row group that is decoded.
     open: Option<OpenGroup>,
     /// Fetches what the open row group lacks, then gives it back.
@@ -44,17 +46,6 @@ enum Version {
     Known(Arc<FileVersion>),
     /// To be asked for, or asked for already.
     Unknown(Option<BoxFuture<'static, Result<FileVersion>>>),
-}
-
-struct Ahead {
-    bytes: u64,
-    state: Fetch,
-}
-
-enum Fetch {
-    Running(BoxFuture<'static, Result<OpenGroup>>),
-    Done(Box<Result<OpenGroup>>),
-    Taken,
 }
 
 impl<T> ParquetRecordBatchStream<T> {
@@ -76,7 +67,8 @@ impl<T> ParquetRecordBatchStream<T> {
             scan: Arc::new(scan),
             version,
             jobs: jobs.into(),
-            ahead: VecDeque::new(),
+            ahead: InOrder::default(),
+            bytes: VecDeque::new(),
             open: None,
             refetch: None,
             prefetch,
@@ -110,8 +102,8 @@ impl<T> ParquetRecordBatchStream<T> {
             }
             let version = ready!(self.poll_version(cx))?;
             // Begun before decoding, so that bytes come meanwhile.
-            self.fetch_ahead(&version);
-            self.poll_ahead(cx);
+            self.fetch_ahead(&version, self.prefetch, true);
+            self.ahead.poll_all(cx);
             let Some(mut group) = self.open.take() else {
                 let group = ready!(self.poll_first())?;
                 if let Some((offset, _)) = &mut self.rest {
@@ -152,7 +144,24 @@ impl<T> ParquetRecordBatchStream<T> {
     }
 
     fn is_over(&self) -> bool {
-        self.open.is_none() && self.refetch.is_none() && self.ahead.is_empty() && self.jobs.is_empty()
+        self.open.is_none() && self.refetch.is_none() && self.ahead.len() == 0 && self.jobs.is_empty()
+    }
+
+    /// Begins to fetch what comes next, as far as it has room, and goes on with what was begun; decodes nothing. `is_next`:
+    /// its rows are wanted now, so its first row group is fetched, however large.
+    ///
+    /// Gives what is left of the room, if nothing is left to be begun.
+    pub(crate) fn fetch(&mut self, cx: &mut Context<'_>, room: u64, is_next: bool) -> Option<u64> {
+        // Whoever has not asked for the version yet will, when it is polled.
+        let Version::Known(version) = &self.version else { return None };
+        let version = version.clone();
+        self.fetch_ahead(&version, room, is_next);
+        self.ahead.poll_all(cx);
+        self.jobs.is_empty().then(|| room.saturating_sub(self.bytes_ahead()))
+    }
+
+    fn bytes_ahead(&self) -> u64 {
+        self.bytes.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
     fn poll_version(&mut self, cx: &mut Context<'_>) -> Poll<Result<Arc<FileVersion>>> {
@@ -170,14 +179,14 @@ impl<T> ParquetRecordBatchStream<T> {
         Poll::Ready(Ok(version))
     }
 
-    /// Begins to fetch row groups: the one that is wanted next, and those after it that the limit has room for.
-    fn fetch_ahead(&mut self, version: &Arc<FileVersion>) {
-        let mut bytes: u64 = self.ahead.iter().fold(0, |sum, ahead| sum.saturating_add(ahead.bytes));
+    /// Begins to fetch row groups: the one that is wanted next, and those after it that there is room for.
+    fn fetch_ahead(&mut self, version: &Arc<FileVersion>, room: u64, is_next: bool) {
+        let mut bytes = self.bytes_ahead();
         loop {
-            let is_wanted_now = self.open.is_none() && self.ahead.is_empty();
+            let is_wanted_now = is_next && self.open.is_none() && self.ahead.len() == 0;
             let has_room = |job: &mut Job| {
                 // How many rows are left for it is known when those before it were read.
-                is_wanted_now || self.rest.is_none() && bytes.saturating_add(job.bytes) <= self.prefetch
+                is_wanted_now || self.rest.is_none() && bytes.saturating_add(job.bytes) <= room
             };
             let Some(mut job) = self.jobs.pop_front_if(has_room) else { return };
             if let Some((offset, left)) = self.rest {
@@ -188,32 +197,19 @@ impl<T> ParquetRecordBatchStream<T> {
             let counted = if is_wanted_now { 0 } else { job.bytes };
             bytes = bytes.saturating_add(counted);
             let fetch = self.scan.clone().open(version.clone(), job);
-            self.ahead.push_back(Ahead { bytes: counted, state: Fetch::Running(Box::pin(fetch)) });
-        }
-    }
-
-    fn poll_ahead(&mut self, cx: &mut Context<'_>) {
-        for ahead in &mut self.ahead {
-            if let Fetch::Running(future) = &mut ahead.state
-                && let Poll::Ready(done) = future.as_mut().poll(cx)
-            {
-                ahead.state = Fetch::Done(Box::new(done));
-            }
+            self.ahead.push(Box::pin(fetch));
+            self.bytes.push_back(counted);
         }
     }
 
     /// The first row group of those ahead, when it is there.
     fn poll_first(&mut self) -> Poll<Result<OpenGroup>> {
-        let Some(first) = self.ahead.front_mut() else { return Poll::Pending };
-        match std::mem::replace(&mut first.state, Fetch::Taken) {
-            Fetch::Done(done) => {
-                self.ahead.pop_front();
-                Poll::Ready(*done)
+        match self.ahead.take_done() {
+            Some(done) => {
+                self.bytes.pop_front();
+                Poll::Ready(done)
             }
-            running => {
-                first.state = running;
-                Poll::Pending
-            }
+            None => Poll::Pending,
         }
     }
 
@@ -225,6 +221,7 @@ impl<T> ParquetRecordBatchStream<T> {
         self.refetch = None;
         self.jobs.clear();
         self.ahead.clear();
+        self.bytes.clear();
     }
 }
 

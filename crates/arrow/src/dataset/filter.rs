@@ -1,7 +1,8 @@
 //! What a predicate says of a file before it is opened: the values of its partitions are known, and those of columns that
 //! it does not have.
 
-use super::{DataFile, Dataset};
+use super::Dataset;
+use super::choice::DataFile;
 use crate::leaf::{self, Picks};
 use crate::schema::{FromArrowOptions, from_arrow};
 use arrow_array::{Array, ArrayRef};
@@ -40,21 +41,17 @@ impl Dataset {
     pub fn needed(&self) -> Result<Vec<(PathBuf, Needed)>> {
         let plan = self.plan()?;
         let needed = |file: &DataFile| {
-            let Some(predicate) = &self.predicate else { return Ok(Needed::Everything) };
-            let of_file = match rest(predicate, &|name| plan.partition(file, name))? {
-                Rest::Some(predicate) => {
-                    let builder = self.builder(file, &self.options)?;
-                    rest(&predicate, &|name| plan.missing(builder.parquet_schema(), name))?
-                }
-                other => other,
+            let rest = match self.choice.rest(&plan, file)? {
+                rest @ Rest::Some(_) => rest.in_file(&plan, self.builder(file)?.parquet_schema())?,
+                rest => rest,
             };
-            Ok(match of_file {
+            Ok(match rest {
                 Rest::None => Needed::Nothing,
                 Rest::All => Needed::Everything,
                 Rest::Some(predicate) => Needed::Rows(predicate),
             })
         };
-        let each = self.files.iter().map(|file| {
+        let each = self.choice.files.iter().map(|file| {
             let needed = needed(file).map_err(|error: Error| error.in_file(file.name()))?;
             Ok((file.path.clone(), needed))
         });

@@ -1,37 +1,78 @@
 //! Files that were opened, kept for the next look at them: footers are read and parsed once.
 
+use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_base::Result;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::source::Source;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An open file and its footer. They are kept together: a file of the same name may be another one later.
-#[derive(Clone)]
-pub(super) struct Opened {
-    pub(super) source: Arc<dyn Source>,
-    pub(super) metadata: Arc<ParquetMetaData>,
+pub(super) struct Opened<S: ?Sized> {
+    pub(super) source: Arc<S>,
+    pub(super) metadata: ArrowReaderMetadata,
+}
+
+impl<S: ?Sized> Opened<S> {
+    /// The same file, read otherwise.
+    pub(super) fn read_as(self, options: &ArrowReaderOptions) -> Result<Self> {
+        Ok(Opened { metadata: self.metadata.with_options(options.clone())?, ..self })
+    }
+}
+
+impl<S: ?Sized> Clone for Opened<S> {
+    fn clone(&self) -> Self {
+        Opened { source: self.source.clone(), metadata: self.metadata.clone() }
+    }
 }
 
 /// The first files that were opened, shared by all readers of a table.
-#[derive(Clone, Default)]
-pub(super) struct Files(Arc<Mutex<HashMap<PathBuf, Opened>>>);
+pub(super) struct Files<S: ?Sized>(Arc<Mutex<HashMap<PathBuf, Opened<S>>>>);
 
-impl Files {
-    /// The file at `path`, opened by `open` unless it is open.
-    pub(super) fn get(&self, path: &Path, open: impl FnOnce() -> Result<Opened>) -> Result<Opened> {
-        let files = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = files().get(path) {
-            return Ok(file.clone());
-        }
-        let file = open()?;
-        let mut files = files();
-        let most = if file.source.request_cost().is_some() { MOST_FAR } else { MOST_NEAR };
+impl<S: ?Sized> Files<S> {
+    /// The file at `path`, if it was kept.
+    pub(super) fn get(&self, path: &Path) -> Option<Opened<S>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+
+    fn insert(&self, path: &Path, file: Opened<S>, most: usize) {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if files.len() < most {
-            files.insert(path.to_owned(), file.clone());
+            files.insert(path.to_owned(), file);
         }
-        Ok(file)
+    }
+}
+
+impl Files<dyn marquetry_core::source::Source> {
+    /// Keeps a file, if there is room.
+    pub(super) fn keep(&self, path: &Path, file: &Opened<dyn marquetry_core::source::Source>) {
+        let most = if file.source.request_cost().is_some() { MOST_FAR } else { MOST_NEAR };
+        self.insert(path, file.clone(), most);
+    }
+}
+
+#[cfg(feature = "async")]
+impl Files<dyn crate::async_reader::AsyncSource> {
+    /// Keeps a file's footer, if there is room; and of the first ones what was fetched with it, which may be all of a small
+    /// file.
+    pub(super) fn keep(&self, path: &Path, file: &Opened<dyn crate::async_reader::AsyncSource>) {
+        let is_full = self.0.lock().unwrap_or_else(PoisonError::into_inner).len() >= MOST_NEAR;
+        let mut file = file.clone();
+        if is_full {
+            file.metadata = file.metadata.without_bytes();
+        }
+        self.insert(path, file, MOST_FAR);
+    }
+}
+
+impl<S: ?Sized> Clone for Files<S> {
+    fn clone(&self) -> Self {
+        Files(self.0.clone())
+    }
+}
+
+impl<S: ?Sized> Default for Files<S> {
+    fn default() -> Self {
+        Files(Arc::default())
     }
 }
 

@@ -1,11 +1,11 @@
 //! The rows of all files, one file after the other.
 
 use super::Dataset;
-use super::filter::{Rest, rest};
+use super::filter::Rest;
 use super::schema::Plan;
-use crate::arrow_reader::{LossReport, OnCorrupt, ParquetRecordBatchReader};
+use crate::arrow_reader::{LossReport, ParquetRecordBatchReader};
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 use marquetry_base::{Error, Result};
 use marquetry_core::source::Source;
 use std::sync::Arc;
@@ -36,12 +36,8 @@ struct OpenFile {
 impl DatasetReader {
     pub(super) fn new(dataset: Dataset) -> Result<Self> {
         let plan = dataset.plan()?;
-        let schema = match dataset.options.on_corrupt {
-            // Any value may turn out to be lost.
-            OnCorrupt::NullPage => Arc::new(nullable(plan.evolution.schema())),
-            _ => plan.evolution.schema().clone(),
-        };
-        let (offset, left) = (dataset.offset, dataset.limit.unwrap_or(usize::MAX));
+        let schema = plan.schema(&dataset.choice);
+        let (offset, left) = (dataset.choice.offset, dataset.choice.limit.unwrap_or(usize::MAX));
         Ok(DatasetReader { dataset, plan, schema, next: 0, open: None, offset, left, losses: Vec::new() })
     }
 
@@ -98,32 +94,21 @@ impl DatasetReader {
 
     /// Opens the next file that may have a row that is wanted. Returns whether there is one.
     fn open_next(&mut self) -> Result<bool> {
-        while let Some(file) = self.dataset.files.get(self.next) {
+        let choice = &self.dataset.choice;
+        while let Some(file) = choice.files.get(self.next) {
             self.next += 1;
             let name = file.name();
             let in_file = |error: Error| error.in_file(name.clone());
             let evolution = self.plan.of(file).map_err(in_file)?;
-            let predicate = match &self.dataset.predicate {
-                Some(predicate) => {
-                    rest(predicate, &|name| self.plan.partition(file, name)).map_err(in_file)?
-                }
-                None => Rest::All,
-            };
-            if predicate == Rest::None {
+            let rest = choice.rest(&self.plan, file).map_err(in_file)?;
+            if rest == Rest::None {
                 continue;
             }
-            let mut builder = self.dataset.builder(file, &self.dataset.options)?;
-            if let Some(rows) = self.dataset.batch_size {
+            let mut builder = self.dataset.builder(file)?;
+            if let Some(rows) = choice.batch_size {
                 builder = builder.with_batch_size(rows);
             }
-            let predicate = match predicate {
-                Rest::Some(predicate) => {
-                    let schema = builder.parquet_schema();
-                    rest(&predicate, &|name| self.plan.missing(schema, name)).map_err(in_file)?
-                }
-                other => other,
-            };
-            let builder = match predicate {
+            let builder = match rest.in_file(&self.plan, builder.parquet_schema()).map_err(in_file)? {
                 Rest::None => continue,
                 Rest::Some(predicate) => {
                     builder.with_predicate(predicate).with_limit(self.offset.saturating_add(self.left))
@@ -145,11 +130,6 @@ impl DatasetReader {
         }
         Ok(false)
     }
-}
-
-fn nullable(schema: &Schema) -> Schema {
-    let fields = schema.fields().iter().map(|field| Field::clone(field).with_nullable(true));
-    Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone())
 }
 
 impl Iterator for DatasetReader {

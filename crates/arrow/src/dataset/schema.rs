@@ -1,13 +1,18 @@
 //! The schema of all files.
 
+use super::choice::{Choice, DataFile};
 use super::filter::columns_of;
-use super::{DataFile, Dataset, partition};
-use crate::arrow_reader::{ArrowReaderOptions, Int96, ProjectionMask};
+use super::{Dataset, partition};
+use crate::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, Int96, OnCorrupt, ParquetRecordBatchReaderBuilder,
+    ProjectionMask,
+};
 use crate::evolution::{Evolution, union};
 use arrow_array::{ArrayRef, RecordBatchReader};
-use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use bytes::Bytes;
 use marquetry_base::{Error, Result};
-use marquetry_core::schema::{Schema as ParquetSchema, no_such_column};
+use marquetry_core::schema::{Leaf, Schema as ParquetSchema, no_such_column};
 use marquetry_encoding::Physical;
 use std::sync::Arc;
 
@@ -57,51 +62,94 @@ impl Plan {
         (is_missing && self.known.iter().any(|known| known == name))
             .then(|| self.evolution.default_of(name).cloned())
     }
+
+    /// The schema of batches.
+    pub(super) fn schema(&self, choice: &Choice) -> SchemaRef {
+        let schema = self.evolution.schema();
+        match choice.options.on_corrupt {
+            // Any value may turn out to be lost.
+            OnCorrupt::NullPage => {
+                let fields = schema.fields().iter().map(|field| Field::clone(field).with_nullable(true));
+                let metadata = schema.metadata().clone();
+                Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), metadata))
+            }
+            _ => schema.clone(),
+        }
+    }
 }
 
-impl Dataset {
-    pub(super) fn plan(&self) -> Result<Plan> {
+/// The plan of files whose footers are looked at one after the other.
+pub(super) struct Draft {
+    keys: Vec<Key>,
+    first: FileFields,
+    /// The fields of all files so far.
+    fields: Fields,
+    /// The chosen columns that no file has so far, and those that the predicate names and some file has.
+    missing: Vec<String>,
+    asked: Vec<String>,
+}
+
+impl Choice {
+    /// The plan, if it takes no file.
+    pub(super) fn plan_of_evolution(&self) -> Result<Option<Plan>> {
+        let Some(evolution) = &self.evolution else { return Ok(None) };
         let mut keys = self.keys()?;
         let all_keys = keys.clone();
-        if let Some(evolution) = &self.evolution {
-            keys.retain_mut(|key| match evolution.schema().field_with_name(&key.name) {
-                Ok(field) => {
-                    key.data_type = field.data_type().clone();
-                    true
-                }
-                Err(_) => false,
-            });
-            // Whoever gives a schema says what there is.
-            let fields = evolution.schema().fields();
-            let is_root = |name: &String| fields.iter().any(|field| is_at_or_below(name, field.name()));
-            let known = self.predicate.iter().flat_map(columns_of).filter(is_root).collect();
-            return Ok(Plan { evolution: evolution.clone(), keys, all_keys, known });
-        }
-        let options = ArrowReaderOptions { int96: self.int96()?, ..self.options.clone() };
-        let first = self.fields_of(&self.files[0], &options)?;
-        let mut missing = self.missing_columns(&first, &keys);
-        let (metadata, mut fields, mut known) = (first.metadata, first.fields, first.asked);
-        if self.union {
-            for file in &self.files[1..] {
-                let next = self.fields_of(file, &options)?;
-                known.extend(next.asked);
-                missing.retain(|name| next.missing.contains(name));
-                fields = union(&fields, &next.fields, self.by).map_err(|error| error.in_file(file.name()))?;
+        keys.retain_mut(|key| match evolution.schema().field_with_name(&key.name) {
+            Ok(field) => {
+                key.data_type = field.data_type().clone();
+                true
             }
-        }
+            Err(_) => false,
+        });
+        // Whoever gives a schema says what there is.
+        let fields = evolution.schema().fields();
+        let is_root = |name: &String| fields.iter().any(|field| is_at_or_below(name, field.name()));
+        let known = self.predicate.iter().flat_map(columns_of).filter(is_root).collect();
+        Ok(Some(Plan { evolution: evolution.clone(), keys, all_keys, known }))
+    }
+
+    /// Begins a plan with the first file's footer. `int96` is the unit of all files.
+    pub(super) fn draft(&self, first: &ArrowReaderMetadata, int96: Int96) -> Result<Draft> {
+        let keys = self.keys()?;
+        let first = self.fields_of(&self.files[0], first, int96)?;
+        let missing = self.missing_columns(&first, &keys);
+        Ok(Draft { keys, fields: first.fields.clone(), missing, asked: first.asked.clone(), first })
+    }
+
+    /// Adds a file to the plan: where the first does not decide alone.
+    pub(super) fn add(
+        &self,
+        draft: &mut Draft,
+        file: &DataFile,
+        metadata: &ArrowReaderMetadata,
+        int96: Int96,
+    ) -> Result<()> {
+        let next = self.fields_of(file, metadata, int96)?;
+        draft.asked.extend(next.asked);
+        draft.missing.retain(|name| next.missing.contains(name));
+        let fields = union(&draft.fields, &next.fields, self.by);
+        draft.fields = fields.map_err(|error| error.in_file(file.name()))?;
+        Ok(())
+    }
+
+    /// The plan of the files that were looked at.
+    pub(super) fn finish(&self, draft: Draft) -> Result<Plan> {
+        let Draft { mut keys, first, fields, missing, asked } = draft;
         if let Some(name) = missing.first() {
             let known =
                 first.known.iter().map(String::as_str).chain(keys.iter().map(|key| key.name.as_str()));
             return Err(no_such_column(name, known));
         }
+        let all_keys = keys.clone();
         let fields = self.with_keys(&fields, &mut keys);
-        let evolution = Evolution::to(Arc::new(Schema::new_with_metadata(fields, metadata)));
+        let evolution = Evolution::to(Arc::new(Schema::new_with_metadata(fields, first.metadata)));
         let evolution = evolution
             .by(self.by)
             .refuse_missing(!self.union)
             .refuse_extra(!self.union && self.columns.is_none());
         // Where the first file decides, no other may lack a column.
-        known.retain(|_| self.union);
+        let known = if self.union { asked } else { Vec::new() };
         Ok(Plan { evolution, keys, all_keys, known })
     }
 
@@ -159,61 +207,78 @@ impl Dataset {
     }
 
     /// The chosen columns of a file.
-    fn fields_of(&self, file: &DataFile, options: &ArrowReaderOptions) -> Result<FileFields> {
-        let builder = self.builder(file, options)?;
-        let known = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-        let mut missing = Vec::new();
-        let mut there = Vec::new();
-        for name in self.columns.iter().flatten() {
-            match ProjectionMask::existing_columns(builder.parquet_schema(), [name.as_str()]) {
-                Ok(_) => there.push(name.clone()),
-                Err(_) => missing.push(name.clone()),
-            }
-        }
-        let asked = self.predicate.iter().flat_map(columns_of);
-        let has = |name: &String| {
-            ProjectionMask::existing_columns(builder.parquet_schema(), [name.as_str()]).is_ok()
+    fn fields_of(&self, file: &DataFile, metadata: &ArrowReaderMetadata, int96: Int96) -> Result<FileFields> {
+        let fields = || {
+            let options = ArrowReaderOptions { int96, ..self.options.clone() };
+            let metadata = metadata.with_options(options)?;
+            let schema = metadata.parquet_schema();
+            let has = |name: &String| ProjectionMask::existing_columns(schema, [name.as_str()]).is_ok();
+            let known = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
+            let (there, missing) = self.columns.iter().flatten().cloned().partition(has);
+            let asked = self.predicate.iter().flat_map(columns_of).filter(has).collect();
+            // A reader of nothing knows.
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), metadata)
+                .with_row_groups(Vec::new());
+            let reader = match &self.columns {
+                Some(_) => builder.with_columns::<String>(there)?.build()?,
+                None => builder.build()?,
+            };
+            let schema = reader.schema();
+            let (fields, metadata) = (schema.fields().clone(), schema.metadata().clone());
+            Ok(FileFields { fields, metadata, known, missing, asked })
         };
-        let asked = asked.filter(has).collect();
-        let chosen = match &self.columns {
-            Some(_) => builder.with_columns(there).and_then(|builder| builder.build()),
-            None => builder.build(),
-        };
-        let schema = chosen.map_err(|error| error.in_file(file.name()))?.schema();
-        Ok(FileFields {
-            fields: schema.fields().clone(),
-            metadata: schema.metadata().clone(),
-            known,
-            missing,
-            asked,
+        fields().map_err(|error: Error| error.in_file(file.name()))
+    }
+
+    /// The chosen INT96 columns, if there are any in a file and the options ask for a unit that fits those of all files.
+    pub(super) fn has_int96(&self, schema: &ParquetSchema) -> Option<ProjectionMask> {
+        let is_int96 = |leaf: &Leaf| leaf.physical() == Physical::Int96;
+        let has_any = self.options.int96 == Int96::Fitting && schema.columns().iter().any(is_int96);
+        has_any.then(|| match &self.columns {
+            Some(columns) => ProjectionMask::columns(schema, columns.iter().map(String::as_str)),
+            None => ProjectionMask::all(),
         })
+    }
+}
+
+impl Dataset {
+    pub(super) fn plan(&self) -> Result<Plan> {
+        let choice = &self.choice;
+        if let Some(plan) = choice.plan_of_evolution()? {
+            return Ok(plan);
+        }
+        let int96 = self.int96()?;
+        let metadata = |file: &DataFile| {
+            let opened = self.opened(file).map_err(|error| error.in_file(file.name()));
+            opened.map(|opened| opened.metadata)
+        };
+        let mut draft = choice.draft(&metadata(&choice.files[0])?, int96)?;
+        for file in choice.files[1..].iter().filter(|_| choice.union) {
+            choice.add(&mut draft, file, &metadata(file)?, int96)?;
+        }
+        choice.finish(draft)
     }
 
     /// The unit of INT96 timestamps: one that holds those of all files, if the options ask for that and there are any.
     fn int96(&self) -> Result<Int96> {
-        let mut unit = self.options.int96;
-        if unit != Int96::Fitting {
-            return Ok(unit);
+        let choice = &self.choice;
+        if choice.options.int96 != Int96::Fitting {
+            return Ok(choice.options.int96);
         }
-        for file in &self.files {
-            let mut builder = self.builder(file, &self.options)?;
-            let schema = builder.parquet_schema();
-            let mut columns = schema.columns().iter();
-            if !columns.any(|leaf| leaf.physical() == Physical::Int96) {
-                // Where the first file has none and decides, none is read.
-                match self.union {
-                    true => continue,
-                    false => break,
+        let mut unit = Int96::Nanoseconds;
+        for file in &choice.files {
+            let builder = self.builder(file)?;
+            match choice.has_int96(builder.parquet_schema()) {
+                Some(mask) => {
+                    let fitting = builder.with_projection(mask).fitting_int96();
+                    unit = unit.coarser(fitting.map_err(|error| error.in_file(file.name()))?);
                 }
+                // Where the first file has none and decides, none is read.
+                None if choice.union => {}
+                None => break,
             }
-            if let Some(columns) = &self.columns {
-                let mask = ProjectionMask::columns(schema, columns.iter().map(String::as_str));
-                builder = builder.with_projection(mask);
-            }
-            let fitting = builder.fitting_int96().map_err(|error| error.in_file(file.name()))?;
-            unit = unit.coarser(fitting);
         }
-        Ok(if unit == Int96::Fitting { Int96::Nanoseconds } else { unit })
+        Ok(unit)
     }
 }
 

@@ -3,6 +3,7 @@
 //! SPEC: parquet.thrift, ColumnChunk.file_path: relative to the summary's own directory. What a summary says of pages may
 //! be old. So only which files and row groups there are is taken from it, and each is held against the file's own footer.
 
+use super::choice::DataFile;
 use marquetry_base::{Error, Kind, Result};
 use marquetry_core::meta::{ParquetMetaData, RowGroup};
 use std::borrow::Cow;
@@ -38,17 +39,32 @@ pub(super) fn is_summary(metadata: &ParquetMetaData) -> bool {
     chunk.file_path().is_some_and(|path| !path.is_empty()) && !chunk.data_end().is_some_and(is_here)
 }
 
-/// The files of the summary at `path`, in the order in which it names them.
+/// The files of the summary at `path` on a disk, in the order in which it names them.
 pub(super) fn parts(path: &Path, metadata: &ParquetMetaData) -> Result<Vec<Part>> {
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    parts_at(metadata, |named| resolve(directory, named))
+}
+
+/// The files of the summary at `path` in a store, or the file itself if it is none.
+pub(super) fn files_in_store(path: &str, metadata: &ParquetMetaData) -> Result<Vec<DataFile>> {
+    if !is_summary(metadata) {
+        return Ok(vec![DataFile::new(path.into(), None)]);
+    }
+    let folder = path.rfind('/').map_or("", |end| &path[..=end]);
+    let parts = parts_at(metadata, |named| Ok(format!("{folder}{}", inside(named)?.join("/")).into()))?;
+    Ok(parts.into_iter().map(|part| DataFile::new(part.path, Some(part.groups))).collect())
+}
+
+/// The files that a summary names, each with where it is.
+fn parts_at(metadata: &ParquetMetaData, at: impl Fn(&str) -> Result<PathBuf>) -> Result<Vec<Part>> {
     let mut parts: Vec<Part> = Vec::new();
     for row_group in metadata.row_groups() {
         let in_group = |error: Error| error.in_row_group(row_group.index());
         let named = file_of(row_group).map_err(in_group)?;
-        let path = resolve(directory, &named).map_err(in_group)?;
+        let path = at(&named).map_err(in_group)?;
         let group = Group::of(row_group)?;
         // Row groups of a file stand together.
         match parts.last_mut().filter(|part| part.path == path) {
@@ -76,16 +92,27 @@ fn file_of(row_group: RowGroup<'_>) -> Result<Cow<'_, str>> {
     found.ok_or_else(|| Error::corrupt("a row group without columns tells no file"))
 }
 
-/// The file at a path that a footer has. It must be below the summary's directory, with links followed: a file that is
-/// opened must not make its reader open any other.
-pub(super) fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
-    let outside = || Error::corrupt(format!("the path {named:?} leads out of the summary's directory"));
-    let relative = Path::new(named);
+/// The parts of a path that a footer has. It must not lead out of the summary's directory: a file that is opened must not
+/// make its reader open any other.
+fn inside(named: &str) -> Result<Vec<&str>> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    let parts: Vec<&str> = named.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     // Backslashes and colons are nothing on one system and a way out on another.
-    if named.is_empty() || named.contains(['\\', ':', '\0']) || !relative.components().all(is_plain) {
-        return Err(outside());
+    let is_strange = parts.is_empty() || named.contains(['\\', ':', '\0']);
+    match !is_strange && Path::new(named).components().all(is_plain) {
+        true => Ok(parts),
+        false => Err(outside(named)),
     }
+}
+
+#[cold]
+fn outside(named: &str) -> Error {
+    Error::corrupt(format!("the path {named:?} leads out of the summary's directory"))
+}
+
+/// The file on a disk at a path that a footer has, which must be below the summary's directory with links followed.
+fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
+    let relative: PathBuf = inside(named)?.into_iter().collect();
     let path = directory.join(relative);
     let real = |path: &Path| {
         std::fs::canonicalize(path)
@@ -93,7 +120,7 @@ pub(super) fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
     };
     match real(&path)?.starts_with(real(directory)?) {
         true => Ok(path),
-        false => Err(outside()),
+        false => Err(outside(named)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Streams of record batches: what they give, what they fetch, and what happens when the store fails.
 
 mod corpus;
+mod dataset;
 mod faults;
 mod filtered;
 mod requests;
