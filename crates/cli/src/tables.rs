@@ -43,6 +43,14 @@ impl Table {
     /// What is meant by one path.
     pub(crate) fn open_one(path: &Path, together: &Together) -> Result<Self> {
         if remote::is_url(path) {
+            if path.ends_with("_metadata") {
+                let url = path.display().to_string();
+                let files = Dataset::from_summary(&url, remote::source)?;
+                return match files.files().eq([path]) {
+                    true => remote::open(path).map(Table::File),
+                    false => Ok(Table::Files(together.apply(files))),
+                };
+            }
             let files = remote::files(path)?;
             return match files.as_slice() {
                 [itself] if itself == path => remote::open(path).map(Table::File),

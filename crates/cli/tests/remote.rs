@@ -128,6 +128,29 @@ fn few_bytes_are_fetched() {
     assert!(answers.len() <= 3 && bytes < len / 3, "{answers:?}");
 }
 
+/// How many latencies a command pays does not depend on how many ranges it reads.
+#[test]
+fn latency_is_paid_few_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = events(folder.path(), "events.parquet", 0);
+    let faults = Faults { latency: Duration::from_millis(150), ..Faults::default() };
+    let server = Server::start(std::fs::read(&path).unwrap(), faults);
+    let url = server.url();
+    for (command, most) in [
+        (&["cat", "--columns", "id,amount", "--format", "json"][..], 2),
+        (&["cat", "--format", "json"], 2),
+        (&["count", "--where", "amount = 5"], 99),
+        (&["cat", "--columns", "id,note", "--where", "amount = 5", "--format", "json"], 99),
+        (&["cat", "--columns", "note", "--where", "id between 100000 and 101999", "--format", "json"], 99),
+    ] {
+        let of = |name: &str| success(&[command, &[name]].concat());
+        assert_eq!(of(&url), of(&path), "{command:?}");
+        let (answers, rounds) = (server.take_answers(), server.take_rounds());
+        eprintln!("{command:?}: {} requests, {rounds} latencies", answers.len());
+        assert!(rounds <= most, "{command:?}: {rounds} latencies, {answers:?}");
+    }
+}
+
 #[test]
 fn what_goes_wrong_is_told() {
     let (code, lines) = failure(&["cat", &served(&wines()).url().replace("data", "none")]);

@@ -22,17 +22,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`dataset`] reads many files of a store as one table: folders, patterns, partitions, `_metadata`.
+//!
 //! With a feature for each kind of store (`aws`, `gcp`, `azure`, `http`), `Stores` finds files by their URLs and reads
 //! them where nothing waits, such as in a command line.
 #![forbid(unsafe_code)]
 
 mod file;
+mod listing;
 #[cfg(feature = "transport")]
 mod remote;
 #[cfg(feature = "transport")]
 mod url;
 
 pub use file::ObjectFile;
+pub use listing::{dataset, files};
 pub use object_store;
 #[cfg(feature = "transport")]
 pub use remote::{RemoteFile, Stores};

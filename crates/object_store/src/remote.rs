@@ -1,17 +1,15 @@
 //! Files in stores for who does not wait: a runtime of one thread behind a door that blocks.
 
-use crate::ObjectFile;
+use crate::listing::WILDCARDS;
 use crate::url::Url;
+use crate::{ObjectFile, listing};
 use bytes::Bytes;
-use futures::TryStreamExt;
 use marquetry_arrow::async_reader::{AsyncSource, FileVersion, RequestCost};
-use marquetry_arrow::dataset::{files_among, is_named_parquet};
 use marquetry_base::{Error, Kind, Result};
 use marquetry_core::io::TAIL_READ;
 use marquetry_core::scan::{Buffered, bytes};
 use marquetry_core::source::Source;
 use object_store::ObjectStore;
-use object_store::path::Path;
 use std::collections::HashMap;
 use std::iter::once;
 use std::ops::Range;
@@ -61,42 +59,18 @@ impl Stores {
     pub fn files(&self, url: &str) -> Result<Vec<String>> {
         let files = || {
             let parsed = Url::parse(url)?;
-            let is_pattern = parsed.is_pattern();
             let is_folder = parsed.path.is_empty() || parsed.path.ends_with('/');
-            if parsed.is_web() && (is_pattern || is_folder) {
-                return Err(Error::argument("a web server does not list its files: name each"));
+            if parsed.is_web() {
+                return match parsed.path.contains(WILDCARDS) || is_folder {
+                    true => Err(Error::argument("a web server does not list its files: name each")),
+                    false => Ok(vec![url.to_owned()]),
+                };
             }
-            if parsed.is_web() || !is_pattern && !is_folder && is_named_parquet(parsed.path) {
-                return Ok(vec![url.to_owned()]);
-            }
-            let names = self.listed(parsed)?;
-            let files = files_among(parsed.path, names.iter().map(String::as_str))?;
-            match files.is_empty() {
-                true if is_pattern || is_folder => Err(Error::new(Kind::Io, "no file has such a name")),
-                true => Ok(vec![url.to_owned()]),
-                false => Ok(files.into_iter().map(|path| parsed.with_path(path)).collect()),
-            }
+            let store = self.store(parsed)?;
+            let files = wait(&self.runtime, listing::files(&*store, parsed.path))??;
+            Ok(files.into_iter().map(|path| parsed.with_path(&path)).collect())
         };
         files().map_err(|error: Error| error.in_file(url))
-    }
-
-    /// The paths of the files that may be meant.
-    fn listed(&self, url: Url<'_>) -> Result<Vec<String>> {
-        let (folder, rest) = url.folder();
-        let folder = Path::parse(folder)
-            .map_err(|error| Error::caused_by(Kind::Argument, "no path of a folder", error))?;
-        let store = self.store(url)?;
-        // Where only the last part is a pattern, and no folder is meant, what is in folders need not be listed.
-        let is_flat = url.is_pattern() && is_named_parquet(rest) && !rest.contains('/');
-        let listed = self.wait(async {
-            match is_flat {
-                true => store.list_with_delimiter(Some(&folder)).await.map(|listed| listed.objects),
-                false => store.list(Some(&folder)).try_collect::<Vec<_>>().await,
-            }
-        })?;
-        let listed = listed
-            .map_err(|error| Error::caused_by(Kind::Io, "cannot list the files of the store", error))?;
-        Ok(listed.into_iter().map(|meta| meta.location.into()).collect())
     }
 
     fn store(&self, url: Url<'_>) -> Result<Arc<dyn ObjectStore>> {
@@ -107,10 +81,6 @@ impl Stores {
         let store = url.connect()?;
         connected.insert(url.store(), store.clone());
         Ok(store)
-    }
-
-    fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T> {
-        wait(&self.runtime, work)
     }
 }
 

@@ -42,21 +42,6 @@ impl<'a> Url<'a> {
         is_web(self.scheme)
     }
 
-    /// Whether there is a wildcard in the path.
-    pub(crate) fn is_pattern(self) -> bool {
-        self.path.contains(['*', '?', '['])
-    }
-
-    /// The folder that the files are in which a path with wildcards means, or which it is itself; and the path from there on.
-    pub(crate) fn folder(self) -> (&'a str, &'a str) {
-        let fixed = self.path.find(['*', '?', '[']).unwrap_or(self.path.len());
-        match self.path[..fixed].rfind('/') {
-            _ if fixed == self.path.len() => (self.path.trim_end_matches('/'), ""),
-            Some(end) => (&self.path[..end], &self.path[end + 1..]),
-            None => ("", self.path),
-        }
-    }
-
     /// What tells its store from others.
     pub(crate) fn store(self) -> String {
         format!("{}://{}/{}", self.scheme, self.authority, self.query)
@@ -150,18 +135,6 @@ mod tests {
         }
         for text in ["s3://", "s3:///x", "data.parquet", "ftp://host/x", "C://x"] {
             assert!(Url::parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn folders() {
-        for (text, folder) in [
-            ("s3://b/a/b/*.parquet", ("a/b", "*.parquet")),
-            ("s3://b/a*/c", ("", "a*/c")),
-            ("s3://b/a/b/", ("a/b", "")),
-            ("s3://b", ("", "")),
-        ] {
-            assert_eq!(Url::parse(text).unwrap().folder(), folder);
         }
     }
 

@@ -407,7 +407,7 @@ fn all_can_be_sent() {
     }
     let files = twenty(0);
     let dataset = files.late();
-    let _ = sent(dataset.schema());
+    drop(sent(dataset.schema()));
     let stream: DatasetStream = block_on(sent(dataset.stream())).unwrap();
     drop(sent(stream));
 }

@@ -16,7 +16,7 @@ use marquetry_object_store::object_store::{BackoffConfig, ClientOptions, RetryCo
 use marquetry_object_store::{ObjectFile, Stores};
 use server::{Faults, Server};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn rows() -> RecordBatch {
     let id = Arc::new(Int64Array::from_iter_values(0..200_000)) as ArrayRef;
@@ -151,6 +151,34 @@ fn who_does_not_wait_reads_by_url() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
     let error = runtime.block_on(async { source.read_at(1000, 10) }).unwrap_err();
     assert_eq!(error.kind(), Kind::Argument);
+}
+
+/// Ranges that lie apart are requests of their own, which are on their way together: who does not wait pays one latency for
+/// all of them, and so does a range that is too large for one request.
+#[test]
+fn ranges_are_fetched_at_the_same_time() {
+    let latency = Duration::from_millis(200);
+    let file: Vec<u8> = (0..24u32 << 20).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+    let server = Server::start(file.clone(), Faults { latency, ..Faults::default() });
+    let source = Stores::new().unwrap().open(&server.url()).unwrap();
+    server.take_answers();
+    server.take_rounds();
+    let ranges: Vec<_> = (0..12u64).map(|i| i << 20..(i << 20) + 1000).collect();
+    let start = Instant::now();
+    source.will_read(&ranges).unwrap();
+    let all = start.elapsed();
+    assert_eq!((server.take_answers().len(), server.take_rounds()), (12, 1));
+    for range in &ranges {
+        let read = source.read_at(range.start, 1000).unwrap();
+        assert_eq!(read, &file[range.start as usize..range.end as usize]);
+    }
+    assert_eq!(server.take_answers(), []);
+    let start = Instant::now();
+    let large = 13 << 20..23 << 20;
+    assert_eq!(source.read_at(13 << 20, 10 << 20).unwrap(), &file[large]);
+    let one = start.elapsed();
+    assert_eq!((server.take_answers().len(), server.take_rounds()), (2, 1));
+    eprintln!("12 ranges in {all:?}, 10 MiB in {one:?}, with a latency of {latency:?}");
 }
 
 fn super_rows(group: usize) -> ArrayRef {

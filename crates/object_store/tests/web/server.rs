@@ -19,6 +19,9 @@ struct State {
     /// What was given, and whether it was a HEAD.
     answers: Vec<Answer>,
     asked: usize,
+    /// Requests that wait for their answers, and how often one came when none did.
+    waiting: usize,
+    rounds: usize,
 }
 
 /// What goes wrong. Requests are counted from 0.
@@ -76,6 +79,12 @@ impl Server {
         format!("http://{}/data/file%201.parquet", self.address)
     }
 
+    /// How often, since this was last asked, a request came when no other waited: where latency is long, how many latencies
+    /// the client has paid.
+    pub(crate) fn take_rounds(&self) -> usize {
+        std::mem::take(&mut self.state.lock().unwrap().rounds)
+    }
+
     /// The answers since this was last asked.
     pub(crate) fn take_answers(&self) -> Vec<Answer> {
         std::mem::take(&mut self.state.lock().unwrap().answers)
@@ -86,8 +95,14 @@ fn serve(stream: TcpStream, state: &Mutex<State>) -> Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut stream = stream;
     while let Some(request) = read_request(&mut reader)? {
-        let latency = state.lock().unwrap().faults.latency;
+        let latency = {
+            let mut state = state.lock().unwrap();
+            state.waiting += 1;
+            state.rounds += usize::from(state.waiting == 1);
+            state.faults.latency
+        };
         std::thread::sleep(latency);
+        state.lock().unwrap().waiting -= 1;
         if !answer(&request, &mut stream, state)? {
             return Ok(());
         }
