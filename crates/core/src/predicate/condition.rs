@@ -258,7 +258,7 @@ fn of_views(condition: &Condition, views: &Views) -> Bits {
                 match start <= first || start >= last {
                     // Between the edges for sure, or beyond one.
                     false => true,
-                    true => start >= first && start <= last && is(view),
+                    true => start >= first && start <= last && is_between(views.resolve(view), lower, upper),
                 }
             })
         }
@@ -283,6 +283,22 @@ fn of_views(condition: &Condition, views: &Views) -> Bits {
         }
         Test::In(_) | Test::IsNull => of_each(views.views(), is),
     }
+}
+
+/// Byte strings are ordered as slices are.
+#[inline]
+fn is_between(value: &[u8], lower: &Edge, upper: &Edge) -> bool {
+    let is_above = match lower {
+        Edge::Open => true,
+        Edge::Included(edge) => value >= edge.as_slice(),
+        Edge::Excluded(edge) => value > edge.as_slice(),
+    };
+    is_above
+        && match upper {
+            Edge::Open => true,
+            Edge::Included(edge) => value <= edge.as_slice(),
+            Edge::Excluded(edge) => value < edge.as_slice(),
+        }
 }
 
 /// The longest string that a view has in itself.
