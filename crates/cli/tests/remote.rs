@@ -264,6 +264,12 @@ fn files_in_s3_are_one_table() {
     let out = out.to_str().unwrap();
     success(&["convert", table, out, "--where", query, "--report", "none"]);
     assert_eq!(cat(&[out]).lines().count(), expected.lines().count());
+    // A summary names its files, and so does a copy of it in the store.
+    success(&["summary", local]);
+    let summary = format!("{local}/_metadata");
+    put(&endpoint, "cli/t/_metadata", &std::fs::read(&summary).unwrap());
+    assert_eq!(cat(&["s3://marquetry/cli/t/_metadata"]), cat(&[&summary]));
+    assert_eq!(success(&["count", "s3://marquetry/cli/t/_metadata"]), "600000\n");
     // One line a file where each is looked at.
     assert_eq!(success(&["count", "s3://marquetry/cli/t/*/*.parquet"]).lines().count(), 4);
     let (code, lines) = failure(&["cat", "s3://marquetry/cli/none/*.parquet"]);

@@ -49,7 +49,13 @@ impl ObjectFile {
         len: usize,
         refused: object_store::Error,
     ) -> Result<object_store::GetResult> {
-        let Ok(meta) = self.store.head(&self.path).await else { return Err(self.failed(refused)) };
+        use object_store::Error::{NotImplemented, NotSupported};
+        let meta = match (self.store.head(&self.path).await, refused) {
+            (Ok(meta), _) => meta,
+            // The store was not asked for the file before.
+            (Err(error), NotSupported { .. } | NotImplemented { .. }) => return Err(self.failed(error)),
+            (Err(_), refused) => return Err(self.failed(refused)),
+        };
         // Servers refuse ranges of nothing, and may give all where all is asked for.
         let start = meta.size.saturating_sub(len as u64);
         let range = (start > 0).then_some(GetRange::Bounded(start..meta.size));
