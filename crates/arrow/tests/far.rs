@@ -18,6 +18,7 @@ use marquetry_core::source::{RequestCost, Source};
 use marquetry_core::write::WriterProperties;
 use proptest::prelude::*;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 /// A file that keeps what it was told to, and counts what it is asked for.
@@ -26,16 +27,23 @@ struct Far {
     cost: RequestCost,
     held: Mutex<Arc<Buffered>>,
     requests: Mutex<Vec<Range<u64>>>,
+    /// How often something was waited for.
+    waits: AtomicUsize,
 }
 
 impl Far {
     fn new(file: &Bytes, cost: RequestCost) -> Arc<Far> {
         let held = Mutex::new(Arc::new(Buffered::new(file.len() as u64)));
-        Arc::new(Far { file: file.clone(), cost, held, requests: Mutex::default() })
+        let (requests, waits) = Default::default();
+        Arc::new(Far { file: file.clone(), cost, held, requests, waits })
     }
 
     fn take_requests(&self) -> Vec<Range<u64>> {
         std::mem::take(&mut self.requests.lock().unwrap())
+    }
+
+    fn take_waits(&self) -> usize {
+        self.waits.swap(0, Relaxed)
     }
 
     fn fetch(&self, range: Range<u64>) -> Bytes {
@@ -54,7 +62,10 @@ impl Source for Far {
         let read = held.read_at(offset, len);
         match held.take_missing().is_empty() {
             true => read,
-            false => Ok(self.fetch(offset..offset + len as u64)),
+            false => {
+                self.waits.fetch_add(1, Relaxed);
+                Ok(self.fetch(offset..offset + len as u64))
+            }
         }
     }
 
@@ -70,7 +81,9 @@ impl Source for Far {
         let mut held = self.held.lock().unwrap();
         let next = Buffered::new(Source::len(self));
         ranges.iter().for_each(|range| next.give_part_of(&held, range.clone()));
-        for request in self.cost.requests(next.lacking(ranges.iter().cloned())) {
+        let requests = self.cost.requests(next.lacking(ranges.iter().cloned()));
+        self.waits.fetch_add(usize::from(!requests.is_empty()), Relaxed);
+        for request in requests {
             next.give(request.start, self.fetch(request));
         }
         *held = Arc::new(next);
@@ -208,6 +221,31 @@ fn row_groups_are_fetched_together() {
     assert_eq!(read(reader.with_limit(10).build().unwrap()), rows.slice(0, 10));
     let fetched = far.take_requests();
     assert!(fetched.len() <= 2 && len(&fetched) < 400_000, "{fetched:?}, {footer}");
+}
+
+/// A filter waits once for many row groups, not for each; those that statistics rule out are not fetched with others.
+#[test]
+fn row_groups_are_not_waited_for_one_by_one() {
+    let rows = rows(300_000);
+    let file = file(&rows, 10_000, 2_000, false);
+    let far = Far::new(&file, RequestCost::OBJECT_STORE);
+    let ask = |text: &str, columns: &[&str]| {
+        let builder = builder(far.clone(), OnCorrupt::Fail).with_predicate(Predicate::parse(text).unwrap());
+        far.will_read(&[]).unwrap();
+        far.take_requests();
+        far.take_waits();
+        let read = read(builder.with_columns(columns.iter().copied()).unwrap().build().unwrap());
+        (read.num_rows(), far.take_waits(), len(&far.take_requests()))
+    };
+    let all = far.file.len() as u64;
+    let (wanted, waits, bytes) = ask("name = 'name 3'", &["id"]);
+    assert!(wanted > 1000 && waits <= 2, "{waits} waits, {bytes} bytes");
+    // With a column that nothing predicts, as much as a scan takes, and not more.
+    let (wanted, waits, bytes) = ask("name = 'name 3'", &["price"]);
+    assert!(wanted > 1000 && waits <= 3 && bytes <= all, "{waits} waits, {bytes} bytes of {all}");
+    // Of thirty row groups two.
+    let (wanted, waits, bytes) = ask("id between 109990 and 110010", &["id", "price"]);
+    assert!(wanted == 21 && waits <= 4 && bytes < all / 8, "{waits} waits, {bytes} bytes of {all}");
 }
 
 /// A filter that wants few rows spares the other columns, even where no statistics help.

@@ -4,6 +4,7 @@ use marquetry_base::{Limits, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::scan::{Ahead, RequestCost, bytes, chunk_ranges};
 use marquetry_core::source::Source;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,6 +30,37 @@ impl Far {
 
     pub(super) fn ahead(&self) -> Ahead<'_> {
         Ahead::new(&*self.source, &self.metadata, &self.limits, self.cost)
+    }
+}
+
+/// What row groups take first that are read after the one at hand. It is said together with what that one takes, so that
+/// not each of them has to wait.
+#[derive(Default)]
+pub(super) struct Following {
+    /// Each by how many row groups are left when it has been taken.
+    groups: VecDeque<(usize, Vec<Range<u64>>)>,
+}
+
+impl Following {
+    /// Before a row group is opened after which `left` are left: says what is planned for it and for those that follow. If
+    /// nothing is planned, `plan` says what each of them takes first; none where nothing is wanted of it.
+    pub(super) fn expect(
+        &mut self,
+        left: usize,
+        ahead: &mut Ahead<'_>,
+        plan: impl Iterator<Item = Option<Vec<Range<u64>>>>,
+    ) {
+        self.groups.retain(|(after, _)| *after <= left);
+        if self.groups.is_empty() {
+            let mut room = AT_ONCE;
+            for (i, ranges) in plan.enumerate() {
+                let Some(ranges) = ranges else { continue };
+                let Some(rest) = room.checked_sub(bytes(&ranges)) else { break };
+                room = rest;
+                self.groups.push_back((left - i - 1, ranges));
+            }
+        }
+        self.groups.iter().for_each(|(_, ranges)| ahead.expect(ranges.clone()));
     }
 }
 

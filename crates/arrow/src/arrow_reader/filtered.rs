@@ -10,7 +10,7 @@
 
 use super::ProjectionMask;
 use super::columns::{Column, Rows};
-use super::far::Far;
+use super::far::{Far, Following};
 use super::options::ArrowReaderOptions;
 use super::reader::{Projected, page_options, projected, to_decode};
 use super::stages::{Columns, Stage, filter};
@@ -26,7 +26,7 @@ use marquetry_core::nesting::Field;
 use marquetry_core::predicate::Bound;
 use marquetry_core::prune::{Kept, PruneOptions, PruneReport, prune_row_group};
 use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
-use marquetry_core::scan::{Ahead, index_ranges};
+use marquetry_core::scan::{Ahead, bytes, chunk_ranges, index_ranges};
 use marquetry_core::select::{Cursor, Selection};
 use marquetry_core::source::Source;
 use marquetry_encoding::Bits;
@@ -56,6 +56,9 @@ pub(super) struct Filtered {
     pruning: Option<Pruning>,
     /// If requests are dear.
     far: Option<Far>,
+    following: Following,
+    /// Whether later row groups may be fetched with earlier ones: none is in vain, and no budget is to be kept.
+    looks_far: bool,
     dictionaries: Vec<DictionaryCache>,
     /// The row groups to come, with what was selected of them.
     row_groups: VecDeque<(usize, Option<Selection>)>,
@@ -166,6 +169,8 @@ impl Filtered {
             stages,
             pruning,
             far: Far::of(source, metadata, &options.limits),
+            following: Following::default(),
+            looks_far: wanted.limit == usize::MAX && options.limits.memory.limit().is_none(),
             group: None,
             block: None,
             batch_size: wanted.batch_size,
@@ -247,6 +252,9 @@ impl Filtered {
         let mut asks_typed = true;
         let far = self.far.clone();
         let mut ahead = far.as_ref().map(Far::ahead);
+        if let Some(ahead) = ahead.as_mut().filter(|_| self.looks_far) {
+            self.expect_following(ahead);
+        }
         if selection.selected() > 0
             && let Some(pruning) = &self.pruning
         {
@@ -273,6 +281,39 @@ impl Filtered {
             Some(ahead) => self.look_ahead(ahead),
             None => Ok(has_rows),
         }
+    }
+
+    /// Says to a source that is far what the row groups that follow take first.
+    fn expect_following(&mut self, ahead: &mut Ahead<'_>) {
+        let mut following = std::mem::take(&mut self.following);
+        let little = self.far.as_ref().map_or(0, |far| far.cost.round_trip());
+        let plan = self.row_groups.iter().map(|(index, selection)| {
+            let rows = self.metadata.row_group(*index).num_rows();
+            let selected = selection.as_ref().map_or(rows, Selection::selected);
+            let kept = match &self.pruning {
+                Some(pruning) => pruning.prune_by_statistics(&self.metadata, *index).ok()?,
+                None => Kept::All,
+            };
+            if selected == 0 || kept == Kept::None {
+                return None;
+            }
+            let asks_typed = kept != Kept::All;
+            let (asked, all) = (self.leaves(asks_typed, false), self.leaves(asks_typed, true));
+            let chunks = |leaves: &[usize]| chunk_ranges(&self.metadata, *index, leaves);
+            let is_whole = selected == rows;
+            let mut first = match is_whole && !asks_typed {
+                true => Vec::new(),
+                false => index_ranges(&self.metadata, *index, &all),
+            };
+            // Knowing first which pages are wanted would be dearer than the pages.
+            match [chunks(&all), chunks(&asked)].into_iter().find(|chunks| bytes(chunks) <= little) {
+                Some(chunks) if is_whole => first.extend(chunks),
+                _ => {}
+            }
+            Some(first)
+        });
+        following.expect(self.row_groups.len(), ahead, plan);
+        self.following = following;
     }
 
     /// Says to a source that is far what will be read of the row group. Where that is much, the filter is asked about all
@@ -407,6 +448,18 @@ impl Filtered {
 }
 
 impl Pruning {
+    /// Reads nothing.
+    fn prune_by_statistics(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<Kept> {
+        let (predicate, mut report) = (&self.predicate, PruneReport::default());
+        let options = PruneOptions {
+            bloom_filters: false,
+            dictionaries: false,
+            page_index: false,
+            ..self.options.clone()
+        };
+        prune_row_group(&*self.source, metadata, row_group, predicate, &options, &mut report)
+    }
+
     fn prune(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<Kept> {
         let (predicate, mut report) = (&self.predicate, PruneReport::default());
         prune_row_group(&*self.source, metadata, row_group, predicate, &self.options, &mut report)
