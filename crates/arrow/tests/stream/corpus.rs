@@ -12,15 +12,31 @@ use marquetry_arrow::arrow_reader::{
 use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
 use std::path::PathBuf;
 
-/// The files of a folder beside the repository; none if it is not there.
-fn files(folder: &str) -> Vec<PathBuf> {
-    let root = match std::env::var_os("MARQUETRY_CORPUS") {
+/// Where files of other writers are.
+fn root() -> PathBuf {
+    match std::env::var_os("MARQUETRY_CORPUS") {
         Some(root) => PathBuf::from(root),
         None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
-    };
-    let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
-        assert!(std::env::var_os("CI").is_none(), "no files in {}", root.display());
-        eprintln!("skipped: no files in {}", root.display());
+    }
+}
+
+/// One of them; `None` if it is not there.
+pub(super) fn file(path: &str) -> Option<Bytes> {
+    let path = root().join(path);
+    let bytes = std::fs::read(&path).ok();
+    if bytes.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "no file {}", path.display());
+        eprintln!("skipped: no file {}", path.display());
+    }
+    bytes.map(Bytes::from)
+}
+
+/// The Parquet files of a folder of them; none if it is not there.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = root().join(folder);
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        assert!(std::env::var_os("CI").is_none(), "no files in {}", folder.display());
+        eprintln!("skipped: no files in {}", folder.display());
         return Vec::new();
     };
     let paths = entries.map(|entry| entry.unwrap().path());

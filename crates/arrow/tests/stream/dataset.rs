@@ -3,7 +3,7 @@
 use super::store::{Faults, Store};
 use super::{file, one, rows, written};
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use futures::task::noop_waker;
 use futures::{FutureExt, StreamExt, executor::block_on};
@@ -397,6 +397,21 @@ fn a_summary_in_a_store() {
     let open = move |path: &Path| Ok(Arc::new(found(&all, path)?.clone()) as Arc<dyn AsyncSource>);
     let itself = block_on(Dataset::from_async_summary(&path, open)).unwrap();
     assert_eq!(read_late(itself).unwrap().rows.num_rows(), 100);
+}
+
+/// One file's INT96 timestamps fit no nanoseconds: no file has these then. The file is beside the repository.
+#[test]
+fn a_unit_that_fits_all_files() {
+    let Some(bytes) = super::corpus::file("parquet-testing/data/int96_from_spark.parquet") else { return };
+    let files =
+        Files::new([("p=1/a", bytes.clone()), ("p=2/b", bytes)], Faults { latency: 1, ..Faults::default() });
+    for union in [false, true] {
+        let given = read_late(files.late().union_by_name(union).prefetch(0)).unwrap();
+        assert_eq!(given, read_now(files.now().union_by_name(union)).unwrap());
+        let unit = given.schema.field(0).data_type();
+        assert!(matches!(unit, DataType::Timestamp(unit, _) if *unit != TimeUnit::Nanosecond), "{unit}");
+        assert!(given.failed.is_none() && given.rows.num_rows() > 2);
+    }
 }
 
 /// Streams and the futures before them go from thread to thread.
