@@ -2,17 +2,24 @@
 //! logs requests to. `.ci/remote/run.sh` starts one and sets both; without them the tests are skipped.
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use bytes::Bytes;
 use futures::TryStreamExt;
 use marquetry_arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ProjectionMask};
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
+use marquetry_base::Limits;
+use marquetry_core::index::read_offset_index;
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use marquetry_core::write::WriterProperties;
 use marquetry_object_store::object_store::aws::AmazonS3Builder;
 use marquetry_object_store::object_store::path::Path;
 use marquetry_object_store::object_store::{ObjectStore, ObjectStoreExt};
 use marquetry_object_store::{ObjectFile, Stores};
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 const BUCKET: &str = "marquetry";
 
@@ -145,4 +152,104 @@ fn files_are_found_by_url_and_pattern() {
     let answers = answers("events/a.parquet");
     assert_eq!(answers.len(), 2, "{answers:?}");
     assert!(answers.iter().sum::<usize>() < file.len() + 1000);
+}
+
+/// A file of 10,000 columns of which one is read: the footer, and that column of each row group.
+#[test]
+fn one_column_of_ten_thousand() {
+    let Some(store) = bucket() else { return };
+    let column = |i: i64| Arc::new(Int64Array::from_iter_values((0..100).map(|row| row * i))) as ArrayRef;
+    let rows = RecordBatch::try_from_iter((0..10_000).map(|i| (format!("column {i}"), column(i)))).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(50)).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), Some(properties)).unwrap();
+    writer.write(&rows).unwrap();
+    let file = writer.into_inner().unwrap();
+    let path = Path::from("wide.parquet");
+    runtime().block_on(async {
+        store.put(&path, file.clone().into()).await.unwrap();
+        let start = Instant::now();
+        let stream = ParquetRecordBatchStreamBuilder::new(ObjectFile::new(store, path)).await.unwrap();
+        let mask = ProjectionMask::columns(stream.parquet_schema(), ["column 4711"]);
+        let footer = file.len() as u64 - stream.metadata().data_end().unwrap();
+        let stream = stream.with_projection(mask).build().unwrap();
+        let batches: Vec<_> = stream.try_collect().await.unwrap();
+        let elapsed = start.elapsed();
+        assert_eq!(batches[0].column(0), &column(4711).slice(0, 50));
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 100);
+        let answers = answers("wide.parquet");
+        let bytes: usize = answers.iter().sum();
+        eprintln!(
+            "one of 10,000 columns: {} requests, {bytes} bytes of {}, {footer} of them footer, {elapsed:?}",
+            answers.len(),
+            file.len()
+        );
+        assert_eq!(answers.len(), 4);
+        assert!((bytes as u64) < footer + (64 << 10));
+    });
+}
+
+/// One column of 1 % of the rows, which lie together: at most 1.2 times the pages, indexes and footer that it takes.
+#[test]
+fn a_percent_of_clustered_rows() {
+    let Some(store) = bucket() else { return };
+    let n = 2_000_000i64;
+    let random = |i: i64| i.wrapping_mul(0x5851_f42d_4c95_7f2d);
+    let columns: [(&str, ArrayRef); 3] = [
+        ("key", Arc::new(Int64Array::from_iter_values((0..n).map(|i| i * 3 + i % 3)))),
+        ("value", Arc::new(Int64Array::from_iter_values((0..n).map(random)))),
+        ("other", Arc::new(Int64Array::from_iter_values((0..n).map(|i| random(i * 31 + 7))))),
+    ];
+    let rows = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), None).unwrap();
+    writer.write(&rows).unwrap();
+    let file = Bytes::from(writer.into_inner().unwrap());
+    let path = Path::from("clustered.parquet");
+    let (first, last) = (1_200_000usize, 1_220_000usize);
+    let predicate = format!("key >= {} and key < {}", first * 3 + first % 3, last * 3 + last % 3);
+    runtime().block_on(async {
+        store.put(&path, file.clone().into()).await.unwrap();
+        let stream = ParquetRecordBatchStreamBuilder::new(ObjectFile::new(store, path)).await.unwrap();
+        let mask = ProjectionMask::columns(stream.parquet_schema(), ["value"]);
+        let least = least(&file, stream.metadata(), first as i64..last as i64);
+        let stream = stream.with_projection(mask).with_predicate(Predicate::parse(&predicate).unwrap());
+        let batches: Vec<_> = stream.build().unwrap().try_collect().await.unwrap();
+        let read = arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap();
+        assert_eq!(read.column(0), &rows.column(1).slice(first, last - first));
+        let answers = answers("clustered.parquet");
+        let bytes: usize = answers.iter().sum();
+        let ratio = bytes as f64 / least as f64;
+        eprintln!(
+            "1 % of clustered rows: {} requests, {bytes} bytes of {}, {ratio:.2} of the least",
+            answers.len(),
+            file.len()
+        );
+        assert!(answers.len() <= 4 && ratio <= 1.2, "{answers:?}, {ratio}");
+    });
+}
+
+/// What a key and a value of these rows take at least: the footer, their indexes, and the pages that have any of them.
+fn least(file: &Bytes, metadata: &ParquetMetaData, rows: Range<i64>) -> u64 {
+    let mut least = file.len() as u64 - metadata.data_end().unwrap();
+    let mut before = 0;
+    for group in metadata.row_groups() {
+        let (start, len) = (before, group.num_rows() as i64);
+        before += len;
+        if rows.start >= before || rows.end <= start {
+            continue;
+        }
+        for column in [0, 1] {
+            let chunk = group.column(column).unwrap();
+            let bounds = chunk.column_index_range().filter(|_| column == 0);
+            let places = chunk.offset_index_range().unwrap();
+            least += places.end - places.start + bounds.map_or(0, |bounds| bounds.end - bounds.start);
+            let index = read_offset_index(file, chunk, &Limits::default()).unwrap().unwrap();
+            for (i, page) in index.page_locations.iter().enumerate() {
+                let next = index.page_locations.get(i + 1).map_or(len, |next| next.first_row_index);
+                if start + page.first_row_index < rows.end && start + next > rows.start {
+                    least += page.compressed_page_size as u64;
+                }
+            }
+        }
+    }
+    least
 }
