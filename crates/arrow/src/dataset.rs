@@ -31,9 +31,8 @@
 //! that holds the values of all. With [`Dataset::evolve`] it is any schema.
 //!
 //! # Files whose bytes come late
-//! With the feature `async` a table may be of files that are [asked for and waited
-//! for](crate::async_reader::AsyncSource): `Dataset::from_async_files`, and `Dataset::stream`, which gives the same rows as
-//! `Dataset::batches` does.
+//! With the feature `async` a table may be of files that are asked for and waited for: `Dataset::from_async_files`, and
+//! `Dataset::stream`, which gives the same rows as [`Dataset::batches`] does.
 
 mod choice;
 mod filter;
