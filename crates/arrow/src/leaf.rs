@@ -200,13 +200,13 @@ fn from_values(
             }
             bytes::text(views, nulls, to)
         }
-        (Utf8, values @ Values::Joined(_))
+        (Utf8 | LargeUtf8, values @ Values::Joined(_))
             if !trusted && let Some(i) = values.first_not_utf8(0..values.len()) =>
         {
             Err(not_utf8(i))
         }
-        (Utf8, Values::Joined(strings)) => bytes::joined_text(strings, nulls),
-        (Binary, Values::Joined(strings)) => bytes::joined_binary(strings, nulls),
+        (Utf8 | LargeUtf8, Values::Joined(strings)) => bytes::joined_text(strings, nulls, to),
+        (Binary | LargeBinary, Values::Joined(strings)) => bytes::joined_binary(strings, nulls, to),
         (Binary | LargeBinary | BinaryView, Values::Bytes(views)) => bytes::binary(views, nulls, to),
         (_, Values::W32(values)) if to.primitive_width() == Some(4) => words::as_is(values, nulls, to),
         (_, Values::W64(values)) if to.primitive_width() == Some(8) => words::as_is(values, nulls, to),

@@ -13,7 +13,7 @@ use marquetry_base::{Error, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
-/// Byte strings end to end, of no more than 2^31 - 1 bytes together.
+/// Byte strings end to end, of no more than 2^32 - 1 bytes together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
     /// Where each string begins, and where the last one ends. Ascending from 0.
@@ -184,12 +184,12 @@ impl Joined {
         range.into_iter().find(|&i| simdutf8::basic::from_utf8(self.get(i)).is_err())
     }
 
-    /// Fails if `more` bytes were too many for offsets of 31 bits, or for the memory.
+    /// Fails if `more` bytes were too many for offsets of 32 bits, or for the memory.
     pub(crate) fn make_room(&mut self, more: usize) -> Result<()> {
         let total = self.bytes.len().saturating_add(more);
-        if i32::try_from(total).is_err() {
+        if u32::try_from(total).is_err() {
             return Err(Error::limit(format!(
-                "{total} bytes of strings in one array; read smaller batches, or with 64-bit offsets or as views"
+                "{total} bytes of strings in one array; read smaller batches, or as views"
             )));
         }
         // A long string that a dictionary repeats adds up to more than any memory: an error, not an abort.

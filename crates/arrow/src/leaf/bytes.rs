@@ -45,30 +45,60 @@ pub(super) fn binary(views: Views, nulls: Option<NullBuffer>, to: &DataType) -> 
 }
 
 /// Strings that are end to end already, all of which are known to be UTF-8.
-pub(super) fn joined_text(strings: Joined, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-    let (offsets, bytes) = parts(strings);
-    Ok(Arc::new(trusted::string(offsets, bytes, nulls)?))
+pub(super) fn joined_text(strings: Joined, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
+    Ok(match to {
+        DataType::LargeUtf8 => {
+            let (offsets, bytes) = large_parts(strings);
+            Arc::new(trusted::string(offsets, bytes, nulls)?)
+        }
+        _ => {
+            let (offsets, bytes) = parts(strings)?;
+            Arc::new(trusted::string(offsets, bytes, nulls)?)
+        }
+    })
 }
 
 /// Byte strings that are end to end already.
-pub(super) fn joined_binary(strings: Joined, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-    let (offsets, bytes) = parts(strings);
-    shared(GenericBinaryArray::try_new(offsets, bytes, nulls))
+pub(super) fn joined_binary(strings: Joined, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
+    match to {
+        DataType::LargeBinary => {
+            let (offsets, bytes) = large_parts(strings);
+            shared(GenericBinaryArray::try_new(offsets, bytes, nulls))
+        }
+        _ => {
+            let (offsets, bytes) = parts(strings)?;
+            shared(GenericBinaryArray::try_new(offsets, bytes, nulls))
+        }
+    }
 }
 
-/// Offsets that ascend from 0 to less than 2^31, as they do here, are the same bits signed.
-fn parts(strings: Joined) -> (OffsetBuffer<i32>, Buffer) {
+/// Offsets that ascend from 0 to less than 2^31 are the same bits signed.
+fn parts(strings: Joined) -> Result<(OffsetBuffer<i32>, Buffer)> {
     let (offsets, bytes) = strings.into_parts();
-    (OffsetBuffer::new(Buffer::from_vec(offsets).into()), Buffer::from_vec(bytes))
+    if i32::try_from(bytes.len()).is_err() {
+        return Err(too_many(bytes.len()));
+    }
+    Ok((OffsetBuffer::new(Buffer::from_vec(offsets).into()), Buffer::from_vec(bytes)))
+}
+
+fn large_parts(strings: Joined) -> (OffsetBuffer<i64>, Buffer) {
+    let (offsets, bytes) = strings.into_parts();
+    let offsets: Vec<i64> = offsets.into_iter().map(i64::from).collect();
+    (OffsetBuffer::new(offsets.into()), Buffer::from_vec(bytes))
+}
+
+#[cold]
+fn too_many(bytes: usize) -> Error {
+    Error::limit(format!(
+        "{bytes} bytes of strings in one array; read smaller batches, or with 64-bit offsets or as views"
+    ))
 }
 
 /// The strings end to end, and where each begins.
 fn joined<O: OffsetSizeTrait>(views: &Views) -> Result<(OffsetBuffer<O>, Buffer)> {
     let total: usize = views.views().iter().map(|&view| view as u32 as usize).sum();
     if O::from_usize(total).is_none() {
-        return Err(Error::limit(format!(
-            "{total} bytes of strings in one array; read smaller batches, or with 64-bit offsets or as views"
-        )));
+        return Err(too_many(total));
     }
     let mut offsets = Vec::with_capacity(views.len() + 1);
     offsets.push(O::usize_as(0));
