@@ -88,9 +88,9 @@ impl Dataset<dyn AsyncSource> {
             let metadata = metadata.metadata();
             let row_groups = file.row_groups(metadata).map_err(|error| error.in_file(file.name()))?;
             let of_file = match row_groups {
-                Some(row_groups) => {
-                    row_groups.into_iter().map(|row_group| metadata.row_group(row_group).num_rows()).sum()
-                }
+                Some(row_groups) => row_groups.into_iter().fold(0u64, |rows, row_group| {
+                    rows.saturating_add(metadata.row_group(row_group).num_rows())
+                }),
                 None => metadata.num_rows(),
             };
             rows = rows.saturating_add(of_file);
