@@ -6,9 +6,9 @@ use marquetry_format::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn written(file: &FileMetaData) -> Vec<u8> {
+fn written(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
     let mut w = Writer::new();
-    file.write(&mut w);
+    write(&mut w);
     w.finish()
 }
 
@@ -40,7 +40,8 @@ fn read<'a>(outline: &Outline, bytes: &'a [u8], group: usize, number: usize) -> 
 }
 
 fn same_chunk(view: &ChunkView<'_>, chunk: &ColumnChunk) {
-    assert_eq!(&view.to_chunk().unwrap(), chunk);
+    // As bytes, in which the NaN that damage makes of a bound equals itself.
+    assert_eq!(written(|w| view.to_chunk().unwrap().write(w)), written(|w| chunk.write(w)), "{chunk:?}");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert_eq!(view.file_path.map(text), chunk.file_path);
     assert_eq!(view.offset_index_offset, chunk.offset_index_offset);
@@ -97,7 +98,7 @@ fn check(bytes: &[u8]) {
 proptest! {
     #[test]
     fn reads_the_same_in_parts(file in wide()) {
-        check(&written(&file));
+        check(&written(|w| file.write(w)));
     }
 
     #[test]
@@ -106,7 +107,7 @@ proptest! {
         changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         cut in prop::option::weighted(0.2, any::<prop::sample::Index>()),
     ) {
-        let mut bytes = written(&file);
+        let mut bytes = written(|w| file.write(w));
         for (at, bits) in changes {
             let at = at.index(bytes.len());
             bytes[at] ^= bits;
@@ -127,7 +128,7 @@ fn a_chunk_fails_when_it_is_asked_for() {
     };
     let group = RowGroup { columns: vec![chunk("aa"), chunk("bb")], ..RowGroup::default() };
     let file = FileMetaData { row_groups: vec![group], ..FileMetaData::default() };
-    let mut bytes = written(&file);
+    let mut bytes = written(|w| file.write(w));
     // The codec of the second chunk, field 4, 5 as zigzag: its type becomes that of a byte, so that no codec is left.
     let name = bytes.windows(2).position(|two| two == b"bb").unwrap();
     assert_eq!(bytes[name + 2..name + 4], [0x15, 0x0a]);

@@ -163,8 +163,12 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn is_inside(&self, range: Range<usize>) -> bool {
-        range.start <= self.header.start && self.body.end <= range.end
+    /// Whether all of it stands where a block that was copied from `from` to `to` has brought it. Its first bytes may not have
+    /// been in the block: headers begin alike.
+    pub(crate) fn was_moved(&self, good: &Bytes, bad: &Bytes, from: usize, to: usize) -> bool {
+        let page = &good[self.header.start..self.body.end];
+        let start = (self.header.start + to).checked_sub(from);
+        start.is_some_and(|start| bad.get(start..start + page.len()) == Some(page))
     }
 }
 
