@@ -4,10 +4,12 @@
 //!
 //! - INVARIANT: each view of a [`Views`] is inline, or names a buffer of it, a range inside that buffer, and that range's
 //!   first four bytes; inline views are padded with zeros. The decoders of `marquetry-encoding` build them so.
+//! - INVARIANT: the offsets of a [`Joined`](marquetry_encoding::Joined) ascend from 0. Its methods append lengths to them, and
+//!   are all that can.
 //! - INVARIANT: text is UTF-8. The chunk reader of `marquetry-core` validates columns whose logical type is text;
 //!   `crate::leaf` validates all others before it gets here.
 //!
-//! Debug builds check both, so tests and fuzzing would notice.
+//! Debug builds check them, so tests and fuzzing would notice.
 
 use crate::refused;
 use arrow_array::types::ArrowDictionaryKeyType;
@@ -52,6 +54,13 @@ pub(crate) fn string<O: OffsetSizeTrait>(
     // SAFETY: an `OffsetBuffer` ascends from 0 or more, and its last offset is inside `bytes`; text is UTF-8 between any
     // two offsets, see the module's invariants; `nulls` is as long as there are strings.
     Ok(unsafe { GenericStringArray::new_unchecked(offsets, bytes, nulls) })
+}
+
+/// The offsets of a [`Joined`](marquetry_encoding::Joined), as many bits wide as an array wants them.
+pub(crate) fn ascending<O: OffsetSizeTrait>(offsets: ScalarBuffer<O>) -> OffsetBuffer<O> {
+    debug_assert!(offsets.first() == Some(&O::usize_as(0)) && offsets.is_sorted());
+    // SAFETY: the offsets ascend from 0, see the module's invariants.
+    unsafe { OffsetBuffer::new_unchecked(offsets) }
 }
 
 /// Values by keys of 32 bits, signed or not. Fails if there is a key without a value: one look at the largest, where

@@ -23,16 +23,18 @@
 //! ```
 
 mod builder;
+mod strings;
 mod table;
 
 pub use builder::Builder;
+pub(crate) use strings::Strings;
 
 use crate::rle::{self, Hybrid, Piece};
 use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, plain};
 use marquetry_base::{Cursor, Error, PageBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Decodes `n` values from a data page whose dictionary is `dictionary`.
 pub fn decode(bytes: &[u8], dictionary: &Values, n: usize) -> Result<Values> {
@@ -53,15 +55,25 @@ pub fn encode(values: &Values) -> Result<(Vec<u8>, Values)> {
 }
 
 /// The values of a dictionary page.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Dictionary {
     values: Values,
+    /// The page they are from, if that is known.
+    page: Option<PageBytes>,
+    /// Byte strings as they are looked up to be put end to end, once somebody wants that.
+    strings: OnceLock<Strings>,
+}
+
+impl PartialEq for Dictionary {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
 }
 
 impl Dictionary {
     /// A dictionary of these values.
     pub fn new(values: Values) -> Self {
-        Dictionary { values }
+        Dictionary { values, page: None, strings: OnceLock::new() }
     }
 
     /// Reads a dictionary page of `n` PLAIN values.
@@ -70,9 +82,10 @@ impl Dictionary {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));
         }
         let mut values = physical.shape().empty();
-        plain::Decoder::new(&EncodedPage { bytes, max_values: n, physical, dictionary: None })
-            .decode(n, &mut values)?;
-        Ok(Dictionary { values })
+        let page = EncodedPage { bytes, max_values: n, physical, dictionary: None };
+        plain::Decoder::new(&page).decode(n, &mut values)?;
+        let page = matches!(values, Values::Bytes(_)).then_some(page.bytes);
+        Ok(Dictionary { page, ..Dictionary::new(values) })
     }
 
     /// The values, by index.
@@ -85,9 +98,27 @@ impl Dictionary {
         let mut out = self.values.shape().empty();
         match self.values.is_empty() {
             true => out.push_defaults(indices.len()),
-            false => look_up(&self.values, indices, &mut out)?,
+            false => self.look_up(indices, &mut out)?,
         }
         Ok(out)
+    }
+
+    /// Appends the values at `indices` to `out`, which must be of their shape.
+    ///
+    /// Fails if an index is outside; for BOOLEAN, which has no dictionaries; and if the shapes differ.
+    pub fn look_up(&self, indices: &[u32], out: &mut Values) -> Result<()> {
+        let (Values::Bytes(views), Values::Joined(out)) = (&self.values, &mut *out) else {
+            return look_up(&self.values, indices, out);
+        };
+        let strings = match self.strings.get() {
+            Some(strings) => strings,
+            None => {
+                let strings = Strings::new(views, self.page.as_ref())?;
+                self.strings.get_or_init(|| strings)
+            }
+        };
+        let total = kernels::bytes_of_entries(&strings.entries, indices);
+        out.push_entries(strings, indices, total.map_err(|max| outside(max, views.len()))?)
     }
 
     /// Appends `n` times the value at `index`.
@@ -111,6 +142,7 @@ impl Dictionary {
                     views.resize(views.len() + n, view[0]);
                 });
             }
+            (Values::Bytes(dictionary), Values::Joined(out)) => out.push_repeated(dictionary.get(at), n)?,
             (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
         }
         Ok(())
@@ -135,13 +167,6 @@ pub fn look_up(dictionary: &Values, indices: &[u32], out: &mut Values) -> Result
             .push_views(dictionary.buffers(), |views, base| {
                 kernels::gather_views(dictionary.views(), indices, base, views)
             }),
-        (Values::Bytes(dictionary), Values::Joined(out)) => {
-            let mut views = Vec::new();
-            match kernels::gather_views(dictionary.views(), indices, 0, &mut views) {
-                Ok(()) => return out.push_views(&views, dictionary),
-                Err(max) => Err(max),
-            }
-        }
         (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
     };
     looked_up.map_err(|max| outside(max, dictionary.len()))
@@ -242,51 +267,37 @@ impl Decoder {
     }
 }
 
-impl Decoder {
-    /// Appends strings end to end.
-    ///
-    /// PERF: runs are looked up together. To begin to copy strings costs as much as to copy some, and columns that are
-    /// mostly empty have runs of a few.
-    fn decode_joined(&mut self, n: usize, out: &mut Values) -> Result<()> {
-        let mut left = n;
-        while left > 0 {
-            let take = left.min(INDEX_BLOCK);
-            self.scratch.clear();
-            self.indices.0.decode(take, &mut self.scratch)?;
-            look_up(&self.dictionary.values, &self.scratch, out)?;
-            left -= take;
-        }
-        Ok(())
-    }
-}
-
 impl Decode for Decoder {
+    /// PERF: a run that is long is a value repeated. Short ones and what is packed between them are unpacked together, and
+    /// looked up together: to begin costs as much as some values do. Blocks of indices stay in the first-level cache.
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
-        if matches!(out, Values::Joined(_)) {
-            return self.decode_joined(n, out);
-        }
         let hybrid = &mut self.indices.0;
         let width = hybrid.width();
+        self.scratch.clear();
         let mut left = n;
         while left > 0 {
-            match hybrid.next(left)? {
-                Piece::Repeated { value, n } => {
-                    left -= n;
+            match hybrid.next(left.min(INDEX_BLOCK - self.scratch.len()))? {
+                Piece::Repeated { value, n } if n >= LONG_RUN => {
+                    self.dictionary.look_up(&self.scratch, out)?;
+                    self.scratch.clear();
                     self.dictionary.repeat(value, n, out)?;
+                    left -= n;
+                }
+                Piece::Repeated { value, n } => {
+                    self.scratch.resize(self.scratch.len() + n, value);
+                    left -= n;
                 }
                 Piece::Packed { bytes, first, n } => {
+                    kernels::unpack_u32(bytes, width, first, n, &mut self.scratch);
                     left -= n;
-                    // PERF: index blocks stay in the first-level cache between unpacking and lookup.
-                    for from in (first..first + n).step_by(INDEX_BLOCK) {
-                        self.scratch.clear();
-                        let take = (first + n - from).min(INDEX_BLOCK);
-                        kernels::unpack_u32(bytes, width, from, take, &mut self.scratch);
-                        look_up(&self.dictionary.values, &self.scratch, out)?;
-                    }
                 }
             }
+            if self.scratch.len() == INDEX_BLOCK {
+                self.dictionary.look_up(&self.scratch, out)?;
+                self.scratch.clear();
+            }
         }
-        Ok(())
+        self.dictionary.look_up(&self.scratch, out)
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
@@ -316,7 +327,7 @@ impl Decode for LookUp {
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
         self.scratch.clear();
         self.indices.decode(n, &mut self.scratch)?;
-        look_up(&self.dictionary.values, self.scratch.as_w32()?, out)
+        self.dictionary.look_up(self.scratch.as_w32()?, out)
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
@@ -387,6 +398,8 @@ impl Encode for Encoder {
 
 /// Indices unpacked at a time: 4 KiB.
 const INDEX_BLOCK: usize = 1024;
+/// The shortest run whose string is not looked up with others.
+const LONG_RUN: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,8 @@
 //! It is that of Arrow's `Utf8` and `Binary`. Whoever wants those pays for one copy of the bytes; by way of
 //! [`Views`], it would be views first and the copy after them.
 
-use crate::{Bits, Views};
+use crate::Bits;
+use crate::dictionary::Strings;
 use marquetry_base::{Error, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
@@ -121,11 +122,32 @@ impl Joined {
         Ok(end)
     }
 
-    /// Appends copies of the strings of `views`, which refer to the buffers of `of`.
-    pub(crate) fn push_views(&mut self, views: &[u128], of: &Views) -> Result<()> {
-        self.make_room(views.iter().map(|&view| kernels::view_len(view) as usize).sum())?;
-        let buffers = of.buffers().iter().map(AsRef::as_ref);
-        kernels::join_views(views, buffers, |end| end as u32, &mut self.offsets, &mut self.bytes);
+    /// Appends `n` copies of `string`.
+    pub(crate) fn push_repeated(&mut self, string: &[u8], n: usize) -> Result<()> {
+        let (start, len, total) = (self.bytes.len(), string.len(), string.len().saturating_mul(n));
+        self.make_room(total)?;
+        while self.bytes.len() < start + total {
+            match self.bytes.len() - start {
+                0 => self.bytes.extend_from_slice(string),
+                // As many as there are already.
+                copied => self.bytes.extend_from_within(start..start + copied.min(total - copied)),
+            }
+        }
+        self.offsets.extend((1..=n).map(|i| (start + i * len) as u32));
+        Ok(())
+    }
+
+    /// Appends copies of the strings at `indices` of a dictionary, which have `total` bytes together.
+    pub(crate) fn push_entries(&mut self, of: &Strings, indices: &[u32], total: u64) -> Result<()> {
+        if total == 0 {
+            // PERF: many columns are all but empty.
+            self.push_defaults(indices.len());
+            return Ok(());
+        }
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        self.make_room(total)?;
+        let (page, offsets) = (of.page.padded(), &mut self.offsets);
+        kernels::gather_joined(&of.entries, page, indices, total, offsets, &mut self.bytes);
         Ok(())
     }
 

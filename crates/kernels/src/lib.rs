@@ -1,4 +1,4 @@
-//! The inner loops: bit packing, bitmaps, null expansion, dictionary lookup, byte splitting, byte string views.
+//! The inner loops: bit packing, bitmaps, null expansion, dictionary lookup, byte splitting, byte strings.
 //!
 //! Each file defines one operation in plain scalar code, written so that the compiler vectorises it; this is the
 //! definition that every version for a CPU has to agree with. Versions for a CPU are in a file named after its level,
@@ -19,6 +19,7 @@ mod bits;
 mod compact;
 mod expand;
 mod gather;
+mod joined;
 mod pack;
 mod range;
 mod split;
@@ -32,6 +33,10 @@ pub use bits::{Appender, Bits};
 pub use compact::{compact_bits, compact_fixed, compact_u8, compact_u32, compact_u64, compact_u128};
 pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
 pub use gather::{gather, gather_fixed, gather_views, max_u32};
+pub use joined::{
+    Entry, bytes_of_entries, concat_views, gather_joined, join_views, plain_joined, plain_strings,
+    push_padded,
+};
 pub use pack::{pack_msb, pack_u8, pack_u32, pack_u64};
 pub use range::{min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64};
 pub use split::{join, join_u32, join_u64, split, split_u32, split_u64};
@@ -39,7 +44,7 @@ pub use sum::{prefix_sum_u32, prefix_sum_u64};
 pub use table::Kernels;
 pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u32, unpack_u64};
 pub use views::{
-    Survey, concat_views, inline_view, join_views, long_view, plain_joined, plain_strings, plain_views,
-    push_padded, rebase_views, survey, view_at, view_bytes, view_is_inline, view_len,
+    Survey, inline_view, long_view, plain_views, rebase_views, survey, view_at, view_bytes, view_is_inline,
+    view_len,
 };
 pub use words::{copy_u32, copy_u64};

@@ -8,10 +8,7 @@
 //! PLAIN stores a string as `len: u32 | bytes`: for a short one the first 16 bytes of it, masked, *are* the view.
 
 use crate::table::Kernels;
-use crate::words::bytes_of;
 use std::hint::select_unpredictable;
-use std::iter::once;
-use std::mem::MaybeUninit;
 
 /// Longest string that a view holds itself.
 const INLINE: u32 = 12;
@@ -84,57 +81,6 @@ pub fn plain_views(
     Some(position)
 }
 
-/// Appends `n` PLAIN byte strings that begin at `position` of `page[..len]`, end to end, to `bytes`, and where each of
-/// them ends to `offsets`, modulo 2^32; counting starts at the length of `bytes`. Returns the position behind the last,
-/// or `None` if a string would end outside; then some may have been appended.
-pub fn plain_joined(
-    page: &[u8],
-    len: usize,
-    position: usize,
-    n: usize,
-    offsets: &mut Vec<u32>,
-    bytes: &mut Vec<u8>,
-) -> Option<usize> {
-    let (padded, page) = (page, &page[..len]);
-    let (mut position, mut left) = (position, n);
-    // Four bytes each at least: what is reserved was earned by the input.
-    offsets.reserve(n.min(len.saturating_sub(position) / 4));
-    while left > 0 {
-        let block = left.min(BLOCK);
-        left -= block;
-        // PERF: where a string is depends on the length of the one before it, but no copy waits for another.
-        let (first, mut end) = (offsets.len(), bytes.len());
-        let start = position;
-        for _ in 0..block {
-            let size = u32::from_le_bytes(*page.get(position..)?.first_chunk()?) as usize;
-            position = (position + 4).checked_add(size).filter(|&end| end <= len)?;
-            end += size;
-            offsets.push(end as u32);
-        }
-        let (mut from, mut before) = (start, bytes.len() as u32);
-        let total = end - bytes.len();
-        bytes.reserve(total + CHUNK);
-        let to = bytes.spare_capacity_mut();
-        let mut at = 0;
-        for &end in &offsets[first..] {
-            let size = end.wrapping_sub(before) as usize;
-            before = end;
-            let source = &padded[from + 4..];
-            match (source.first_chunk::<CHUNK>(), to[at..].first_chunk_mut::<CHUNK>()) {
-                // What is too much is overwritten by the next string.
-                (Some(chunk), Some(to)) if size <= CHUNK => _ = to.write_copy_of_slice(chunk),
-                _ => copy_exact(&source[..size], &mut to[at..][..size]),
-            }
-            at += size;
-            from += 4 + size;
-        }
-        assert_eq!(at, total);
-        // SAFETY: `total` bytes were written, string by string without a gap.
-        unsafe { bytes.set_len(bytes.len() + total) };
-    }
-    Some(position)
-}
-
 /// Adds `base` to the buffer number of each view that is not inline.
 pub fn rebase_views(views: &mut [u128], base: u32) {
     for view in views {
@@ -148,115 +94,6 @@ pub(crate) fn rebased(view: u128, base: u32) -> u128 {
     let base = if view_is_inline(view) { 0 } else { u64::from(base) };
     view + (u128::from(base) << 64)
 }
-
-/// Appends the strings of `views`, end to end, to `bytes`, and where each of them ends to `offsets`, as `offset` makes
-/// it of a number. `buffers` are what the long views refer to. Counting starts at the length of `bytes`.
-///
-/// # Panics
-/// If a view is of no range of its buffer.
-pub fn join_views<'a, O>(
-    views: &'a [u128],
-    buffers: impl Iterator<Item = &'a [u8]>,
-    offset: impl Fn(usize) -> O,
-    offsets: &mut Vec<O>,
-    bytes: &mut Vec<u8>,
-) {
-    put_strings::<false, O>(views, buffers, offset, offsets, bytes);
-}
-
-/// Appends the strings of `views`, end to end, to `bytes`. `buffers` are what the long views refer to.
-///
-/// # Panics
-/// If a view is of no range of its buffer.
-pub fn concat_views<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
-    put_strings::<false, ()>(views, buffers, |_| (), &mut Vec::new(), bytes);
-}
-
-/// [`concat_views`] with the length of each string before it, 4 bytes little-endian: PLAIN.
-///
-/// # Panics
-/// If a view is of no range of its buffer.
-pub fn plain_strings<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
-    put_strings::<true, ()>(views, buffers, |_| (), &mut Vec::new(), bytes);
-}
-
-/// Bytes that are copied at once: most strings.
-const CHUNK: usize = 32;
-/// Strings whose lengths are read before their bytes are: their offsets stay in the first-level cache.
-const BLOCK: usize = 1024;
-
-/// Appends strings, with their lengths before them if `PLAIN`, and where each of them ends.
-#[inline(always)]
-fn put_strings<'a, const PLAIN: bool, O>(
-    views: &'a [u128],
-    buffers: impl Iterator<Item = &'a [u8]>,
-    offset: impl Fn(usize) -> O,
-    offsets: &mut Vec<O>,
-    bytes: &mut Vec<u8>,
-) {
-    // PERF: short strings are taken from the views as if those were a buffer: which strings are short is hard to
-    // predict, and so there is no branch.
-    let buffers: Vec<&[u8]> = buffers.collect();
-    // PERF: a small buffer is a dictionary's, with many strings at its end, where no chunk could be taken.
-    let padded: Vec<Vec<u8>> = buffers
-        .iter()
-        .map(
-            |buffer| if buffer.len() < views.len() { [buffer, &[0; CHUNK][..]].concat() } else { Vec::new() },
-        )
-        .collect();
-    let buffers = buffers.iter().zip(&padded).map(|(buffer, padded)| match padded.is_empty() {
-        true => *buffer,
-        false => padded.as_slice(),
-    });
-    let sources: Vec<&[u8]> = once(bytes_of(views).as_flattened()).chain(buffers).collect();
-    let lengths = if PLAIN { 4 * views.len() } else { 0 };
-    let total = lengths + views.iter().map(|&view| view_len(view) as usize).sum::<usize>();
-    bytes.reserve(total + CHUNK);
-    let start = bytes.len();
-    let to = bytes.spare_capacity_mut();
-    let mut end = 0;
-    offsets.extend(views.iter().enumerate().map(|(i, &view)| {
-        let len = view_len(view) as usize;
-        let source = select_unpredictable(view_is_inline(view), 0, 1 + ((view >> 64) as u32 as usize));
-        let from = select_unpredictable(view_is_inline(view), i * 16 + 4, (view >> 96) as usize);
-        let source = &sources[source][from..];
-        if PLAIN {
-            to[end..][..4].write_copy_of_slice(&view_len(view).to_le_bytes());
-            end += 4;
-        }
-        match (source.first_chunk::<CHUNK>(), to[end..].first_chunk_mut::<CHUNK>()) {
-            // What is too much is overwritten by the next string.
-            (Some(chunk), Some(to)) if len <= CHUNK => _ = to.write_copy_of_slice(chunk),
-            _ => copy_exact(&source[..len], &mut to[end..][..len]),
-        }
-        end += len;
-        offset(start + end)
-    }));
-    assert_eq!(end, total);
-    // SAFETY: `total` bytes were written, string by string without a gap.
-    unsafe { bytes.set_len(start + total) };
-}
-
-/// Appends the first `len` bytes of `padded`.
-///
-/// PERF: strings are short; where there is more behind a string, a copy of a known length takes some of that too.
-///
-/// # Panics
-/// If there are fewer.
-#[inline]
-pub fn push_padded(padded: &[u8], len: usize, out: &mut Vec<u8>) {
-    match padded.first_chunk::<PADDED>() {
-        Some(chunk) if len <= PADDED => {
-            let end = out.len() + len;
-            out.extend_from_slice(chunk);
-            out.truncate(end);
-        }
-        _ => out.extend_from_slice(&padded[..len]),
-    }
-}
-
-/// Bytes that [`push_padded`] copies at once.
-const PADDED: usize = 64;
 
 /// What views have in common: see [`survey`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -301,26 +138,6 @@ pub(crate) fn survey_scalar(views: &[u128]) -> Survey {
             range: (least(survey.range.0, from), greatest(survey.range.1, end)),
         }
     })
-}
-
-/// Copies all of `from` to `to`, which is as long.
-///
-/// PERF: what ends a buffer of one page is rare, but small dictionaries consist of little else. Two copies of a known
-/// length that overlap are faster than a call that finds out how many bytes there are.
-#[inline(never)]
-fn copy_exact(from: &[u8], to: &mut [MaybeUninit<u8>]) {
-    match from.len() {
-        16..=32 => copy_ends::<16>(from, to),
-        33..=64 => copy_ends::<32>(from, to),
-        _ => _ = to.write_copy_of_slice(from),
-    }
-}
-
-/// Copies the first and the last `N` bytes of `from`, which may overlap.
-#[inline(always)]
-fn copy_ends<const N: usize>(from: &[u8], to: &mut [MaybeUninit<u8>]) {
-    to[..N].write_copy_of_slice(&from[..N]);
-    to[from.len() - N..].write_copy_of_slice(&from[from.len() - N..]);
 }
 
 /// Up to 16 bytes at the end of input that has no slack; all ones, an impossible length, if the length is cut.

@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use marquetry_kernels::{
-    Bits, Kernels, concat_views, gather, join_views, long_view, pack_u64, plain_joined, plain_strings,
-    plain_views, split_u32, split_u64,
+    Bits, Entry, Kernels, concat_views, gather, gather_joined, join_views, long_view, pack_u64, plain_joined,
+    plain_strings, plain_views, split_u32, split_u64,
 };
 use std::ptr;
 
@@ -144,7 +144,7 @@ fn joining() {
 #[test]
 fn strings() {
     let mut memory = Guarded::new(8192);
-    for len in 0..80u32 {
+    for len in (0..80u32).chain([127, 128, 129]) {
         // Three strings, of which the last ends at the guard: as PLAIN, and end to end.
         let string = vec![b'x'; len as usize];
         let plain = [&len.to_le_bytes()[..], &string].concat().repeat(3);
@@ -161,6 +161,10 @@ fn strings() {
         assert_eq!(bytes, string.repeat(3));
         assert_eq!(offsets, [1, 2, 3].map(|i| i * len));
         assert_eq!(plain_joined(page, page.len() - 1, 0, 3, &mut offsets, &mut bytes), None);
+        bytes.clear();
+        let (entries, page) = ([0, 2].map(|i| Entry { start: i * (4 + len) + 4, len }), memory.copy(&plain));
+        gather_joined(&entries, page, &[1, 0], 2 * len as usize, &mut offsets, &mut bytes);
+        assert_eq!(bytes, string.repeat(2));
         bytes.clear();
         plain_strings(memory.copy(&views[..2]), [plain.as_slice()].into_iter(), &mut bytes);
         assert_eq!(bytes, plain[..2 * (4 + len as usize)]);
