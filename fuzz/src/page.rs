@@ -249,11 +249,8 @@ fn header(
 }
 
 fn schema(path: &[Repetition], physical: Physical, is_text: bool) -> Vec<SchemaElement> {
-    let group = |name: &str| SchemaElement {
-        name: name.to_owned(),
-        num_children: Some(1),
-        ..SchemaElement::default()
-    };
+    let group =
+        |name: &str| SchemaElement { name: name.into(), num_children: Some(1), ..SchemaElement::default() };
     let mut elements = vec![group("root")];
     elements.extend(
         path.iter().map(|&repetition| SchemaElement { repetition_type: Some(repetition), ..group("field") }),

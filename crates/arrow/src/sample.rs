@@ -18,7 +18,7 @@ pub(crate) fn group(
     logical: Option<LogicalType>,
 ) -> SchemaElement {
     SchemaElement {
-        name: name.to_owned(),
+        name: name.into(),
         repetition_type: Some(repetition),
         num_children: Some(children),
         logical_type: logical,
@@ -33,7 +33,7 @@ pub(crate) fn column(
     logical: Option<LogicalType>,
 ) -> SchemaElement {
     SchemaElement {
-        name: name.to_owned(),
+        name: name.into(),
         type_: Some(physical),
         repetition_type: Some(repetition),
         logical_type: logical,

@@ -534,7 +534,7 @@ mod tests {
 
     #[test]
     fn row_groups_of_more_rows_than_can_be_do_not_overflow() {
-        let root = format::SchemaElement { name: "root".to_owned(), ..Default::default() };
+        let root = format::SchemaElement { name: "root".into(), ..Default::default() };
         let row_groups = [i64::MAX, i64::MAX, i64::MAX, -1]
             .map(|num_rows| format::RowGroup { num_rows, ..Default::default() })
             .to_vec();

@@ -41,7 +41,7 @@ pub enum Repetition {
 /// The schema of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
-    name: String,
+    name: Arc<str>,
     fields: Vec<Node>,
     leaves: Vec<Leaf>,
 }
@@ -246,7 +246,7 @@ impl<'a> Builder<'a> {
             return Err(Error::corrupt("the schema ends inside a group"));
         };
         self.rest = rest;
-        self.path.push(element.name.as_str().into());
+        self.path.push(element.name.clone());
         Limits::check("schema_depth", self.path.len(), self.limits.schema_depth.min(MAX_DEPTH))?;
         let repetition = repetition(element).map_err(|error| error.in_column(self.path.join(".")))?;
         let levels = Levels {
@@ -360,13 +360,13 @@ mod tests {
     #[test]
     fn a_long_name_above_many_columns_must_be_earned() {
         let group = |name: &str, children| SchemaElement {
-            name: name.to_owned(),
+            name: name.into(),
             num_children: Some(children),
             ..SchemaElement::default()
         };
         let mut elements = vec![group("root", 1), group(&"x".repeat(1_000), 100)];
         elements.extend((0..100).map(|i| SchemaElement {
-            name: i.to_string(),
+            name: i.to_string().into(),
             type_: Some(Type::INT32),
             ..SchemaElement::default()
         }));

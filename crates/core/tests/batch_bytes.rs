@@ -24,9 +24,9 @@ fn a_row_of_runs_is_held_against_the_limit() {
 
 /// Reads the first row of a column of repeated INT32 whose pages are given.
 fn read(pages: Vec<u8>, limits: Limits) -> Error {
-    let root = SchemaElement { name: "root".to_owned(), num_children: Some(1), ..Default::default() };
+    let root = SchemaElement { name: "root".into(), num_children: Some(1), ..Default::default() };
     let leaf = SchemaElement {
-        name: "leaf".to_owned(),
+        name: "leaf".into(),
         type_: Some(Type::INT32),
         repetition_type: Some(Repetition::REPEATED),
         ..Default::default()

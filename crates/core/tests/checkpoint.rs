@@ -21,11 +21,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 fn schema(physical: Type) -> Vec<SchemaElement> {
-    let root = SchemaElement { name: "root".to_owned(), num_children: Some(1), ..Default::default() };
+    let root = SchemaElement { name: "root".into(), num_children: Some(1), ..Default::default() };
     let column = SchemaElement {
         type_: Some(physical),
         repetition_type: Some(Repetition::REQUIRED),
-        name: "c".to_owned(),
+        name: "c".into(),
         ..Default::default()
     };
     vec![root, column]

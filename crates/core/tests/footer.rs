@@ -219,7 +219,7 @@ fn chunks_in_another_order_are_found_by_their_paths() {
         let name = |c: char| c.to_string();
         thrift
             .schema
-            .extend(columns.chars().map(|c| format::SchemaElement { name: name(c), ..leaf.clone() }));
+            .extend(columns.chars().map(|c| format::SchemaElement { name: name(c).into(), ..leaf.clone() }));
         thrift.schema[0].num_children = Some(3);
         let chunk = thrift.row_groups[0].columns.pop().unwrap();
         for (place, c) in chunks.chars().enumerate() {

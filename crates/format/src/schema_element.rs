@@ -2,6 +2,7 @@
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{ConvertedType, LogicalType, Repetition, Type};
 use marquetry_base::Result;
+use std::sync::Arc;
 
 /// A node of the schema; the footer lists them depth first.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -12,8 +13,8 @@ pub struct SchemaElement {
     pub type_length: Option<i32>,
     /// How often it occurs; absent for the root.
     pub repetition_type: Option<Repetition>,
-    /// Its name.
-    pub name: String,
+    /// Its name. PERF: shared with the schema's tree: a wide file has many.
+    pub name: Arc<str>,
     /// How many nodes are in it.
     pub num_children: Option<i32>,
     /// The older annotation.
@@ -46,7 +47,7 @@ impl SchemaElement {
                 (1, Wire::INT) => type_ = Some(Type(r.i32()?)),
                 (2, Wire::INT) => type_length = Some(r.i32()?),
                 (3, Wire::INT) => repetition_type = Some(Repetition(r.i32()?)),
-                (4, Wire::Binary) => name = Some(r.string()?),
+                (4, Wire::Binary) => name = Some(r.text()?.as_ref().into()),
                 (5, Wire::INT) => num_children = Some(r.i32()?),
                 (6, Wire::INT) => converted_type = Some(ConvertedType(r.i32()?)),
                 (7, Wire::INT) => scale = Some(r.i32()?),

@@ -97,11 +97,11 @@ const FILE_METADATA: &[u8] = &[
 ];
 
 fn file_metadata() -> FileMetaData {
-    let root = SchemaElement { name: "m".to_owned(), num_children: Some(1), ..SchemaElement::default() };
+    let root = SchemaElement { name: "m".into(), num_children: Some(1), ..SchemaElement::default() };
     let leaf = SchemaElement {
         type_: Some(Type::INT32),
         repetition_type: Some(Repetition::REQUIRED),
-        name: "a".to_owned(),
+        name: "a".into(),
         converted_type: Some(ConvertedType::DECIMAL),
         scale: Some(2),
         precision: Some(9),
@@ -204,7 +204,7 @@ fn fields_of_forks_are_skipped() {
     ];
     let file = parse_metadata(&bytes, &Limits::default()).unwrap();
     let element =
-        SchemaElement { type_: Some(Type::INT32), name: "\u{fffd}".to_owned(), ..SchemaElement::default() };
+        SchemaElement { type_: Some(Type::INT32), name: "\u{fffd}".into(), ..SchemaElement::default() };
     assert_eq!(file, FileMetaData { schema: vec![element], num_rows: 3, ..FileMetaData::default() });
 }
 

@@ -181,12 +181,12 @@ fn chunk(column: usize, codec: CompressionCodec, start: usize, len: usize) -> Co
 
 fn metadata(row_groups: Vec<RowGroup>) -> FileMetaData {
     let root = SchemaElement {
-        name: "schema".to_owned(),
+        name: "schema".into(),
         num_children: Some(COLUMNS.len() as i32),
         ..SchemaElement::default()
     };
     let columns = COLUMNS.iter().map(|(name, type_)| SchemaElement {
-        name: (*name).to_owned(),
+        name: (*name).into(),
         type_: Some(*type_),
         repetition_type: Some(Repetition::REQUIRED),
         converted_type: (*name == "text").then_some(marquetry::format::ConvertedType::UTF8),

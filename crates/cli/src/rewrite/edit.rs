@@ -154,15 +154,14 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The next field and all below it; `None` if nothing of it is kept.
-    fn take(&mut self, edit: &Edit, path: &mut Vec<String>, is_root: bool) -> Option<Vec<SchemaElement>> {
+    fn take(&mut self, edit: &Edit, path: &mut Vec<Arc<str>>, is_root: bool) -> Option<Vec<SchemaElement>> {
         let (element, rest) = self.rest.split_first()?;
         self.rest = rest;
         let mut element = element.clone();
-        let old_name = element.name.clone();
         if !is_root {
-            path.push(old_name);
+            path.push(element.name.clone());
             if let Some(name) = edit.renames.get(&path.join(".")) {
-                element.name = name.clone();
+                element.name = name.as_str().into();
             }
         }
         let children = element.num_children.unwrap_or(0);

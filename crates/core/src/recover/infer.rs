@@ -97,10 +97,13 @@ fn push(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
             out.push(list);
             out.push(SchemaElement { repetition_type: Some(Repetition::REPEATED), ..group("list", 1) });
         }
-        leaf.name = "element".to_owned();
+        leaf.name = "element".into();
     }
     for _ in 1..optional {
-        out.push(SchemaElement { repetition_type: Some(Repetition::OPTIONAL), ..group(&leaf.name, 1) });
+        out.push(SchemaElement {
+            repetition_type: Some(Repetition::OPTIONAL),
+            ..group(leaf.name.clone(), 1)
+        });
     }
     if optional > 0 {
         leaf.repetition_type = Some(Repetition::OPTIONAL);

@@ -10,20 +10,22 @@ use marquetry_format::{
     ConvertedType, LogicalType, Repetition as ThriftRepetition, SchemaElement, TimeUnit as ThriftTimeUnit,
     Type,
 };
+use std::sync::Arc;
 
 impl Schema {
     /// The footer's list, whose first element is the root. [`from_thrift`](Schema::from_thrift) makes the same schema of
     /// it. Annotations that are unknown were dropped when the schema was read, and are not here.
     pub fn to_thrift(&self) -> Vec<SchemaElement> {
-        let mut out = vec![SchemaElement { repetition_type: None, ..group(&self.name, self.fields.len()) }];
+        let mut out =
+            vec![SchemaElement { repetition_type: None, ..group(self.name.clone(), self.fields.len()) }];
         self.fields.iter().for_each(|node| self.push_node(node, &mut out));
         out
     }
 
     fn push_node(&self, node: &Node, out: &mut Vec<SchemaElement>) {
         let mut element = match &node.kind {
-            NodeKind::Group(fields) => group(&node.name, fields.len()),
-            NodeKind::Leaf(leaf) => column(&node.name, self.leaves[*leaf].physical),
+            NodeKind::Group(fields) => group(node.name.clone(), fields.len()),
+            NodeKind::Leaf(leaf) => column(node.name.clone(), self.leaves[*leaf].physical),
         };
         element.repetition_type = Some(match node.repetition {
             Repetition::Required => ThriftRepetition::REQUIRED,
@@ -42,9 +44,9 @@ impl Schema {
 }
 
 /// The element of a required group of `children` fields, which are to follow it.
-pub fn group(name: &str, children: usize) -> SchemaElement {
+pub fn group(name: impl Into<Arc<str>>, children: usize) -> SchemaElement {
     SchemaElement {
-        name: name.to_owned(),
+        name: name.into(),
         repetition_type: Some(ThriftRepetition::REQUIRED),
         // More than an i32 can count is more than any limit on nodes lets a schema have.
         num_children: Some(i32::try_from(children).unwrap_or(i32::MAX)),
@@ -53,13 +55,13 @@ pub fn group(name: &str, children: usize) -> SchemaElement {
 }
 
 /// The element of a required column.
-pub fn column(name: &str, physical: Physical) -> SchemaElement {
+pub fn column(name: impl Into<Arc<str>>, physical: Physical) -> SchemaElement {
     let length = match physical {
         Physical::FixedLenByteArray(width) => i32::try_from(width).ok(),
         _ => None,
     };
     SchemaElement {
-        name: name.to_owned(),
+        name: name.into(),
         type_: Some(physical_type(physical)),
         type_length: length,
         repetition_type: Some(ThriftRepetition::REQUIRED),
@@ -185,7 +187,7 @@ mod tests {
         let mut elements = vec![SchemaElement { repetition_type: None, ..group("m", 2) }];
         elements.push(SchemaElement { field_id: Some(7), ..group("g", meanings.len()) });
         for (i, (physical, logical)) in meanings.iter().enumerate() {
-            let mut element = column(&format!("c{i}"), *physical);
+            let mut element = column(format!("c{i}"), *physical);
             element.repetition_type = Some(ThriftRepetition::OPTIONAL);
             logical.iter().for_each(|logical| annotate(&mut element, logical));
             elements.push(element);

@@ -71,7 +71,7 @@ pub(super) fn unreadable(error: Error, place: Place, findings: &mut Findings<'_>
 /// What single elements say, as they are in the footer.
 pub(super) fn check_elements(elements: &[SchemaElement], findings: &mut Findings<'_>) {
     for element in elements.iter().skip(1) {
-        let place = || Place { column: Some(element.name.as_str().into()), ..Place::default() };
+        let place = || Place { column: Some(element.name.clone()), ..Place::default() };
         if element.repetition_type.is_none() {
             findings.add(&REPETITION, place(), || "neither required, optional nor repeated".to_owned());
         }

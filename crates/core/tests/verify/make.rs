@@ -58,7 +58,7 @@ impl Make {
         let mut column = Column::ints(0..def.iter().filter(|def| **def == 1).count() as u32);
         (column.max_rep, column.max_def) = (1, 1);
         (column.rep, column.def) = (rep.to_vec(), def.to_vec());
-        let path = vec![outer.name.clone(), repeated.to_owned(), element.to_owned()];
+        let path = [&outer.name, repeated, element].map(str::to_owned).to_vec();
         let schema = vec![
             root(1),
             outer,

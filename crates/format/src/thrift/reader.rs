@@ -2,6 +2,7 @@
 
 use super::Wire;
 use marquetry_base::{Cursor, Error, Limits, Result};
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// Reads Thrift values front to back.
@@ -223,11 +224,15 @@ impl<'a> Reader<'a> {
 
     /// Text. What is not UTF-8 is replaced: a bad byte in a name must not make a file unreadable.
     pub fn string(&mut self) -> Result<String> {
+        self.text().map(Cow::into_owned)
+    }
+
+    /// [`string`](Self::string), borrowed from the input where it is UTF-8.
+    #[inline]
+    pub fn text(&mut self) -> Result<Cow<'a, str>> {
         let bytes = self.binary()?;
-        Ok(match str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(_) => String::from_utf8_lossy(bytes).into_owned(),
-        })
+        // The check alone is faster than the search for what to replace.
+        Ok(str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
     }
 
     /// Adds a field that is missing, or present but of no use, to an error.

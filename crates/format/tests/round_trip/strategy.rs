@@ -91,7 +91,7 @@ pub(crate) fn schema_element() -> impl Strategy<Value = SchemaElement> {
                     type_: type_.map(Type),
                     type_length,
                     repetition_type: repetition.map(Repetition),
-                    name,
+                    name: name.into(),
                     num_children,
                     converted_type: converted.map(ConvertedType),
                     scale,

@@ -153,9 +153,9 @@ fn other_readers_see_types_close_to_arrows() {
 #[test]
 fn annotations_are_written_twice() {
     let found = elements(nullable(DataType::Decimal128(20, 2))).unwrap();
-    let root = SchemaElement { name: "schema".to_owned(), num_children: Some(1), ..SchemaElement::default() };
+    let root = SchemaElement { name: "schema".into(), num_children: Some(1), ..SchemaElement::default() };
     let decimal = SchemaElement {
-        name: "c".to_owned(),
+        name: "c".into(),
         type_: Some(Type::FIXED_LEN_BYTE_ARRAY),
         type_length: Some(9),
         repetition_type: Some(Repetition::OPTIONAL),
@@ -184,7 +184,7 @@ fn lists_and_maps_have_three_levels() {
     let item = ArrowField::new("item", DataType::Int32, true).with_metadata(metadata(&[(FIELD_ID_KEY, "2")]));
     let list = ArrowField::new("c", DataType::LargeList(Arc::new(item)), false);
     let found = elements(list.with_metadata(metadata(&[(FIELD_ID_KEY, "1")]))).unwrap();
-    let names: Vec<_> = found.iter().map(|element| element.name.as_str()).collect();
+    let names: Vec<_> = found.iter().map(|element| element.name.as_ref()).collect();
     assert_eq!(names, ["schema", "c", "list", "element"]);
     let repetitions: Vec<_> = found.iter().map(|element| element.repetition_type).collect();
     let expected = [Repetition::REQUIRED, Repetition::REPEATED, Repetition::OPTIONAL];
@@ -196,7 +196,7 @@ fn lists_and_maps_have_three_levels() {
         vec![ArrowField::new("keys", DataType::Utf8, true), ArrowField::new("values", DataType::Int32, true)];
     let entries = ArrowField::new("entries", DataType::Struct(parts.into()), false);
     let found = elements(nullable(DataType::Map(Arc::new(entries), false))).unwrap();
-    let names: Vec<_> = found.iter().map(|element| element.name.as_str()).collect();
+    let names: Vec<_> = found.iter().map(|element| element.name.as_ref()).collect();
     assert_eq!(names, ["schema", "c", "key_value", "key", "value"]);
     assert_eq!(found[3].repetition_type, Some(Repetition::REQUIRED));
 }
