@@ -39,9 +39,8 @@ use std::sync::{Arc, OnceLock};
 /// Decodes `n` values from a data page whose dictionary is `dictionary`.
 pub fn decode(bytes: &[u8], dictionary: &Values, n: usize) -> Result<Values> {
     let mut out = dictionary.shape().empty();
-    let indices = Indices::new(&PageBytes::copy_of(bytes))?;
-    Decoder { indices, dictionary: Arc::new(Dictionary::new(dictionary.clone())), scratch: Vec::new() }
-        .decode(n, &mut out)?;
+    let dictionary = Arc::new(Dictionary::new(dictionary.clone()));
+    Decoder::of(&PageBytes::copy_of(bytes), dictionary)?.decode(n, &mut out)?;
     Ok(out)
 }
 
@@ -252,8 +251,14 @@ impl Decode for Indices {
 #[derive(Debug)]
 pub struct Decoder {
     indices: Indices,
+    block: Block,
+}
+
+/// Indices that are looked up together.
+#[derive(Debug)]
+struct Block {
     dictionary: Arc<Dictionary>,
-    scratch: Vec<u32>,
+    indices: Vec<u32>,
 }
 
 impl Decoder {
@@ -263,7 +268,22 @@ impl Decoder {
             .dictionary
             .clone()
             .ok_or_else(|| Error::corrupt("dictionary indices without a dictionary page"))?;
-        Ok(Decoder { indices: Indices::new(&page.bytes)?, dictionary, scratch: Vec::new() })
+        Decoder::of(&page.bytes, dictionary)
+    }
+
+    fn of(page: &PageBytes, dictionary: Arc<Dictionary>) -> Result<Self> {
+        Ok(Decoder { indices: Indices::new(page)?, block: Block { dictionary, indices: Vec::new() } })
+    }
+}
+
+impl Block {
+    /// Looks up what is there, if there are at least so many.
+    fn look_up_from(&mut self, least: usize, out: &mut Values) -> Result<()> {
+        if self.indices.len() >= least {
+            self.dictionary.look_up(&self.indices, out)?;
+            self.indices.clear();
+        }
+        Ok(())
     }
 }
 
@@ -271,33 +291,33 @@ impl Decode for Decoder {
     /// PERF: a run that is long is a value repeated. Short ones and what is packed between them are unpacked together, and
     /// looked up together: to begin costs as much as some values do. Blocks of indices stay in the first-level cache.
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
-        let hybrid = &mut self.indices.0;
+        let Decoder { indices: Indices(hybrid), block } = self;
         let width = hybrid.width();
-        self.scratch.clear();
+        block.indices.clear();
         let mut left = n;
         while left > 0 {
-            match hybrid.next(left.min(INDEX_BLOCK - self.scratch.len()))? {
-                Piece::Repeated { value, n } if n >= LONG_RUN => {
-                    self.dictionary.look_up(&self.scratch, out)?;
-                    self.scratch.clear();
-                    self.dictionary.repeat(value, n, out)?;
+            match hybrid.next(left)? {
+                Piece::Repeated { value, n } if n < LONG_RUN => {
                     left -= n;
+                    block.indices.resize(block.indices.len() + n, value);
                 }
                 Piece::Repeated { value, n } => {
-                    self.scratch.resize(self.scratch.len() + n, value);
                     left -= n;
+                    block.look_up_from(1, out)?;
+                    block.dictionary.repeat(value, n, out)?;
                 }
                 Piece::Packed { bytes, first, n } => {
-                    kernels::unpack_u32(bytes, width, first, n, &mut self.scratch);
                     left -= n;
+                    for from in (first..first + n).step_by(INDEX_BLOCK) {
+                        block.look_up_from(INDEX_BLOCK, out)?;
+                        let take = (first + n - from).min(INDEX_BLOCK);
+                        kernels::unpack_u32(bytes, width, from, take, &mut block.indices);
+                    }
                 }
             }
-            if self.scratch.len() == INDEX_BLOCK {
-                self.dictionary.look_up(&self.scratch, out)?;
-                self.scratch.clear();
-            }
+            block.look_up_from(INDEX_BLOCK, out)?;
         }
-        self.dictionary.look_up(&self.scratch, out)
+        block.look_up_from(1, out)
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
@@ -455,9 +475,8 @@ mod tests {
         for dictionary in [a, b] {
             let n = dictionary.len();
             let (bytes, dictionary) = encode(&Values::Bytes(dictionary)).unwrap();
-            let indices = Indices::new(&PageBytes::copy_of(&bytes)).unwrap();
             let dictionary = Arc::new(Dictionary::new(dictionary));
-            Decoder { indices, dictionary, scratch: vec![] }.decode(n, &mut out).unwrap();
+            Decoder::of(&PageBytes::copy_of(&bytes), dictionary).unwrap().decode(n, &mut out).unwrap();
         }
         assert_eq!(out, Values::Bytes(Views::from_iter([long('a'), long('b'), "short".into()])));
     }

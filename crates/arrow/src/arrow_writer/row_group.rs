@@ -6,6 +6,7 @@ use arrow_schema::Schema as ArrowSchema;
 use marquetry_base::Result;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{Choice, ColumnSettings, ColumnWriter, EncodedChunk, Spill, Workspace};
+use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A row group that is being filled.
@@ -64,10 +65,10 @@ impl OpenRowGroup {
             return Ok(());
         }
         self.rows += rows;
-        for_each(self.roots.iter_mut().collect(), workspaces, |root, workspace| {
-            root.write(batches, workspace)
-        })
-        .map(drop)
+        // What columns take, they have taken before.
+        let weight = |root: &&mut Root| root.writers.iter().map(ColumnWriter::estimated_size).sum();
+        let write = |root: &mut Root, workspace: &mut Workspace| root.write(batches, workspace);
+        for_each(self.roots.iter_mut().collect(), workspaces, weight, write).map(drop)
     }
 
     /// Writes pages to a temporary file, those of the largest columns first, until at most `target` bytes are left in
@@ -79,7 +80,7 @@ impl OpenRowGroup {
         };
         let mut left = self.memory_size();
         let mut writers: Vec<_> = self.roots.iter_mut().flat_map(|root| &mut root.writers).collect();
-        writers.sort_by_cached_key(|writer| std::cmp::Reverse(writer.memory_size()));
+        writers.sort_by_cached_key(|writer| Reverse(writer.memory_size()));
         for writer in writers {
             if left <= target {
                 break;
@@ -106,7 +107,8 @@ impl OpenRowGroup {
                 closing.push(std::mem::replace(writer, next));
             }
         }
-        let chunks = for_each(closing, workspaces, |writer, workspace| writer.close(workspace))?;
+        let weight = |writer: &ColumnWriter| writer.memory_size() as u64;
+        let chunks = for_each(closing, workspaces, weight, |writer, workspace| writer.close(workspace))?;
         // The chunks hold on to the temporary file as long as they need it.
         self.spill = None;
         Ok((std::mem::take(&mut self.rows), chunks))
@@ -132,16 +134,21 @@ impl Root {
 
 /// Does `work` for each of `items`, and gives the results in their order. There are as many workers as workspaces; one
 /// alone works on the caller's thread. Of several errors, that of the first item counts, whoever found it.
+///
+/// PERF: the heaviest go first: a long text as the last column would be left to one worker while the others wait.
 fn for_each<T: Send, R: Send>(
     items: Vec<T>,
     workspaces: &mut [Workspace],
+    weight: impl Fn(&T) -> u64,
     work: impl Fn(T, &mut Workspace) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     if let [workspace] = workspaces {
         return items.into_iter().map(|item| work(item, workspace)).collect();
     }
     let mut results: Vec<Option<Result<R>>> = items.iter().map(|_| None).collect();
-    let queue = Mutex::new(items.into_iter().zip(&mut results));
+    let mut queue: Vec<_> = items.into_iter().zip(&mut results).collect();
+    queue.sort_by_cached_key(|(item, _)| Reverse(weight(item)));
+    let queue = Mutex::new(queue.into_iter());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     std::thread::scope(|scope| {
         for workspace in workspaces {
