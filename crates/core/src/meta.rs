@@ -381,8 +381,8 @@ impl<'a> ColumnChunk<'a> {
 
     /// Sizes and level histograms.
     #[inline]
-    pub fn size_statistics(self) -> Option<format::SizeStatistics> {
-        self.chunk.meta.size_statistics()
+    pub fn size_statistics(self) -> Option<format::SizeStatistics<format::Elements<'a, i64>>> {
+        self.chunk.meta.size_statistics
     }
 
     /// How many pages there are of each kind and encoding, if the writer says.

@@ -25,6 +25,7 @@ use crate::logical::Logical;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_encoding::Physical;
 use marquetry_format::{Repetition as ThriftRepetition, SchemaElement, Type};
+use std::slice;
 use std::sync::Arc;
 
 /// How often a field occurs in its parent.
@@ -68,6 +69,7 @@ pub enum NodeKind {
 /// A column: a leaf of the schema, with what its position in the tree means for its pages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
+    /// Empty for a field of the root, whose name is its path.
     path: Box<[Arc<str>]>,
     dotted: Arc<str>,
     physical: Physical,
@@ -169,12 +171,16 @@ impl Node {
 impl Leaf {
     /// The names from the root's field down to the leaf.
     pub fn path(&self) -> &[Arc<str>] {
-        &self.path
+        match &*self.path {
+            // PERF: most are fields of the root, and a wide file has many.
+            [] => slice::from_ref(&self.dotted),
+            path => path,
+        }
     }
 
     /// The path as `ColumnMetaData.path_in_schema` has it.
     pub fn path_in_schema(&self) -> Vec<String> {
-        self.path.iter().map(|name| name.as_ref().to_owned()).collect()
+        self.path().iter().map(|name| name.as_ref().to_owned()).collect()
     }
 
     /// The path with dots between the names.
@@ -184,7 +190,7 @@ impl Leaf {
 
     /// The leaf's own name.
     pub fn name(&self) -> &str {
-        self.path.last().map_or("", AsRef::as_ref)
+        self.path().last().map_or("", AsRef::as_ref)
     }
 
     /// The physical type.
@@ -275,15 +281,15 @@ impl<'a> Builder<'a> {
         let names = self.path.iter().map(|name| name.len() + size_of::<String>());
         self.path_bytes = names.fold(self.path_bytes, usize::saturating_add);
         Limits::check("schema_path_bytes", self.path_bytes, self.limits.schema_path_bytes)?;
-        let dotted = match &self.path[..] {
-            [name] => name.clone(),
-            _ => self.path.join(".").into(),
+        let (path, dotted) = match &self.path[..] {
+            [name] => (Box::default(), name.clone()),
+            path => (path.into(), path.join(".").into()),
         };
         let physical = physical(element).map_err(|error| error.in_column(dotted.clone()))?;
         let logical = Logical::from_thrift(element, Some(physical));
         let kind = NodeKind::Leaf(self.leaves.len());
         self.leaves.push(Leaf {
-            path: self.path.as_slice().into(),
+            path,
             dotted,
             physical,
             is_misunderstood: logical.is_none() && is_annotated(element),

@@ -58,8 +58,8 @@ pub struct MetaView<'a> {
     pub bloom_filter_offset: Option<i64>,
     /// Its bytes, header included.
     pub bloom_filter_length: Option<i32>,
-    /// At the size statistics, which were read once.
-    sizes: Option<Bookmark<'a>>,
+    /// Sizes and level histograms.
+    pub size_statistics: Option<SizeStatistics<Elements<'a, i64>>>,
 }
 
 impl<'a> ChunkView<'a> {
@@ -135,7 +135,7 @@ impl<'a> MetaView<'a> {
             encoding_stats: None,
             bloom_filter_offset: None,
             bloom_filter_length: None,
-            sizes: None,
+            size_statistics: None,
         }
     }
 
@@ -157,7 +157,9 @@ impl<'a> MetaView<'a> {
                 (13, Wire::List) => self.encoding_stats = r.apart(Reader::elements)?,
                 (14, Wire::INT) => self.bloom_filter_offset = Some(r.i64()?),
                 (15, Wire::INT) => self.bloom_filter_length = Some(r.i32()?),
-                (16, Wire::Struct) => self.sizes = Some(r.skipped(Wire::Struct)?),
+                (16, Wire::Struct) => {
+                    self.size_statistics = Some(r.apart(|r| SizeStatistics::read_with(r, Reader::elements))?);
+                }
                 // Nobody asks for these but who wants the whole struct, and who reads the file strictly.
                 (17, Wire::Struct) => _ = r.apart(crate::GeospatialStatistics::read)?,
                 _ => r.skip(field.wire)?,
@@ -168,10 +170,14 @@ impl<'a> MetaView<'a> {
         self.codec = codec.ok_or_else(|| missing("ColumnMetaData.codec", r.position()))?;
         Ok(())
     }
+}
 
-    /// Sizes and level histograms.
-    pub fn size_statistics(&self) -> Option<SizeStatistics> {
-        SizeStatistics::read(&mut self.sizes?.reader()).ok()
+impl Element<'_> for i64 {
+    const WIRE: Wire = Wire::I64;
+
+    #[inline]
+    fn read_element(r: &mut Reader<'_>) -> Result<Self> {
+        r.i64()
     }
 }
 

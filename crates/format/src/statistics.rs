@@ -124,35 +124,54 @@ impl Statistics {
     }
 }
 
-/// Sizes before encoding, and how often each level occurs.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct SizeStatistics {
+/// Sizes before encoding, and how often each level occurs. `H` is `Vec<i64>`, or the elements where they were read.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SizeStatistics<H = Vec<i64>> {
     /// Bytes of all byte strings, without lengths.
     pub unencoded_byte_array_data_bytes: Option<i64>,
     /// How often each repetition level occurs.
-    pub repetition_level_histogram: Option<Vec<i64>>,
+    pub repetition_level_histogram: Option<H>,
     /// How often each definition level occurs.
-    pub definition_level_histogram: Option<Vec<i64>>,
+    pub definition_level_histogram: Option<H>,
+}
+
+impl<H> SizeStatistics<H> {
+    /// Reads the struct, its histograms by `histogram`.
+    pub(crate) fn read_with<'a>(
+        r: &mut Reader<'a>,
+        histogram: impl Fn(&mut Reader<'a>) -> Result<Option<H>>,
+    ) -> Result<Self> {
+        let (mut bytes, mut repetition, mut definition) = (None, None, None);
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::INT) => bytes = Some(r.i64()?),
+                (2, Wire::List) => repetition = histogram(r)?,
+                (3, Wire::List) => definition = histogram(r)?,
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(SizeStatistics {
+            unencoded_byte_array_data_bytes: bytes,
+            repetition_level_histogram: repetition,
+            definition_level_histogram: definition,
+        })
+    }
+
+    /// The same, with other histograms.
+    pub fn map<G>(self, histogram: impl Fn(H) -> G) -> SizeStatistics<G> {
+        SizeStatistics {
+            unencoded_byte_array_data_bytes: self.unencoded_byte_array_data_bytes,
+            repetition_level_histogram: self.repetition_level_histogram.map(&histogram),
+            definition_level_histogram: self.definition_level_histogram.map(&histogram),
+        }
+    }
 }
 
 impl SizeStatistics {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut out = Self::default();
-        r.fields(|r, field| {
-            match (field.id, field.wire) {
-                (1, Wire::INT) => out.unencoded_byte_array_data_bytes = Some(r.i64()?),
-                (2, Wire::List) => {
-                    out.repetition_level_histogram = r.list(Wire::I64, Reader::i64)?;
-                }
-                (3, Wire::List) => {
-                    out.definition_level_histogram = r.list(Wire::I64, Reader::i64)?;
-                }
-                _ => r.skip(field.wire)?,
-            }
-            Ok(())
-        })?;
-        Ok(out)
+        Self::read_with(r, |r| r.list(Wire::I64, Reader::i64))
     }
 
     /// Writes the struct.

@@ -21,12 +21,13 @@ impl Run<'_> {
         let is_complete = u64::try_from(chunk.num_values()) == Ok(rows);
         let statistics = chunk.statistics().filter(|_| is_complete);
         let sizes = chunk.size_statistics().filter(|_| is_complete);
-        let histogram = sizes.as_ref().and_then(|sizes| sizes.definition_level_histogram.as_deref());
+        let histogram = sizes.and_then(|sizes| sizes.definition_level_histogram);
+        let histogram: Option<Vec<i64>> = histogram.map(|counts| counts.iter().collect());
         let nulls = statistics.and_then(|statistics| statistics.null_count);
         let nans = statistics.and_then(|statistics| statistics.nan_count);
         Extent {
             rows,
-            nulls: Nulls::of(chunk.leaf(), rows, nulls, histogram),
+            nulls: Nulls::of(chunk.leaf(), rows, nulls, histogram.as_deref()),
             nans: nans.and_then(|nans| u64::try_from(nans).ok()),
             bounds,
         }

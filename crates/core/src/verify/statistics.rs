@@ -12,7 +12,7 @@ use crate::schema::Leaf;
 use crate::stats::{Bounds, GeoBounds};
 use marquetry_base::Place;
 use marquetry_encoding::Physical;
-use marquetry_format::{BoundingBox, Statistics};
+use marquetry_format::{BoundingBox, SizeStatistics, Statistics};
 use std::cmp::Ordering;
 
 const FORM: Rule = rule(
@@ -140,7 +140,7 @@ pub(super) fn check_chunk(
         let statistics = statistics.map(<[u8]>::to_vec);
         check_form(file, column, &statistics, chunk.num_values(), place, findings);
     }
-    let Some(sizes) = chunk.size_statistics() else { return };
+    let Some(sizes) = size_statistics(chunk) else { return };
     let histograms = [
         ("definition", &sizes.definition_level_histogram, leaf.max_def()),
         ("repetition", &sizes.repetition_level_histogram, leaf.max_rep()),
@@ -345,6 +345,11 @@ fn check_exact(
     }
 }
 
+/// What the footer says of a chunk's sizes.
+fn size_statistics(chunk: ColumnChunk<'_>) -> Option<SizeStatistics> {
+    chunk.size_statistics().map(|sizes| sizes.map(|counts| counts.iter().collect()))
+}
+
 /// Holds the footer's sizes and boxes against a chunk.
 pub(super) fn check_sizes(
     chunk: ColumnChunk<'_>,
@@ -353,7 +358,8 @@ pub(super) fn check_sizes(
     place: &Place,
     findings: &mut Findings<'_>,
 ) {
-    if let (Some(sizes), Some(levels)) = (chunk.size_statistics(), &seen.levels) {
+    let sizes = size_statistics(chunk);
+    if let (Some(sizes), Some(levels)) = (&sizes, &seen.levels) {
         let histograms = [
             ("definition", &sizes.definition_level_histogram, levels.def()),
             ("repetition", &sizes.repetition_level_histogram, levels.rep()),
@@ -370,7 +376,7 @@ pub(super) fn check_sizes(
             }
         }
     }
-    let said = chunk.size_statistics().and_then(|sizes| sizes.unencoded_byte_array_data_bytes);
+    let said = sizes.and_then(|sizes| sizes.unencoded_byte_array_data_bytes);
     if let (Some(said), Some(bytes)) = (said, seen.byte_array_bytes)
         && u64::try_from(said) != Ok(bytes)
     {

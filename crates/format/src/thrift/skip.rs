@@ -1,7 +1,7 @@
 //! Passing over values without reading them.
 
 use super::Wire;
-use super::reader::{Bookmark, FIELD_WIRES, List, Reader, bad_type};
+use super::reader::{FIELD_WIRES, List, Reader, bad_type};
 use marquetry_base::{Error, Result};
 use std::ops::Range;
 
@@ -28,13 +28,6 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn skip(&mut self, wire: Wire) -> Result<()> {
         self.apart(|r| r.pass(wire, &mut ()))
-    }
-
-    /// Passes over a value, and gives the place where it begins: for what is read only if somebody asks.
-    #[inline]
-    pub fn skipped(&mut self, wire: Wire) -> Result<Bookmark<'a>> {
-        let before = self.bookmark();
-        self.skip(wire).map(|()| before)
     }
 
     pub(super) fn pass<M: Marks>(&mut self, wire: Wire, marks: &mut M) -> Result<()> {
