@@ -123,6 +123,8 @@ impl Filtered {
         let arrow_fields: Vec<FieldRef> = of_roots.chain(&options.virtual_columns).cloned().collect();
         let mut columns = Columns::new();
         columns.resize_with(metadata.schema().num_columns(), || None);
+        let of_stages = stages.iter().map(|stage| stage.leaves().len());
+        let num_columns = of_stages.chain(roots.iter().map(|root| root.leaves().len())).sum();
         let open = |leaf: usize, for_stage: bool| {
             let (field, arrow) =
                 fields.iter().zip(schema.fields()).find(|(field, _)| field.has_leaf(leaf))?;
@@ -136,7 +138,8 @@ impl Filtered {
             let (source, metadata) = (source.clone(), metadata.clone());
             let page_options = page_options(&metadata, options);
             let reader = ColumnReader::new(source, metadata, &[], leaf, target.clone(), page_options);
-            Some(Column::new(reader.with_page_index(options.page_index), target))
+            let reader = reader.one_of(num_columns).with_page_index(options.page_index);
+            Some(Column::new(reader, target))
         };
         for stage in &stages {
             for &leaf in stage.leaves() {

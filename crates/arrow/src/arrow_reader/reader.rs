@@ -99,14 +99,17 @@ impl ParquetRecordBatchReader {
     ) -> Result<Self> {
         let page_options = page_options(&metadata, options);
         let mut roots = Vec::new();
-        for root in projected(fields, schema, &plan.projection) {
+        let projected: Vec<_> = projected(fields, schema, &plan.projection).collect();
+        let num_columns = projected.iter().map(|root| root.leaves().len()).sum();
+        for root in projected {
             let columns = root.leaves().into_iter().map(|leaf| {
                 let column = metadata.schema().column(leaf);
                 let layout = to_decode(column, &root.field, &root.arrow, leaf, options);
                 let target = Target::new(column, &root.field, leaf, layout);
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
-                (leaf, ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options), target)
+                let reader = ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options);
+                (leaf, reader.one_of(num_columns), target)
             });
             let columns = columns.collect();
             roots.push(Root { field: root.field, arrow: root.arrow, columns });

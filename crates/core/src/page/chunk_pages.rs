@@ -54,6 +54,8 @@ pub struct ChunkPages {
 /// What is used again from page to page, and can be from chunk to chunk: codec contexts, and memory for a page.
 #[derive(Default)]
 pub struct PageMemory {
+    /// How many columns beside this one are read side by side with it.
+    others: usize,
     decompressor: Decompressor,
     /// For the next decompressed page.
     pub(super) spare: Vec<u8>,
@@ -93,6 +95,18 @@ pub struct DataPage {
     pub values: PageBytes,
 }
 
+impl PageMemory {
+    /// Memory of one of so many columns that are read side by side: they share what is read ahead. Default 1.
+    pub fn one_of(columns: usize) -> Self {
+        PageMemory { others: columns.saturating_sub(1), ..PageMemory::default() }
+    }
+
+    /// How far to read ahead at most.
+    fn most_ahead(&self) -> u64 {
+        (READ_AHEAD_TOGETHER / (self.others as u64 + 1)).clamp(LEAST_READ_AHEAD, READ_AHEAD)
+    }
+}
+
 impl ChunkPages {
     /// The pages of `chunk`. `memory` may come from a chunk that was read before.
     pub fn new(
@@ -121,7 +135,7 @@ impl ChunkPages {
             position: range.start,
             window: Bytes::new(),
             window_start: 0,
-            ahead: READ_AHEAD,
+            ahead: memory.most_ahead(),
             window_held: Held::default(),
             dictionary_held: Held::default(),
             num_values,
@@ -354,7 +368,7 @@ impl ChunkPages {
         let len = start.stored_len();
         let bytes = self.window_at(start.body, len)?;
         // Pages that are needed come in groups: the more of them, the further ahead.
-        self.ahead = (self.ahead * 4).min(READ_AHEAD);
+        self.ahead = (self.ahead * 4).min(self.memory.most_ahead());
         Ok(PageBytes::within(&bytes, 0..len))
     }
 
@@ -417,9 +431,10 @@ impl ChunkPages {
     /// PERF: the part of a page at the end of a window is read again with the rest of the page. Large pages are
     /// therefore read one by one, each with the next header; and a short chunk is read at once.
     fn ahead(&self, offset: u64, len: usize) -> u64 {
+        let most = self.memory.most_ahead();
         match self.end.saturating_sub(offset) {
-            left if left <= 2 * READ_AHEAD && self.ahead == READ_AHEAD => left,
-            _ if len as u64 > READ_AHEAD / 8 => (len + FIRST_HEADER_READ) as u64,
+            left if left <= 2 * most && self.ahead == most => left,
+            _ if len as u64 > most / 8 => (len + FIRST_HEADER_READ) as u64,
             _ => self.ahead,
         }
     }
@@ -484,8 +499,12 @@ impl PageStart {
 
 /// Window for a header's first attempt; headers take 20 to 100 bytes without statistics.
 const FIRST_HEADER_READ: usize = 256;
-/// How far to read ahead: large enough that reads are few, small enough that a wide file does not fill the memory.
+/// How far to read ahead: large enough that reads are few.
 const READ_AHEAD: u64 = 1 << 20;
+/// How far columns that are read side by side do together: a wide file does not fill the memory.
+const READ_AHEAD_TOGETHER: u64 = 16 << 20;
+/// However many they are: less than a page is read twice, by its header and as a whole.
+const LEAST_READ_AHEAD: u64 = 8 << 10;
 
 pub(super) fn size(value: i32, name: &str) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::corrupt(format!("{name} is {value}")))

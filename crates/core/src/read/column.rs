@@ -86,6 +86,12 @@ impl ColumnReader {
         ColumnReader { uses_page_index, ..self }
     }
 
+    /// As one of so many columns that are read side by side: they share what is read ahead. Default 1.
+    #[must_use]
+    pub fn one_of(self, columns: usize) -> Self {
+        ColumnReader { memory: PageMemory::one_of(columns), ..self }
+    }
+
     /// A reader of what `survey` found in column `leaf` of `row_group`: the rows that are lost do not count.
     pub fn of_survey(
         source: Arc<dyn Source>,
