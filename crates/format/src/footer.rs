@@ -78,7 +78,7 @@ pub fn read_tail(last_eight: &[u8; 8]) -> Result<Tail> {
 /// ```
 /// use marquetry_base::Limits;
 /// use marquetry_format::{FileMetaData, SchemaElement, Writer, parse_metadata};
-/// let root = SchemaElement { name: "schema".to_owned(), num_children: Some(0), ..SchemaElement::default() };
+/// let root = SchemaElement { name: "schema".into(), num_children: Some(0), ..SchemaElement::default() };
 /// let file = FileMetaData { version: 1, schema: vec![root], ..FileMetaData::default() };
 /// let mut w = Writer::new();
 /// file.write(&mut w);
