@@ -123,6 +123,7 @@ impl Filtered {
         let arrow_fields: Vec<FieldRef> = of_roots.chain(&options.virtual_columns).cloned().collect();
         let mut columns = Columns::new();
         columns.resize_with(metadata.schema().num_columns(), || None);
+        // One that a stage looks at and batches have counts twice: a little less is read ahead.
         let of_stages = stages.iter().map(|stage| stage.leaves().len());
         let num_columns = of_stages.chain(roots.iter().map(|root| root.leaves().len())).sum();
         let open = |leaf: usize, for_stage: bool| {

@@ -503,7 +503,7 @@ const FIRST_HEADER_READ: usize = 256;
 const READ_AHEAD: u64 = 1 << 20;
 /// How far columns that are read side by side do together: a wide file does not fill the memory.
 const READ_AHEAD_TOGETHER: u64 = 16 << 20;
-/// However many they are: less than a page is read twice, by its header and as a whole.
+/// However many columns there are: with less, most pages would be read twice, first for their header.
 const LEAST_READ_AHEAD: u64 = 8 << 10;
 
 pub(super) fn size(value: i32, name: &str) -> Result<usize> {

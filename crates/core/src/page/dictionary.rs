@@ -71,8 +71,8 @@ impl ChunkPages {
                 wanted = wanted.saturating_mul(2);
                 continue;
             }
-            // A string takes 4 bytes of the page at least, and then a view of 16.
-            let factor = if self.physical == Physical::ByteArray { 4 } else { 1 };
+            // A string takes 4 bytes of the page at least, and then a view of 16 and, to be put end to end, an entry of 8.
+            let factor = if self.physical == Physical::ByteArray { 6 } else { 1 };
             self.dictionary_held.join(self.options.limits.memory.hold(bytes.len().saturating_mul(factor))?);
             let dictionary = Dictionary::read(bytes.clone(), self.physical, n)?;
             match bytes.into_unshared() {
