@@ -150,22 +150,22 @@ pub(super) fn from_array(
         return Err(no_form(array.data_type(), leaf));
     }
     if let Some(array) = array.as_primitive_opt::<Decimal32Type>() {
-        let most = most.to_i128().and_then(|most| i32::try_from(most).ok());
-        check(picks, array.values(), digits, |value| {
-            most.is_some_and(|most| value >= most || value <= -most)
-        })?;
+        if let Some(most) = most.to_i128().and_then(|most| i32::try_from(most).ok()) {
+            let up = most - 1;
+            check(picks, array.values(), digits, |value| value.wrapping_add(up) as u32 > 2 * up as u32)?;
+        }
         push(picks, array.values(), out, |value| value as u32, |value| i64::from(value) as u64, i128::from);
     } else if let Some(array) = array.as_primitive_opt::<Decimal64Type>() {
-        let most = most.to_i128().and_then(|most| i64::try_from(most).ok());
-        check(picks, array.values(), digits, |value| {
-            most.is_some_and(|most| value >= most || value <= -most)
-        })?;
+        if let Some(most) = most.to_i128().and_then(|most| i64::try_from(most).ok()) {
+            let up = most - 1;
+            check(picks, array.values(), digits, |value| value.wrapping_add(up) as u64 > 2 * up as u64)?;
+        }
         push(picks, array.values(), out, |value| value as u32, |value| value as u64, i128::from);
     } else if let Some(array) = array.as_primitive_opt::<Decimal128Type>() {
-        let most = most.to_i128();
-        check(picks, array.values(), digits, |value| {
-            most.is_some_and(|most| value >= most || value <= -most)
-        })?;
+        if let Some(most) = most.to_i128() {
+            let up = most - 1;
+            check(picks, array.values(), digits, |value| value.wrapping_add(up) as u128 > 2 * up as u128)?;
+        }
         push(picks, array.values(), out, |value| value as u32, |value| value as u64, |value| value);
     } else if let Some(array) = array.as_primitive_opt::<Decimal256Type>() {
         let least = i256::ZERO.wrapping_sub(most);
@@ -189,6 +189,8 @@ fn holds(out: &Values, most: i256) -> bool {
     bits > 0 && (bits == 256 || i256::ONE << (bits as u8 - 1) >= most)
 }
 
+/// PERF: for those that call this, a value of too many digits is one that is too large once as much is added that the
+/// least allowed is 0: one comparison without a sign.
 fn check<T: Copy + Default>(
     picks: &Picks<'_>,
     from: &[T],

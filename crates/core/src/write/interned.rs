@@ -168,19 +168,19 @@ fn values_of_a_page(width: u32, settings: &ColumnSettings) -> usize {
 /// Pages of indices into one dictionary.
 struct PageOfIndices<'a> {
     dictionary: &'a Values,
-    /// One bit for each value of the dictionary: whether the page has it.
-    used: Vec<u64>,
+    /// For each value of the dictionary 1 if the page has it, 0 if not. PERF: bytes are stored without being read; of
+    /// bits, the next index would wait for the word of the last.
+    used: Vec<u8>,
     /// One bit for each value of the dictionary: whether it is NaN. Empty if none is.
     nans: Vec<u64>,
 }
 
 impl<'a> PageOfIndices<'a> {
     fn new(dictionary: &'a Values, order: Order) -> Self {
-        let words = dictionary.len().div_ceil(64);
         let found = order.nans(dictionary);
-        let mut nans = if found.is_empty() { Vec::new() } else { vec![0; words] };
+        let mut nans = if found.is_empty() { Vec::new() } else { vec![0; dictionary.len().div_ceil(64)] };
         found.into_iter().for_each(|i| nans[i / 64] |= 1 << (i % 64));
-        PageOfIndices { dictionary, used: vec![0; words], nans }
+        PageOfIndices { dictionary, used: Vec::new(), nans }
     }
 
     fn write(
@@ -217,21 +217,17 @@ impl<'a> PageOfIndices<'a> {
         column.pages.write_data_page(levels, entries, values, column.settings, column.workspace)
     }
 
-    /// Bounds of the values that the indices name. PERF: each of them is looked at once, however often it is named.
+    /// Bounds of the values that the indices name. PERF: where there are few different ones, each is looked at once.
     fn bound(&mut self, indices: &[u32], bounds: &mut Bounds) {
-        self.used.fill(0);
-        for &index in indices {
-            self.used[index as usize / 64] |= 1 << (index % 64);
+        if self.dictionary.len() < indices.len() {
+            self.used.clear();
+            self.used.resize(self.dictionary.len(), 0);
+            indices.iter().for_each(|&index| self.used[index as usize] = 1);
+            let used = self.used.iter().enumerate().filter(|(_, used)| **used != 0).map(|(i, _)| i);
+            bounds.update_at(self.dictionary, used);
+        } else {
+            bounds.update_at(self.dictionary, indices.iter().map(|&index| index as usize));
         }
-        let used = self.used.iter().enumerate().flat_map(|(word, &bits)| {
-            let mut left = bits;
-            std::iter::from_fn(move || {
-                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
-                left &= left - 1;
-                Some(word * 64 + bit)
-            })
-        });
-        bounds.update_at(self.dictionary, used);
         if !self.nans.is_empty() {
             let is_nan = |&index: &u32| self.nans[index as usize / 64] >> (index % 64) & 1;
             bounds.add_nans(indices.iter().map(is_nan).sum());
