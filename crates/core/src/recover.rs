@@ -13,6 +13,7 @@
 //! as in the other chunks. Nothing is invented: what was found without a footer has no statistics. Pages without
 //! checksums can be damaged in ways that nobody sees; the report tells which row groups have such.
 
+mod cut_off;
 mod gap;
 mod group;
 mod guess;
@@ -105,8 +106,8 @@ pub fn recover(source: Arc<dyn Source>, options: &RecoverOptions) -> Result<Reco
         whole.run(None)?;
         return whole.finish(options, len);
     }
-    // A value may have a file in it: a file that is whole is not taken apart.
-    if whole.run_footer()? && whole.report.losses.is_empty() {
+    // A value may have a file in it: a file that is whole is not taken apart if it has all borders in its chunks.
+    if whole.run_footer()? && whole.report.losses.is_empty() && borders.iter().all(|at| whole.keeps(*at)) {
         return whole.finish(options, len);
     }
     let mut start = 0;
@@ -221,6 +222,11 @@ impl<'a> Search<'a> {
             report: Report::default(),
             unknown: std::iter::once(FIRST_PAGE.min(len)..len).collect(),
         }
+    }
+
+    /// Whether a byte is in a row group that is kept.
+    fn keeps(&self, at: u64) -> bool {
+        self.report.row_groups.iter().any(|group| group.bytes.contains(&at))
     }
 
     /// Footer first, then what it does not tell of. `known` is the schema of a part before this.
@@ -372,22 +378,46 @@ impl<'a> Search<'a> {
         let is_trusted = Trust::of_writer(created_by.as_deref()) == Trust::Believed;
         let pages = scan::scan(&mut self.window, range.clone(), is_trusted, &mut self.work)?;
         self.report.pages_found += pages.len();
-        let Some(first) = pages.first() else { return Ok(()) };
+        let Some(first) = pages.first() else {
+            self.lose_rest(range, Vec::new());
+            return Ok(());
+        };
         let is_anchored = first.offset == range.start;
         let Some(elements) = self.known_schema(&pages) else {
             let end = pages.last().map_or(range.end, |page| page.end);
             self.report.lose(first.offset + self.base..end + self.base, None, "pages that fit no schema");
+            self.lose_rest(range, vec![first.offset..end]);
             return Ok(());
         };
         let schema = Arc::new(Schema::from_thrift(&elements, &self.options.limits)?);
         let mut grouper =
             Grouper::new(&mut self.window, &pages, &schema, created_by, self.options, &mut self.work);
         let (found, left) = grouper.run(is_anchored)?;
+        let explained = found.iter().map(|found| &found.bytes).chain(left.iter().map(|left| &left.bytes));
+        let explained = explained.cloned().collect();
         for left in left {
             let why = format!("{} {}", left.pages, left.why);
             self.report.lose(left.bytes.start + self.base..left.bytes.end + self.base, None, why);
         }
+        self.lose_rest(range, explained);
         self.keep_found(elements, found)
+    }
+
+    /// Reports the bytes of a range that are neither `explained` nor anything that stands between row groups.
+    fn lose_rest(&mut self, range: Range<u64>, mut explained: Vec<Range<u64>>) {
+        explained.sort_by_key(|bytes| bytes.start);
+        let mut at = range.start;
+        for next in explained.into_iter().chain([range.end..range.end]) {
+            while let Some(len) =
+                gap::known(&mut self.window, at).filter(|len| *len <= next.start.saturating_sub(at))
+            {
+                at += len;
+            }
+            if at < next.start {
+                self.report.lose(at + self.base..next.start + self.base, None, NO_PAGES);
+            }
+            at = at.max(next.end);
+        }
     }
 
     fn created_by(&self) -> Option<&str> {
@@ -400,6 +430,8 @@ impl<'a> Search<'a> {
         if self.schema.is_none() {
             let (elements, origin) = match &self.options.schema {
                 Some(given) => {
+                    let what = format!("the schema of {} columns", num_leaves(&given.elements));
+                    self.report.decide(what, "it was given: no footer is found", Confidence::High);
                     self.key_values = given.key_values.clone();
                     (given.elements.clone(), given.origin)
                 }
@@ -470,7 +502,7 @@ impl<'a> Search<'a> {
 
     fn finish(self, options: &RecoverOptions, len: u64) -> Result<Recovery> {
         let Search { mut window, schema, column_orders, key_values, groups, mut report, .. } = self;
-        if schema.is_none() && report.losses.is_empty() {
+        if schema.is_none() && report.pages_found == 0 {
             return Err(match looks_encrypted(&mut window) {
                 true => Error::key(
                     "there are no pages, but what looks like encrypted ones: nothing can be recovered",
@@ -526,6 +558,11 @@ fn nulls(schema: &Schema, lost: &[bool]) -> Result<Vec<bool>, &'static str> {
     }
 }
 
+/// How many columns a schema has.
+fn num_leaves(elements: &[format::SchemaElement]) -> usize {
+    elements.iter().filter(|element| element.num_children.is_none_or(|children| children == 0)).count()
+}
+
 /// SPEC: Encryption.md: files with an encrypted footer begin and end with PARE.
 fn refuse_encrypted(source: &dyn Source) -> Result<()> {
     let len = source.len();
@@ -558,4 +595,5 @@ fn looks_encrypted(window: &mut Window) -> bool {
 
 /// Behind the opening magic.
 const FIRST_PAGE: u64 = 4;
+const NO_PAGES: &str = "bytes in which no page is found";
 const NOT_THERE: &str = "a row group of the footer that is not where the footer says";

@@ -8,18 +8,21 @@
 //! ```
 //!
 //! Where a chunk without a dictionary follows another, only the rows tell where one ends. Several ends may be possible:
-//! the one is taken at which most chunks end as writers end them. After damage nothing says which column the next page is
-//! of. Then a row group is taken only if the columns cannot be mistaken for each other.
+//! the one is taken at which most chunks end as writers end them. If all columns could be each other, as those of a table
+//! of numbers of one width, even this proves nothing, and it has to be the only way: see [`only`](super::only). After
+//! damage nothing says which column the next page is of. Then a row group is taken only if the columns cannot be mistaken
+//! for each other.
 
 use super::RecoverOptions;
 use super::gap;
+use super::only::Cut;
 use super::open::{fitting_codecs, rows};
 use super::part::Window;
 use super::scan::{Page, State, Work};
 use super::side_by_side::{side_by_side, threads_for};
 use super::whole::describe;
 use crate::schema::{Leaf, Schema};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Kind, Result};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::Physical;
 use marquetry_format::{ColumnMetaData, Encoding};
@@ -57,7 +60,7 @@ pub(super) struct Grouper<'a> {
     pub(super) pages: &'a [Page],
     pub(super) schema: &'a Arc<Schema>,
     created_by: Option<String>,
-    options: &'a RecoverOptions,
+    pub(super) options: &'a RecoverOptions,
     pub(super) work: &'a mut Work,
     pub(super) decompressor: Decompressor,
     pub(super) codec: Option<Codec>,
@@ -70,9 +73,9 @@ pub(super) struct Grouper<'a> {
 /// Where chunks may be: the pages of each, and the rows of all.
 pub(super) struct Shape {
     pub(super) chunks: Vec<Range<usize>>,
-    rows: u64,
+    pub(super) rows: u64,
     /// How many of the chunks end as writers end them.
-    natural: usize,
+    pub(super) natural: usize,
 }
 
 impl<'a> Grouper<'a> {
@@ -147,26 +150,18 @@ impl<'a> Grouper<'a> {
     }
 
     /// Whether the columns could be those that follow, some columns on, without anybody noticing.
-    fn columns_look_alike(&self) -> bool {
+    pub(super) fn columns_look_alike(&self) -> bool {
         let columns = self.schema.columns();
         let n = columns.len();
         let is_exact = self.are_exact(&(0..self.pages.len()));
         (1..n).any(|by| (0..n).all(|i| is_like(&columns[i], &columns[(i + by) % n], is_exact)))
     }
 
-    /// Whether any column could be any other.
-    fn all_alike(&self) -> bool {
+    /// Whether there are several columns, and any could be any other.
+    pub(super) fn all_alike(&self) -> bool {
         let is_exact = self.are_exact(&(0..self.pages.len()));
-        self.schema.columns().iter().skip(1).all(|leaf| is_like(self.schema.column(0), leaf, is_exact))
-    }
-
-    /// Whether pages are as writers of values of one width cut them: all but the last of a chunk have as many.
-    fn is_even(&self, shape: &Shape) -> bool {
-        shape.chunks.iter().all(|chunk| {
-            let pages = self.pages[chunk.clone()].iter().filter(|page| !page.is_dictionary());
-            let values: Vec<u64> = pages.map(Page::values).collect();
-            values.split_last().is_none_or(|(_, before)| before.windows(2).all(|pair| pair[0] == pair[1]))
-        })
+        let columns = self.schema.columns();
+        columns.len() > 1 && columns.iter().skip(1).all(|leaf| is_like(&columns[0], leaf, is_exact))
     }
 
     /// Whether a page is directly behind the one before it.
@@ -176,7 +171,7 @@ impl<'a> Grouper<'a> {
     }
 
     /// Whether there is a page, and nothing that could have been pages between it and the one before it.
-    fn follows(&mut self, at: usize) -> bool {
+    pub(super) fn follows(&mut self, at: usize) -> bool {
         at < self.pages.len() && (self.is_next(at) || self.is_next_known(at))
     }
 
@@ -189,22 +184,23 @@ impl<'a> Grouper<'a> {
     /// The row group that begins with a page, and the page behind it.
     fn group_at(&mut self, at: usize, is_anchored: bool) -> Result<Option<(Found, usize)>> {
         let mut shapes = self.shapes(at)?;
-        shapes.sort_by_key(|shape| std::cmp::Reverse((shape.natural, shape.rows)));
-        let is_chosen = shapes.len() > 1;
-        // Nothing but the lengths of pages tells columns apart that are all alike: then there must be one way only.
         let all_alike = self.all_alike();
-        let ways = shapes.iter().filter(|shape| self.is_even(shape)).count();
+        shapes.sort_by_key(|shape| {
+            std::cmp::Reverse((all_alike.then(|| self.cut(shape)), shape.natural, shape.rows))
+        });
+        let is_chosen = shapes.len() > 1;
+        let even = shapes.iter().filter(|shape| self.cut(shape) > Cut::Anyhow).count();
         for shape in shapes.into_iter().take(MOST_TRIED) {
             let end = shape.chunks.last().map_or(at, |chunk| chunk.end);
             let (alike, blank) = self.doubts(&shape);
-            let is_certain = !alike && !blank;
+            // An end that looks natural may be one inside a longer chunk, if what follows could be of any column.
+            let is_certain = !alike && !blank && !all_alike;
             let pattern = (shape.rows, shape.chunks.iter().map(Range::len).collect::<Vec<_>>());
             // What is likelier must not give way to what only looks better closed.
-            let is_only = !all_alike || ways == 1 && self.is_even(&shape);
+            let may_be_closed = !blank && (!all_alike || even == 1 && self.cut(&shape) > Cut::Anyhow);
             let is_likely = is_anchored
-                && is_only
-                && (self.patterns.contains(&pattern)
-                    || !blank && self.is_closed(end)?
+                && (!all_alike && self.patterns.contains(&pattern)
+                    || may_be_closed && self.is_closed(end)?
                     || self.is_only_way(&shape));
             if !is_certain && !is_likely || !is_anchored && self.could_be_others(&shape) {
                 return Ok(None);
@@ -271,7 +267,7 @@ impl<'a> Grouper<'a> {
     }
 
     /// The chunks of these columns, up to the first that is not what the shape says; those that are damaged in between.
-    fn described(
+    pub(super) fn described(
         &self,
         shape: &Shape,
         columns: Range<usize>,
@@ -302,7 +298,12 @@ impl<'a> Grouper<'a> {
         }
     }
 
-    fn finish(&self, shape: &Shape, chunks: Vec<Result<ColumnMetaData>>, is_anchored: bool) -> Found {
+    pub(super) fn finish(
+        &self,
+        shape: &Shape,
+        chunks: Vec<Result<ColumnMetaData>>,
+        is_anchored: bool,
+    ) -> Found {
         let pages = self.pages_of(shape);
         Found {
             rows: shape.rows,
@@ -349,7 +350,7 @@ impl<'a> Grouper<'a> {
     }
 
     /// The pages of a column's chunk of so many rows.
-    fn chunk(&mut self, column: usize, start: usize, wanted: u64) -> Option<Range<usize>> {
+    pub(super) fn chunk(&mut self, column: usize, start: usize, wanted: u64) -> Option<Range<usize>> {
         let (mut rows, mut end) = (0u64, start);
         if !self.follows(start) {
             return None;
@@ -416,7 +417,7 @@ impl<'a> Grouper<'a> {
 
     /// Whether a chunk ends where writers end them: before a dictionary, a gap, or other kind of page, or with a page that
     /// has less than the one before it.
-    fn ends_naturally(&mut self, chunk: &Range<usize>) -> bool {
+    pub(super) fn ends_naturally(&mut self, chunk: &Range<usize>) -> bool {
         let all = self.pages;
         let (Some(last), Some(next)) =
             (chunk.end.checked_sub(1).and_then(|last| all.get(last)), all.get(chunk.end))
@@ -430,68 +431,6 @@ impl<'a> Grouper<'a> {
             || next.encoding() != last.encoding()
             || data > 1 && last.values() < all[chunk.end - 2].values()
             || data == 1 && next.values() != last.values()
-    }
-
-    /// The columns of a row group that the file ends in, or that damage ends: those that are whole.
-    fn last_group(&mut self, at: usize) -> Result<Option<(Found, usize)>> {
-        if !self.options.partial {
-            return Ok(None);
-        }
-        let Some((shape, metas)) = self.beginning(at) else { return Ok(None) };
-        let end = shape.chunks.last().map_or(at, |chunk| chunk.end);
-        let lost =
-            |leaf: &Leaf| Err(Error::truncated("its pages are not there").in_column(leaf.dotted().clone()));
-        let lost = self.schema.columns()[metas.len()..].iter().map(lost);
-        let chunks = metas.into_iter().map(Ok).chain(lost).collect();
-        Ok(Some((self.finish(&shape, chunks, true), end)))
-    }
-
-    /// As many columns of a row group as follow each other from a page on: two at least, as one chunk alone does not tell
-    /// whether it is whole.
-    fn beginning(&mut self, at: usize) -> Option<(Shape, Vec<ColumnMetaData>)> {
-        let mut shapes = Vec::new();
-        let (mut rows, mut end) = (0u64, at);
-        while let Some(next) = self.add(0, at, end, &mut rows) {
-            end = next;
-            if self.pages[end - 1].is_dictionary() || rows == 0 {
-                continue;
-            }
-            let first = at..end;
-            let mut shape =
-                Shape { natural: usize::from(self.ends_naturally(&first)), chunks: vec![first], rows };
-            while let Some(chunk) = (shape.chunks.len() < self.schema.num_columns())
-                .then(|| self.chunk(shape.chunks.len(), shape.chunks[shape.chunks.len() - 1].end, rows))
-                .flatten()
-            {
-                shape.natural += usize::from(self.ends_naturally(&chunk));
-                shape.chunks.push(chunk);
-            }
-            shapes.push(shape);
-        }
-        shapes.sort_by_key(|shape| std::cmp::Reverse((shape.chunks.len(), shape.natural)));
-        let mut best: Option<(Shape, Vec<ColumnMetaData>)> = None;
-        for mut shape in shapes.into_iter().take(MOST_TRIED) {
-            let known = best.as_ref().map_or(1, |(_, metas)| metas.len());
-            let cost: u64 = self.pages_of(&shape).iter().map(|page| page.uncompressed() / 8).sum();
-            if shape.chunks.len() <= known || !self.work.spend(cost) {
-                break;
-            }
-            let described = self.described(&shape, 0..shape.chunks.len(), false);
-            let metas: Vec<_> = described.into_iter().map_while(Result::ok).map_while(Result::ok).collect();
-            if metas.len() > known {
-                shape.chunks.truncate(metas.len());
-                best = Some((shape, metas));
-            }
-        }
-        best
-    }
-
-    /// Whether a row group that is not whole begins with a page: its first columns are there, and of different kinds.
-    fn begins(&mut self, at: usize) -> bool {
-        let Some((shape, _)) = self.beginning(at) else { return false };
-        let schema = self.schema.clone();
-        let first = schema.column(0);
-        (1..shape.chunks.len()).any(|i| !is_like(first, schema.column(i), false))
     }
 
     /// Whether the values of these pages fit one type only.
@@ -519,4 +458,4 @@ const NO_GROUP: &str = "pages that make up no whole row group";
 const ALIKE: &str = "pages behind damage: columns are too much alike to tell which one is which";
 const SPENT: &str = "so much looks like pages that the search was given up";
 /// Shapes whose pages are decoded.
-const MOST_TRIED: usize = 8;
+pub(super) const MOST_TRIED: usize = 8;

@@ -7,60 +7,122 @@
 //! ```
 //!
 //! If `b` is of another type than `a`, the second page tells: there is one way only. Pages of nulls alone have no type.
+//!
+//! If they are all of one type, what tells is that writers cut a chunk into pages of as many values, of which only the last
+//! has fewer:
+//!
+//! ```text
+//! values    9 5 9 5 9 5 9 5
+//! columns   a a b b c c d d      each chunk is cut evenly,
+//!           a a a a b b b b      and so it is not
+//! ```
 
 use super::group::{Grouper, Shape, is_like};
 use super::open::{fitting_codecs, has_values};
-use super::scan::State;
+use super::scan::{Page, State};
 use crate::schema::Leaf;
+use std::collections::HashSet;
 use std::ops::Range;
 
+/// How chunks are cut into pages: the more regular, the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cut {
+    Anyhow,
+    /// All pages but the last of a chunk have as many values.
+    Alike,
+    /// And the last one has no more.
+    LastShorter,
+}
+
+/// Whether pages could be read in another way than as a shape says.
+struct Ways<'a> {
+    /// The columns that the pages were read as, and the first of them.
+    columns: &'a [usize],
+    at: usize,
+    /// How the shape is cut: so must be any other.
+    cut: Cut,
+    /// Pages from which it was found that there is no way.
+    none: HashSet<usize>,
+    /// Pages that may still be looked at, and row groups that may still follow each other.
+    steps: usize,
+    row_groups: usize,
+}
+
 impl Grouper<'_> {
-    /// Whether a shape whose pages could all be read is the only way in which a row group can begin there, whether it is
-    /// whole or was cut off.
+    /// Whether a shape is the only way in which row groups can begin there, whether they are whole or were cut off.
     pub(super) fn is_only_way(&mut self, shape: &Shape) -> bool {
-        let pages = self.pages_of(shape);
-        if pages.iter().any(|page| page.state == State::Damaged) {
-            return false;
-        }
+        let cut = self.cut(shape);
         let chunks = shape.chunks.iter().enumerate();
         let columns: Vec<usize> =
             chunks.flat_map(|(column, chunk)| chunk.clone().map(move |_| column)).collect();
         let Some(Range { start, end }) = shape.chunks.first().cloned() else { return false };
-        let mut steps = MOST_STEPS;
-        let ways = (1..=columns.len()).filter(|&first| first != end - start);
-        for first in ways {
-            if self.could_begin(start, &columns, first, &mut steps) {
+        let mut ways = Ways {
+            columns: &columns,
+            at: start,
+            cut,
+            none: HashSet::new(),
+            steps: MOST_STEPS,
+            row_groups: MOST_ROW_GROUPS,
+        };
+        let others = (1..=columns.len()).filter(|&first| first != end - start);
+        for first in others {
+            if self.could_begin(start, first, &mut ways) {
                 return false;
             }
         }
-        steps > 0 && !self.work.is_spent()
+        ways.steps > 0 && !self.work.is_spent()
     }
 
-    /// Whether a row group could begin with these pages, of which `first` are the first column's. `columns` are those
-    /// that each page was read as.
-    fn could_begin(&mut self, at: usize, columns: &[usize], first: usize, steps: &mut usize) -> bool {
+    /// How the chunks of a shape are cut: as the least regular of them.
+    pub(super) fn cut(&self, shape: &Shape) -> Cut {
+        shape.chunks.iter().map(|chunk| self.cut_of(chunk, true)).min().unwrap_or(Cut::Anyhow)
+    }
+
+    /// How a chunk is cut, or, if it is not `whole`, its beginning.
+    fn cut_of(&self, chunk: &Range<usize>, whole: bool) -> Cut {
+        let pages = self.pages[chunk.clone()].iter().filter(|page| !page.is_dictionary());
+        let values: Vec<u64> = pages.map(Page::values).collect();
+        match values.split_last() {
+            Some((_, before)) if before.windows(2).any(|pair| pair[0] != pair[1]) => Cut::Anyhow,
+            Some((last, [first, ..])) if whole && last > first => Cut::Alike,
+            _ => Cut::LastShorter,
+        }
+    }
+
+    /// Whether row groups could begin with a page, of which `first` pages are the first column's: to the end of the pages.
+    fn could_begin(&mut self, at: usize, first: usize, ways: &mut Ways<'_>) -> bool {
         let schema = self.schema.clone();
         let (mut column, mut start, mut rows, mut wanted) = (0, at, 0, None);
-        for (page, &read_as) in (at..).zip(columns) {
-            if *steps == 0 {
+        for page in at..ways.at + ways.columns.len() {
+            if ways.steps == 0 {
                 return true;
             }
-            *steps -= 1;
+            ways.steps -= 1;
             let is_of_no_rows = self.pages[page].values() == 0 && !self.pages[page].is_dictionary();
             if wanted == Some(rows) && !is_of_no_rows {
+                if self.cut_of(&(start..page), true) < ways.cut {
+                    return false;
+                }
                 (column, start, rows) = (column + 1, page, 0);
             }
-            // Of the next row group nothing is known but its first column.
-            let is_over = column == schema.num_columns();
-            let (mine, other) = (schema.column(if is_over { 0 } else { column }), schema.column(read_as));
+            if column == schema.num_columns() {
+                return self.could_go_on(page, ways);
+            }
+            let read_as = ways.columns[page - ways.at];
+            let (mine, other) = (schema.column(column), schema.column(read_as));
             let is_exact = self.are_exact(&(page..page + 1));
-            if column != read_as && !is_like(mine, other, is_exact) && !self.is_blank(page, other, mine) {
+            // What is in a damaged page says nothing.
+            let is_known = self.pages[page].state != State::Damaged;
+            if column != read_as
+                && is_known
+                && !is_like(mine, other, is_exact)
+                && !self.is_blank(page, other, mine)
+            {
                 return false;
             }
-            if is_over {
-                return true;
-            }
-            if self.add(column, start, page, &mut rows).is_none() {
+            if self.add(column, start, page, &mut rows).is_none()
+                || self.cut_of(&(start..page + 1), false) < ways.cut
+            {
                 return false;
             }
             if page + 1 - at == first {
@@ -71,6 +133,24 @@ impl Grouper<'_> {
             }
         }
         true
+    }
+
+    /// Whether a next row group could begin with a page.
+    fn could_go_on(&mut self, at: usize, ways: &mut Ways<'_>) -> bool {
+        if ways.none.contains(&at) {
+            return false;
+        }
+        if ways.row_groups == 0 {
+            return true;
+        }
+        let pages = ways.at + ways.columns.len() - at;
+        ways.row_groups -= 1;
+        let goes_on = (1..=pages).any(|first| self.could_begin(at, first, ways));
+        ways.row_groups += 1;
+        if !goes_on {
+            ways.none.insert(at);
+        }
+        goes_on
     }
 
     /// Whether the chunks of a shape could be those of the columns some further on, without anybody noticing.
@@ -115,3 +195,5 @@ impl Grouper<'_> {
 const LEVELS_BYTES: u64 = 64;
 /// Pages that are looked at. More than that, and nothing is certain.
 const MOST_STEPS: usize = 1 << 20;
+/// Row groups that are looked for behind each other. More than that, and nothing is certain either.
+const MOST_ROW_GROUPS: usize = 256;

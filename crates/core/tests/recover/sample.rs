@@ -34,10 +34,18 @@ pub(crate) struct Style {
     pub(crate) delta: bool,
     /// What is optional is null from this row on; no chunk has a dictionary then, which would tell where it begins.
     pub(crate) nulls_from: usize,
+    /// Rows of each page but the last; 0 for three pages of a third.
+    pub(crate) page_rows: usize,
 }
 
-pub(crate) const PLAIN: Style =
-    Style { codec: Codec::Uncompressed, checksums: true, v2: false, delta: false, nulls_from: usize::MAX };
+pub(crate) const PLAIN: Style = Style {
+    codec: Codec::Uncompressed,
+    checksums: true,
+    v2: false,
+    delta: false,
+    nulls_from: usize::MAX,
+    page_rows: 0,
+};
 
 /// Row groups of these numbers of rows.
 pub(crate) fn file(style: Style, rows: &[usize]) -> Bytes {
@@ -67,7 +75,10 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
         })
         .collect();
     let layout = Layout {
-        cuts: vec![rows / 3, rows / 3],
+        cuts: match style.page_rows {
+            0 => vec![rows / 3, rows / 3],
+            page_rows => vec![page_rows; (rows - 1) / page_rows],
+        },
         v2: style.v2,
         encoding: match leaf.physical() {
             Physical::Int32 | Physical::Int64 if style.delta => 5,

@@ -37,7 +37,7 @@ fn another_schema_than_the_pages_have_keeps_nothing() {
 #[test]
 fn columns_that_look_alike_are_not_mixed_up_behind_damage() {
     let text = "message m { required int64 a; required int64 b; required double c; }";
-    let good = file_of(text, PLAIN, &[40, 40, 30]);
+    let good = file_of(text, PLAIN, &[40, 40, 31]);
     let footer = footer_start(&good);
     let all = contents(&good).unwrap();
 
@@ -92,4 +92,93 @@ fn pages_of_nulls_are_not_taken_for_other_columns() {
             assert!(kept >= least, "{rows:?}: {kept}");
         }
     }
+}
+
+/// Columns of one width without dictionaries: nothing but the lengths of pages tells where one ends. What is kept must be
+/// what was written, whichever row groups there are and wherever the file is cut; and where the last page of each chunk is
+/// shorter than the others, all must be found.
+#[test]
+fn columns_of_one_width_are_never_taken_for_each_other() {
+    let mut kept = 0;
+    for text in [
+        "message m { required int64 a; required int64 b; }",
+        "message m { required int64 a; required double b; required double c; }",
+        "message m { required double a; required double b; required double c; required double d; }",
+    ] {
+        for (rows, is_clear) in [
+            (vec![35, 35], true),
+            (vec![25, 25, 25, 25], true),
+            (vec![55, 55, 35], true),
+            (vec![33, 33, 33], true),
+            (vec![40, 40], false),
+            (vec![20, 20, 20, 20], false),
+            (vec![20, 35, 20, 35], false),
+            (vec![15, 15], false),
+            (vec![55, 55, 15], false),
+        ] {
+            for v2 in [false, true] {
+                let good = file_of(text, Style { v2, nulls_from: 0, page_rows: 20, ..PLAIN }, &rows);
+                let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
+                let cuts = (4..footer).step_by(61).chain([footer, good.len() - 1]);
+                for (len, partial) in cuts.flat_map(|len| [(len, false), (len, true)]) {
+                    let options = RecoverOptions { partial, ..given(text) };
+                    let Ok(recovery) = saved(&good.slice(..len), &options) else { continue };
+                    let report = recovery.report();
+                    let groups = if report.row_groups.is_empty() { Vec::new() } else { rewritten(&recovery) };
+                    for group in &groups {
+                        assert!(all.contains(group), "{text} {rows:?} cut at {len}: {report}");
+                    }
+                    if is_clear && len >= footer {
+                        assert_eq!(groups, all, "{text} {rows:?} cut at {len}: {report}");
+                    }
+                    kept += groups.len();
+                }
+            }
+        }
+    }
+    assert!(kept > 1000, "{kept}");
+}
+
+/// One column cannot be taken for another: where its row groups end does not matter.
+#[test]
+fn a_lone_column_is_found_to_the_last_page() {
+    let text = "message m { required int64 a; }";
+    for rows in [vec![35, 35], vec![40, 40, 40], vec![15]] {
+        let good = file_of(text, Style { page_rows: 20, ..PLAIN }, &rows);
+        let recovery = saved(&good.slice(..footer_start(&good)), &given(text)).unwrap();
+        let cells = |groups: Vec<Vec<String>>| {
+            let numbers = |text: String| text.split_once("] [[").unwrap().1.replace("]]", "], [");
+            groups.into_iter().flatten().map(numbers).collect::<String>()
+        };
+        assert_eq!(cells(rewritten(&recovery)), cells(contents(&good).unwrap()), "{}", recovery.report());
+    }
+}
+
+/// The same, with columns that can be null, so that a part of a row group can be kept.
+#[test]
+fn parts_of_row_groups_are_of_the_right_columns() {
+    let text = "message m { optional double a; optional double b; optional double c; optional double d; }";
+    let (mut kept, mut whole) = (0, 0);
+    for rows in [vec![35, 35], vec![55, 55], vec![40, 40], vec![15, 15, 15]] {
+        let good = file_of(text, Style { nulls_from: 1000, page_rows: 20, ..PLAIN }, &rows);
+        let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
+        for len in 4..footer {
+            let options = RecoverOptions { partial: true, ..given(text) };
+            let Ok(recovery) = saved(&good.slice(..len), &options) else { continue };
+            let report = recovery.report();
+            let groups = if report.row_groups.is_empty() { Vec::new() } else { rewritten(&recovery) };
+            for (group, about) in groups.iter().zip(&report.row_groups) {
+                let columns = ["a", "b", "c", "d"].iter().enumerate();
+                let there: Vec<usize> = columns
+                    .filter(|(_, name)| !about.nulls.iter().any(|lost| lost == *name))
+                    .map(|(i, _)| i)
+                    .collect();
+                let is_right = all.iter().any(|good| there.iter().all(|&i| good[i] == group[i]));
+                assert!(is_right, "{rows:?} cut at {len}: {report}");
+                kept += 1;
+                whole += usize::from(there.len() == 4);
+            }
+        }
+    }
+    assert!(whole > 100 && kept > whole + 100, "{kept} {whole}");
 }
