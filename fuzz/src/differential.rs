@@ -55,6 +55,10 @@ fn digits(number: &str) -> String {
 
 fn ours(bytes: Bytes) -> Option<Vec<RecordBatch>> {
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options()).ok()?;
+    // QUIRK: of a row group that says to have no rows, the other crate gives those that its pages have.
+    if builder.metadata().row_groups().any(|group| group.num_rows() == 0) {
+        return None;
+    }
     builder.with_batch_size(ROWS).with_limit(ROWS).build().ok()?.collect::<Result<_, _>>().ok()
 }
 

@@ -383,9 +383,9 @@ impl<'a> Search<'a> {
             return Ok(());
         };
         let is_anchored = first.offset == range.start;
-        let Some(elements) = self.known_schema(&pages) else {
+        let Some(elements) = self.known_schema(&pages, is_anchored) else {
             let end = pages.last().map_or(range.end, |page| page.end);
-            self.report.lose(first.offset + self.base..end + self.base, None, "pages that fit no schema");
+            self.report.lose(first.offset + self.base..end + self.base, None, NO_SCHEMA);
             self.lose_rest(range, vec![first.offset..end]);
             return Ok(());
         };
@@ -426,7 +426,11 @@ impl<'a> Search<'a> {
     }
 
     /// The schema of a footer, of the caller, or a guess.
-    fn known_schema(&mut self, pages: &[scan::Page]) -> Option<Vec<format::SchemaElement>> {
+    fn known_schema(
+        &mut self,
+        pages: &[scan::Page],
+        is_anchored: bool,
+    ) -> Option<Vec<format::SchemaElement>> {
         if self.schema.is_none() {
             let (elements, origin) = match &self.options.schema {
                 Some(given) => {
@@ -436,7 +440,8 @@ impl<'a> Search<'a> {
                     (given.elements.clone(), given.origin)
                 }
                 None => {
-                    let inferred = infer::infer(&mut self.window, pages, &mut self.work, &mut self.report)?;
+                    let inferred =
+                        infer::infer(&mut self.window, pages, is_anchored, &mut self.work, &mut self.report)?;
                     (inferred, SchemaOrigin::Inferred)
                 }
             };
@@ -595,5 +600,7 @@ fn looks_encrypted(window: &mut Window) -> bool {
 
 /// Behind the opening magic.
 const FIRST_PAGE: u64 = 4;
+const NO_SCHEMA: &str =
+    "pages whose columns cannot be told apart: give the schema, or another file that has it";
 const NO_PAGES: &str = "bytes in which no page is found";
 const NOT_THERE: &str = "a row group of the footer that is not where the footer says";

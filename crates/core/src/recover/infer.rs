@@ -2,6 +2,13 @@
 //!
 //! Chunks of as many rows follow each other; where the number of rows changes, a row group ends. Types that repeat tell
 //! how many columns a row group has.
+//!
+//! ```text
+//! pages     9 9 9 9 9 5 9 9 5 D 9 9 5      rows of each
+//! kinds     i i i i i i f f f s s s s
+//! chunks    i-----------? i-----f----      the first chunk may end at any page of its kind; but where a chunk ends,
+//!           i----- f----- s------ ...      it shows: by a dictionary, another kind, or a page that is not full
+//! ```
 
 use super::gap;
 use super::guess::{Guess, guess};
@@ -13,6 +20,7 @@ use crate::schema::{annotate, column, group};
 use marquetry_codec::Decompressor;
 use marquetry_encoding::Physical;
 use marquetry_format::{Repetition, SchemaElement};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -20,7 +28,13 @@ use std::ops::Range;
 struct Block {
     chunks: Vec<(Range<usize>, Guess)>,
     rows: u64,
-    natural: usize,
+    /// How many of its chunks begin in a way that shows it.
+    visible: usize,
+    /// Pages inside chunks that have another number of values than the first, and those that are not full.
+    uneven: usize,
+    not_full: usize,
+    /// Whether it begins and ends where pages do, or other blocks: nothing of it is lost.
+    is_whole: bool,
 }
 
 impl Block {
@@ -29,27 +43,45 @@ impl Block {
     }
 }
 
-/// The schema, and what was decided for it in the report; `None` if pages fit no schema.
+/// The schema, and what was decided for it in the report; `None` if pages fit no schema. `is_anchored`: the first page is
+/// the first of a row group.
 pub(super) fn infer(
     window: &mut Window,
     pages: &[Page],
+    mut is_anchored: bool,
     work: &mut Work,
     report: &mut Report,
 ) -> Option<Vec<SchemaElement>> {
     let mut infer = Infer { window, pages, work, guesses: HashMap::new() };
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<Block> = Vec::new();
     let mut at = 0;
     while at < pages.len() && blocks.len() < MOST_BLOCKS {
         match infer.block(at) {
-            Some(block) => {
+            Some(mut block) => {
                 at = block.end();
+                block.is_whole &= is_anchored;
+                is_anchored = block.is_whole;
                 blocks.push(block);
             }
             // What the file ends in, or damage.
-            None => at += 1,
+            None => (at, is_anchored) = (at + 1, false),
         }
     }
-    let (columns, why, confidence) = number_of_columns(&blocks)?;
+    // Of others nobody knows which columns are missing.
+    if blocks.iter().any(|block| block.is_whole) {
+        blocks.retain(|block| block.is_whole);
+    } else {
+        blocks.truncate(1);
+    }
+    // The file may be cut off in the last one.
+    let told = if blocks.len() > 1 { &blocks[..blocks.len() - 1] } else { &blocks[..] };
+    let behind = told.last().map_or(0, Block::end)..pages.len();
+    let what_follows = match behind.clone().all(|at| infer.follows(at) || infer.is_next_known(at)) {
+        true if behind.is_empty() => Behind::Nothing,
+        true => Behind::Pages,
+        false => Behind::Damage,
+    };
+    let (columns, why, confidence) = number_of_columns(told, what_follows)?;
     report.decide(format!("{columns} columns"), why, confidence);
     let chunks = || blocks.iter().flat_map(|block| block.chunks.iter().enumerate());
     let mut elements = Vec::new();
@@ -111,31 +143,54 @@ fn push(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
     out.push(leaf);
 }
 
+/// What stands behind the row groups that tell how many columns there are.
+#[derive(Debug, Clone, Copy)]
+enum Behind {
+    Nothing,
+    Pages,
+    Damage,
+}
+
 /// How many chunks a row group has.
-fn number_of_columns(blocks: &[Block]) -> Option<(usize, &'static str, Confidence)> {
-    let first = blocks.first()?;
-    let sizes: Vec<usize> = blocks.iter().map(|block| block.chunks.len()).collect();
+fn number_of_columns(told: &[Block], behind: Behind) -> Option<(usize, &'static str, Confidence)> {
+    let first = told.first()?;
+    let sizes: Vec<usize> = told.iter().map(|block| block.chunks.len()).collect();
     let divisor = sizes.iter().copied().fold(0, gcd);
-    let kinds: Vec<_> = blocks.iter().flat_map(|block| &block.chunks).map(|(_, guess)| kind(guess)).collect();
+    let kinds: Vec<_> = told.iter().flat_map(|block| &block.chunks).map(|(_, guess)| kind(guess)).collect();
     let repeats = |by: usize| kinds.iter().zip(kinds.iter().skip(by)).all(|(a, b)| a == b);
     let has_variety = |by: usize| kinds.iter().take(by).any(|kind| kind != &kinds[0]);
-    if sizes.len() > 1 && repeats(divisor) {
-        return Some((
-            divisor,
-            "so many chunks of as many rows follow each other, in each row group",
-            Confidence::High,
-        ));
+    let period = (2..=divisor)
+        .find(|by| divisor % by == 0 && repeats(*by) && has_variety(*by) && kinds.len() >= 2 * by);
+    let n = kinds.len();
+    // Some columns of a next row group may be among these, or others of the first be lost.
+    let begins_again = (1..n).any(|by| n % by > 0 && repeats(by) && has_variety(by));
+    if period.is_none()
+        && match behind {
+            Behind::Nothing => false,
+            Behind::Pages => begins_again,
+            Behind::Damage => begins_again || told.len() == 1,
+        }
+    {
+        return None;
     }
-    let period = (2..first.chunks.len()).find(|by| repeats(*by) && has_variety(*by) && kinds.len() >= 2 * by);
     Some(match period {
         Some(period) => (period, "types repeat after so many chunks", Confidence::Medium),
-        None => (first.chunks.len(), "so many chunks of as many rows follow each other", Confidence::Medium),
+        None if told.len() > 1 && repeats(divisor) => (
+            divisor,
+            "so many chunks of as many rows follow each other, in each row group",
+            Confidence::Medium,
+        ),
+        None if !first.is_whole => return None,
+        None if has_variety(n) || n == 1 => {
+            (first.chunks.len(), "so many chunks of as many rows follow each other", Confidence::Medium)
+        }
+        None => (first.chunks.len(), "so many chunks, of one type and of as many rows", Confidence::Low),
     })
 }
 
 /// What distinguishes columns.
-fn kind(guess: &Guess) -> (marquetry_encoding::Shape, bool, bool) {
-    (guess.physical.shape(), guess.max_rep > 0, guess.max_def > 0)
+fn kind(guess: &Guess) -> (Physical, bool, bool) {
+    (guess.physical, guess.max_rep > 0, guess.max_def > 0)
 }
 
 fn gcd(a: usize, b: usize) -> usize {
@@ -151,30 +206,43 @@ struct Infer<'a> {
 }
 
 impl Infer<'_> {
-    /// The likeliest chunks of as many rows from a page on.
+    /// The likeliest chunks of as many rows from a page on; `None` if none is likelier than the others.
     fn block(&mut self, at: usize) -> Option<Block> {
         let first = self.guess(at)?;
-        let (mut rows, mut end, mut best) = (0u64, at, None::<Block>);
+        let (mut rows, mut end, mut blocks) = (0u64, at, Vec::new());
         while let Some(next) = self.add(at, end, &first, &mut rows) {
             end = next;
-            if self.pages[end - 1].is_dictionary() || rows == 0 {
-                continue;
-            }
-            let block = self.block_of((at..end, first), rows);
-            let worth = |block: &Block| (block.natural * 2 >= block.chunks.len(), block.end(), block.natural);
-            if best.as_ref().is_none_or(|best| worth(best) < worth(&block)) {
-                best = Some(block);
+            if !self.pages[end - 1].is_dictionary() && rows > 0 {
+                blocks.push(self.block_of((at..end, first), rows));
             }
         }
-        best
+        let is_sure = |block: &Block| block.visible == block.chunks.len() - 1;
+        let worth = |block: &Block| {
+            let Block { uneven, not_full, visible, .. } = *block;
+            (block.is_whole, Reverse(uneven), block.end(), is_sure(block), Reverse(not_full), visible)
+        };
+        let best = blocks.iter().map(worth).max()?;
+        blocks.retain(|block| worth(block) == best);
+        // Pages that are all alike are those of one column, or of as many.
+        let is_clear = |block: &Block| block.chunks.len() > 1 || self.shows_its_end(&block.chunks[0].0);
+        (blocks.len() == 1 && is_clear(&blocks[0])).then(|| blocks.pop()).flatten()
     }
 
     fn block_of(&mut self, first: (Range<usize>, Guess), rows: u64) -> Block {
-        let natural = usize::from(self.ends_naturally(&first.0));
-        let mut block = Block { chunks: vec![first], rows, natural };
+        let mut block =
+            Block { chunks: vec![first], rows, visible: 0, uneven: 0, not_full: 0, is_whole: false };
         while let Some(chunk) = self.chunk(block.end(), block.rows) {
-            block.natural += usize::from(self.ends_naturally(&chunk.0));
+            let before = &block.chunks[block.chunks.len() - 1];
+            block.visible += usize::from(kind(&before.1) != kind(&chunk.1) || self.ends_naturally(&before.0));
             block.chunks.push(chunk);
+        }
+        let end = block.end();
+        block.is_whole = end == self.pages.len() || self.follows(end) && self.guess(end).is_some();
+        for (chunk, _) in &block.chunks {
+            let first = chunk.start + usize::from(self.pages[chunk.start].is_dictionary());
+            let inside = &self.pages[first..chunk.end - 1];
+            block.uneven += inside.iter().filter(|page| page.values() != self.pages[first].values()).count();
+            block.not_full += inside.iter().filter(|page| !is_full(page)).count();
         }
         block
     }
@@ -198,6 +266,11 @@ impl Infer<'_> {
             || !is_first && (page.is_dictionary() || !self.follows(end))
             || page.is_keys() && !self.pages[start].is_dictionary()
         {
+            return None;
+        }
+        // Whether a page has integers or floats is not certain; how wide its values are, is.
+        let width = |guess: &Guess| (guess.physical.shape(), guess.max_rep > 0, guess.max_def > 0);
+        if !is_first && self.guess(end).is_some_and(|other| width(&other) != width(guess)) {
             return None;
         }
         *rows = rows.checked_add(self.rows_of(page, guess)?)?;
@@ -251,13 +324,27 @@ impl Infer<'_> {
         let (Some(last), Some(next)) = (self.pages.get(chunk.end - 1), self.pages.get(chunk.end)) else {
             return true;
         };
-        let data = chunk.len() - usize::from(self.pages[chunk.start].is_dictionary());
         next.is_dictionary()
             || !self.follows(chunk.end)
             || next.encoding() != last.encoding()
-            || data > 1 && last.values() < self.pages[chunk.end - 2].values()
+            || self.shows_its_end(chunk)
+    }
+
+    /// Whether the last page of a chunk has less than those before it, or than a writer would end a page with.
+    fn shows_its_end(&self, chunk: &Range<usize>) -> bool {
+        let first = chunk.start + usize::from(self.pages[chunk.start].is_dictionary());
+        let last = &self.pages[chunk.end - 1];
+        last.values() < self.pages[first].values() || !is_full(last) || first > chunk.start
     }
 }
 
+/// Whether a page has as much as writers put into one before they begin the next, if nobody asks for less.
+fn is_full(page: &Page) -> bool {
+    page.values() >= FULL_ROWS || page.uncompressed() >= FULL_BYTES
+}
+
+/// The least limits of a page in use: rows of parquet-rs, parquet-mr and others; bytes of Impala's, less a little.
+const FULL_ROWS: u64 = 20_000;
+const FULL_BYTES: u64 = 60 << 10;
 /// Row groups whose types are looked at.
 const MOST_BLOCKS: usize = 64;

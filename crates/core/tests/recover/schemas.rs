@@ -24,6 +24,45 @@ fn types_are_guessed() {
     }
 }
 
+/// Pages of as many rows as writers put into one, of which the last is full or not, in one row group or several.
+#[test]
+fn columns_are_told_apart_without_a_schema() {
+    for (rows, page_rows) in [
+        (vec![60_000], 20_000),
+        (vec![60_000, 60_000], 20_000),
+        (vec![50_000, 30_000], 20_000),
+        (vec![45_000, 45_000, 5_000], 5_000),
+        (vec![7_000], 20_000),
+    ] {
+        let good = file(Style { codec: Codec::Snappy, page_rows, ..PLAIN }, &rows);
+        let all = contents(&good).unwrap();
+        let footer = footer_start(&good);
+        let recovery = saved(&good.slice(..footer), &RecoverOptions::default()).unwrap();
+        assert!(rewritten(&recovery) == all, "{rows:?} {page_rows}: {}", recovery.report());
+        // With a hole, what is kept is still of the right columns: the first ones, if the others cannot be told apart.
+        for at in (4..footer - 40_000).step_by(footer / 7) {
+            let hole: Vec<u8> = [&good[..at], &vec![0; 40_000], &good[at + 40_000..footer]].concat();
+            let Ok(recovery) = saved(&hole.into(), &RecoverOptions::default()) else { continue };
+            let report = recovery.report();
+            let kept = if report.row_groups.is_empty() { Vec::new() } else { rewritten(&recovery) };
+            for group in kept {
+                let is_right = all.iter().any(|good| good.starts_with(&group));
+                assert!(is_right, "{rows:?} {page_rows} hole at {at}: {report}");
+            }
+        }
+    }
+}
+
+/// Full pages of one type may be those of one column or of many: rather none than the wrong ones.
+#[test]
+fn nothing_is_guessed_where_nothing_tells_columns_apart() {
+    let text = "message m { required int64 a; required int64 b; }";
+    let good = file_of(text, Style { page_rows: 20_000, nulls_from: 0, ..PLAIN }, &[60_000]);
+    let recovery = saved(&good.slice(..footer_start(&good)), &RecoverOptions::default()).unwrap();
+    assert!(recovery.report().row_groups.is_empty(), "{}", recovery.report());
+    assert!(recovery.report().losses[0].why.contains("give the schema"), "{}", recovery.report());
+}
+
 #[test]
 fn another_schema_than_the_pages_have_keeps_nothing() {
     let good = file(PLAIN, &[40]);
