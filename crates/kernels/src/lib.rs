@@ -22,6 +22,8 @@ mod gather;
 mod joined;
 mod pack;
 mod range;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
+mod shuffles;
 mod split;
 mod sum;
 mod table;
