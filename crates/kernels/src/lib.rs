@@ -20,9 +20,11 @@ mod compact;
 mod expand;
 mod gather;
 mod joined;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod pack;
 mod range;
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod shuffles;
 mod split;
 mod sum;

@@ -50,27 +50,11 @@ pub(crate) struct Lanes32 {
     pub(crate) shift_high: [u32; 8],
 }
 
-/// The same for four 64-bit lanes.
-pub(crate) struct Lanes64 {
-    pub(crate) shuffle: [u8; 32],
-    pub(crate) shift: [u64; 4],
-}
-
 pub(crate) static LANES_U32: [Lanes32; 33] = {
     let mut lanes = [const { lanes_u32(0) }; 33];
     let mut width = 0;
     while width < 33 {
         lanes[width] = lanes_u32(width);
-        width += 1;
-    }
-    lanes
-};
-
-pub(crate) static LANES_U64: [[Lanes64; 2]; 58] = {
-    let mut lanes = [const { [lanes_u64(0, 0), lanes_u64(0, 4)] }; 58];
-    let mut width = 0;
-    while width < 58 {
-        lanes[width] = [lanes_u64(width, 0), lanes_u64(width, 4)];
         width += 1;
     }
     lanes
@@ -99,25 +83,8 @@ const fn lanes_u32(width: usize) -> Lanes32 {
     lanes
 }
 
-const fn lanes_u64(width: usize, first: usize) -> Lanes64 {
-    let mut lanes = Lanes64 { shuffle: [NOTHING; 32], shift: [0; 4] };
-    let mut lane = 0;
-    while lane < 4 {
-        let half_start = (first + lane / 2 * 2) * width / 8 * 8;
-        let bit = (first + lane) * width - half_start;
-        let mut byte = 0;
-        while byte < 8 {
-            lanes.shuffle[lane * 8 + byte] = in_half(bit / 8 + byte);
-            byte += 1;
-        }
-        lanes.shift[lane] = (bit % 8) as u64;
-        lane += 1;
-    }
-    lanes
-}
-
 /// The shuffle for byte `i` of a half; what is behind the half is of no value's bits.
-const fn in_half(i: usize) -> u8 {
+pub(crate) const fn in_half(i: usize) -> u8 {
     if i < 16 { i as u8 } else { NOTHING }
 }
 

@@ -9,7 +9,7 @@
 //! ```
 
 use super::fill;
-use crate::shuffles::{LANES_U32, LANES_U64, check_groups};
+use crate::shuffles::{LANES_U32, NOTHING, check_groups, in_half};
 use crate::unpack::unpack_u64_scalar;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -96,4 +96,37 @@ unsafe fn halves(group: *const u8, low: usize, high: usize) -> __m256i {
         let low = _mm_loadu_si128(group.add(low).cast());
         _mm256_inserti128_si256(_mm256_castsi128_si256(low), _mm_loadu_si128(group.add(high).cast()), 1)
     }
+}
+
+/// What `LANES_U32` has for 32-bit lanes, for four 64-bit lanes.
+struct Lanes64 {
+    shuffle: [u8; 32],
+    shift: [u64; 4],
+}
+
+static LANES_U64: [[Lanes64; 2]; 58] = {
+    let mut lanes = [const { [lanes_u64(0, 0), lanes_u64(0, 4)] }; 58];
+    let mut width = 0;
+    while width < 58 {
+        lanes[width] = [lanes_u64(width, 0), lanes_u64(width, 4)];
+        width += 1;
+    }
+    lanes
+};
+
+const fn lanes_u64(width: usize, first: usize) -> Lanes64 {
+    let mut lanes = Lanes64 { shuffle: [NOTHING; 32], shift: [0; 4] };
+    let mut lane = 0;
+    while lane < 4 {
+        let half_start = (first + lane / 2 * 2) * width / 8 * 8;
+        let bit = (first + lane) * width - half_start;
+        let mut byte = 0;
+        while byte < 8 {
+            lanes.shuffle[lane * 8 + byte] = in_half(bit / 8 + byte);
+            byte += 1;
+        }
+        lanes.shift[lane] = (bit % 8) as u64;
+        lane += 1;
+    }
+    lanes
 }
