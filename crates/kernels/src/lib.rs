@@ -20,8 +20,12 @@ mod compact;
 mod expand;
 mod gather;
 mod joined;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod pack;
 mod range;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod shuffles;
 mod split;
 mod sum;
 mod table;

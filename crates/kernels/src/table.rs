@@ -116,12 +116,14 @@ static LEVELS: &[Level] = &[
     (&crate::avx512::AVX512, crate::avx512::is_available),
     #[cfg(target_arch = "x86_64")]
     (&crate::avx2::AVX2, crate::avx2::is_available),
+    #[cfg(target_arch = "aarch64")]
+    (&crate::neon::NEON, crate::neon::is_available),
     (&SCALAR, || true),
 ];
 
 impl Kernels {
     /// The loops that this process uses: the best that the CPU has, or those that the environment variable
-    /// `MARQUETRY_KERNELS` names (`scalar`, `avx2`, `avx512`), if the CPU has them. Decided once.
+    /// `MARQUETRY_KERNELS` names (`scalar`, `avx2`, `avx512`, `neon`), if the CPU has them. Decided once.
     #[inline]
     pub fn current() -> &'static Kernels {
         static CURRENT: OnceLock<&'static Kernels> = OnceLock::new();

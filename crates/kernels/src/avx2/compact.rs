@@ -2,6 +2,7 @@
 
 use super::{fill_at, load};
 use crate::compact::by_words;
+use crate::shuffles::TOGETHER_8;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -48,24 +49,6 @@ pub(super) fn compact_u64(values: &[u64], keep: &[u8], first: usize, out: &mut [
         }
     })
 }
-
-/// For each eight bits the lanes of the ones, lowest first. What follows does not matter.
-static TOGETHER_8: [[u8; 8]; 256] = {
-    let mut patterns = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut lane, mut at) = (0, 0);
-        while lane < 8 {
-            if byte >> lane & 1 == 1 {
-                patterns[byte][at] = lane;
-                at += 1;
-            }
-            lane += 1;
-        }
-        byte += 1;
-    }
-    patterns
-};
 
 /// For each four bits the pairs of lanes of the ones.
 static TOGETHER_4: [[u32; 8]; 16] = {

@@ -2,6 +2,7 @@
 
 use super::{fill, from, load};
 use crate::expand::by_words;
+use crate::shuffles::{NOTHING, SPREAD_8};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -33,34 +34,13 @@ pub(super) fn expand_u64(dense: &[[u8; 8]], validity: &[u8], first: usize, out: 
     });
 }
 
-/// For each 32-bit lane the lane of `dense` that `pattern` says; 0 where it says [`NULL`].
+/// For each 32-bit lane the lane of `dense` that `pattern` says; 0 where it says [`NOTHING`].
 #[target_feature(enable = "avx2")]
 #[inline]
 fn permuted(dense: __m256i, pattern: __m256i) -> __m256i {
     let lanes = _mm256_permutevar8x32_epi32(dense, pattern);
     _mm256_andnot_si256(_mm256_srai_epi32(pattern, 31), lanes)
 }
-
-/// In a pattern: no lane. Negative as a 32-bit number, also when it was widened from a byte.
-const NULL: u8 = 0x80;
-
-/// For each eight bits the pattern of eight lanes.
-static SPREAD_8: [[u8; 8]; 256] = {
-    let mut patterns = [[NULL; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut slot, mut lane) = (0, 0);
-        while slot < 8 {
-            if byte >> slot & 1 == 1 {
-                patterns[byte][slot] = lane;
-                lane += 1;
-            }
-            slot += 1;
-        }
-        byte += 1;
-    }
-    patterns
-};
 
 /// For each four bits the pattern of four pairs of lanes.
 static SPREAD_4: [[u32; 8]; 16] = {
@@ -70,7 +50,7 @@ static SPREAD_4: [[u32; 8]; 16] = {
         let mut slot = 0;
         while slot < 4 {
             let lane = SPREAD_8[bits][slot];
-            if lane != NULL {
+            if lane != NOTHING {
                 patterns[bits][2 * slot] = 2 * lane as u32;
                 patterns[bits][2 * slot + 1] = 2 * lane as u32 + 1;
             }

@@ -9,26 +9,19 @@
 //! ```
 
 use super::fill;
-use crate::unpack::{GROUP, OVERREAD, unpack_u64_scalar};
+use crate::shuffles::{LANES_U32, NOTHING, check_groups, in_half};
+use crate::unpack::unpack_u64_scalar;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
-
-/// Fails unless `source` has what the loops below read: for each group its `width` bytes, and 16 more.
-fn check(source: &[u8], width: u32, values: usize) -> usize {
-    assert!(values.is_multiple_of(GROUP));
-    let groups = values / GROUP;
-    assert!(source.len() >= groups * width as usize + OVERREAD);
-    groups
-}
 
 /// Eight bytes at a time: the bits of each value are deposited in a byte of its own.
 #[target_feature(enable = "bmi2")]
 pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
-    check(source, width, out.len());
+    check_groups(source, width, out.len());
     assert!((1..=8).contains(&width));
     let lanes = 0x0101_0101_0101_0101 * (0xff >> (8 - width));
     for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        // SAFETY: `check` saw that there are `width` bytes for each group, and 16 more.
+        // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more.
         let packed = unsafe { source.as_ptr().add(i * width as usize).cast::<u64>().read_unaligned() };
         group.write_copy_of_slice(&_pdep_u64(packed, lanes).to_le_bytes());
     }
@@ -36,7 +29,7 @@ pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) 
 
 #[target_feature(enable = "avx2")]
 pub(super) fn unpack_u32(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]) {
-    check(source, width, out.len());
+    check_groups(source, width, out.len());
     let width = width as usize;
     let lanes = &LANES_U32[width];
     let (shuffle, shift) = (super::load(&lanes.shuffle), super::load(&lanes.shift));
@@ -44,7 +37,7 @@ pub(super) fn unpack_u32(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]
     let mask = _mm256_set1_epi32((u64::MAX >> (64 - width)) as i32);
     let second = width / 2;
     let groups = out.as_chunks_mut::<8>().0.iter_mut().enumerate();
-    // SAFETY: of `at`: `check` saw that there are `width` bytes for each group, and 16 more; `second + 16` is no more.
+    // SAFETY: of `at`: `check_groups` saw that there are `width` bytes for each group, and 16 more; `second + 16` is no more.
     let at = |i: usize| unsafe { halves(source.as_ptr().add(i * width), 0, second) };
     if width <= 25 {
         for (i, group) in groups {
@@ -64,7 +57,7 @@ pub(super) fn unpack_u32(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]
 
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]) {
-    check(source, width, out.len());
+    check_groups(source, width, out.len());
     if width > 57 {
         // Two values with the bits before the first do not fit into 16 bytes.
         return unpack_u64_scalar(source, width, out);
@@ -77,7 +70,7 @@ pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]
     let starts = [0, width / 4, width / 2, width * 3 / 4];
     for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let (first, last) = group.split_at_mut(4);
-        // SAFETY: `check` saw that there are `width` bytes for each group, and 16 more; no start is over `width`.
+        // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more; no start is over `width`.
         let (bytes, more) = unsafe {
             let group = source.as_ptr().add(i * width);
             (halves(group, starts[0], starts[1]), halves(group, starts[2], starts[3]))
@@ -105,33 +98,11 @@ unsafe fn halves(group: *const u8, low: usize, high: usize) -> __m256i {
     }
 }
 
-/// Where in its half of the vector the bytes of each 32-bit lane come from, and by how many bits too high they are
-/// then; the same for the fifth byte of values that have one, whose place is on top, and which is too low.
-struct Lanes32 {
-    shuffle: [u8; 32],
-    shift: [u32; 8],
-    shuffle_high: [u8; 32],
-    shift_high: [u32; 8],
-}
-
-/// The same for four 64-bit lanes.
+/// What `LANES_U32` has for 32-bit lanes, for four 64-bit lanes.
 struct Lanes64 {
     shuffle: [u8; 32],
     shift: [u64; 4],
 }
-
-/// In a shuffle: a byte of zeros.
-const ZERO: u8 = 0x80;
-
-static LANES_U32: [Lanes32; 33] = {
-    let mut lanes = [const { lanes_u32(0) }; 33];
-    let mut width = 0;
-    while width < 33 {
-        lanes[width] = lanes_u32(width);
-        width += 1;
-    }
-    lanes
-};
 
 static LANES_U64: [[Lanes64; 2]; 58] = {
     let mut lanes = [const { [lanes_u64(0, 0), lanes_u64(0, 4)] }; 58];
@@ -143,31 +114,8 @@ static LANES_U64: [[Lanes64; 2]; 58] = {
     lanes
 };
 
-const fn lanes_u32(width: usize) -> Lanes32 {
-    let mut lanes =
-        Lanes32 { shuffle: [ZERO; 32], shift: [0; 8], shuffle_high: [ZERO; 32], shift_high: [0; 8] };
-    let mut lane = 0;
-    while lane < 8 {
-        // The half begins with the byte that its first value begins in.
-        let half_start = lane / 4 * 4 * width / 8 * 8;
-        let bit = lane * width - half_start;
-        let mut byte = 0;
-        while byte < 4 {
-            lanes.shuffle[lane * 4 + byte] = in_half(bit / 8 + byte);
-            byte += 1;
-        }
-        lanes.shift[lane] = (bit % 8) as u32;
-        if bit % 8 + width > 32 {
-            lanes.shuffle_high[lane * 4 + 3] = in_half(bit / 8 + 4);
-            lanes.shift_high[lane] = (8 - bit % 8) as u32;
-        }
-        lane += 1;
-    }
-    lanes
-}
-
 const fn lanes_u64(width: usize, first: usize) -> Lanes64 {
-    let mut lanes = Lanes64 { shuffle: [ZERO; 32], shift: [0; 4] };
+    let mut lanes = Lanes64 { shuffle: [NOTHING; 32], shift: [0; 4] };
     let mut lane = 0;
     while lane < 4 {
         let half_start = (first + lane / 2 * 2) * width / 8 * 8;
@@ -181,9 +129,4 @@ const fn lanes_u64(width: usize, first: usize) -> Lanes64 {
         lane += 1;
     }
     lanes
-}
-
-/// The shuffle for byte `i` of a half; what is behind the half is of no value's bits.
-const fn in_half(i: usize) -> u8 {
-    if i < 16 { i as u8 } else { ZERO }
 }
