@@ -238,27 +238,42 @@ fn intern_strings(
     indices.reserve(range.len());
     let views = &strings.views()[range];
     let mut arena = Arena::open(dictionary);
-    let (mut hashes, mut guesses) = ([0; HASHED], [(NONE, None); HASHED]);
+    let (mut hashes, mut known) = ([0; HASHED], [NONE; HASHED]);
     let mut done = 0;
     while done < views.len() {
         // PERF: by the block, first the hashes, then what is in their places, so that the waits for memory overlap.
         let block = &views[done..views.len().min(done + HASHED)];
-        for (hash, view) in hashes.iter_mut().zip(block) {
-            *hash = hash_view(table, *view, strings.resolve(view));
+        let kinds = Kinds::of(block);
+        for (at, view) in kinds.inline(block) {
+            hashes[at] = table.of_inline(view);
         }
-        for (guess, &hash) in guesses.iter_mut().zip(&hashes[..block.len()]) {
-            guess.0 = table.guess(hash);
-            guess.1 = arena.view(guess.0);
+        for (at, view) in kinds.long(block) {
+            hashes[at] = table.of_bytes(strings.resolve(&view));
         }
-        for (view, (&hash, guess)) in block.iter().zip(hashes.iter().zip(&guesses)) {
-            let string = strings.resolve(view);
-            if let (index, Some(there)) = *guess
-                && arena.is(there, *view, string)
-            {
-                indices.push(index);
+        for (index, &hash) in known.iter_mut().zip(&hashes[..block.len()]) {
+            *index = table.guess(hash);
+        }
+        for (at, view) in kinds.inline(block) {
+            let is_it = arena.view(known[at]) == Some(view);
+            known[at] = if is_it { known[at] } else { NONE };
+        }
+        for (at, view) in kinds.long(block) {
+            let there = arena.view(known[at]);
+            let is_it = there.is_some_and(|there| arena.is(there, view, strings.resolve(&view)));
+            known[at] = if is_it { known[at] } else { NONE };
+        }
+        if !known[..block.len()].contains(&NONE) {
+            indices.extend_from_slice(&known[..block.len()]);
+            done += block.len();
+            continue;
+        }
+        for (view, (&hash, &known)) in block.iter().zip(hashes.iter().zip(&known)) {
+            if known != NONE {
+                indices.push(known);
                 done += 1;
                 continue;
             }
+            let string = strings.resolve(view);
             let is = |index| arena.view(index).is_some_and(|there| arena.is(there, *view, string));
             match table.find(hash, is) {
                 Found::Index(index) => indices.push(index),
@@ -278,6 +293,41 @@ fn intern_strings(
         }
     }
     arena.close();
+}
+
+/// Which strings of a block are in their views, and which are somewhere else. PERF: what is to be done with them differs,
+/// and a branch on it would be guessed wrong where both occur.
+struct Kinds {
+    /// The places of those in their views from the front, of the others behind them.
+    places: [u8; HASHED],
+    inline: usize,
+    len: usize,
+}
+
+impl Kinds {
+    fn of(block: &[u128]) -> Self {
+        let (mut places, mut long) = ([0; HASHED], [0; HASHED]);
+        let (mut inline, mut longs) = (0, 0);
+        for (at, view) in block.iter().enumerate() {
+            (places[inline % HASHED], long[longs % HASHED]) = (at as u8, at as u8);
+            let is_inline = usize::from(view_is_inline(*view));
+            (inline, longs) = (inline + is_inline, longs + 1 - is_inline);
+        }
+        places[inline..inline + longs].copy_from_slice(&long[..longs]);
+        Kinds { places, inline, len: block.len() }
+    }
+
+    fn inline<'a>(&'a self, block: &'a [u128]) -> impl Iterator<Item = (usize, u128)> {
+        self.each(0..self.inline, block)
+    }
+
+    fn long<'a>(&'a self, block: &'a [u128]) -> impl Iterator<Item = (usize, u128)> {
+        self.each(self.inline..self.len, block)
+    }
+
+    fn each<'a>(&'a self, range: Range<usize>, block: &'a [u128]) -> impl Iterator<Item = (usize, u128)> {
+        self.places[range].iter().map(|&at| (usize::from(at) % HASHED, block[usize::from(at)]))
+    }
 }
 
 #[inline(always)]
