@@ -119,9 +119,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// The severity of the worst finding; `None` if there is none.
+    /// The severity of the worst finding, whether it was kept or only counted; `None` if there is none.
     pub fn worst(&self) -> Option<Severity> {
-        self.findings.iter().map(|finding| finding.rule.severity).max()
+        let kept = self.findings.iter().map(|finding| finding.rule.severity);
+        kept.chain(self.omitted.iter().map(|(rule, _)| rule.severity)).max()
     }
 }
 

@@ -108,10 +108,14 @@ fn findings_are_bounded_and_counted() {
     make.layout.cuts = vec![1; 9];
     let bytes = make.of(|pages| pages.iter_mut().for_each(|page| page.header.crc = Some(1))).finish();
     let options = VerifyOptions { findings_per_rule: 3, ..VerifyOptions::default() };
-    let report = verify(Arc::new(bytes), &options).unwrap();
+    let report = verify(Arc::new(bytes.clone()), &options).unwrap();
     assert_eq!(report.findings.len(), 3);
     assert_eq!(
         report.omitted.iter().map(|(rule, more)| (rule.id, *more)).collect::<Vec<_>>(),
         [("page-checksum", 7)]
     );
+    // What is not kept is as bad.
+    let options = VerifyOptions { findings_per_rule: 0, ..VerifyOptions::default() };
+    let report = verify(Arc::new(bytes), &options).unwrap();
+    assert_eq!((report.findings.len(), report.worst()), (0, Some(Severity::Corrupt)));
 }
