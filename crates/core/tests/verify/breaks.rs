@@ -290,6 +290,16 @@ pub(crate) fn dictionaries() -> Vec<Case> {
                 .finish(),
         ),
         (
+            "dictionary-unreadable",
+            dictionary()
+                .of(|pages| {
+                    // The last of six entries is in no row.
+                    pages[0] = dictionary_page(&Column::ints(0..6).values, &Layout::default());
+                    pages[0].header.dictionary_page_header.as_mut().unwrap().num_values -= 1;
+                })
+                .finish(),
+        ),
+        (
             "dictionary-sorted",
             Make::flat(
                 Column::ints([3, 1, 2]),
