@@ -8,6 +8,7 @@
 //!   schema     the tree and its annotations
 //!   nesting    lists and maps; levels that agree with each other
 //!   chunk      places, sizes and counts in the footer
+//!   unreferenced  what lies between these places
 //!   index      column and offset indexes
 //!   statistics bounds and counts of chunks and pages
 //!   bloom      bloom filters
@@ -41,6 +42,7 @@ mod schema;
 mod shown;
 mod sorting;
 mod statistics;
+mod unreferenced;
 mod values;
 mod walk;
 

@@ -187,7 +187,14 @@ pub(crate) fn chunk() -> Vec<Case> {
             }),
         ),
         ("bloom-place", ints().edited(|made| made.meta().bloom_filter_offset = Some(1 << 30))),
+        ("unreferenced-file", two_files()),
     ]
+}
+
+/// A file, and another one behind it whose footer speaks of the first: as if it had been put there twice.
+pub(crate) fn two_files() -> Bytes {
+    let one = Make::ints().good().finish();
+    Bytes::from([&one[..], &one[..]].concat())
 }
 
 /// 0 to 9 with some of them twice, as dictionary and indices.
