@@ -23,10 +23,10 @@
 //! | level | reads | decompresses | finds |
 //! |---|---|---|---|
 //! | [`Quick`](Level::Quick) | footer, indexes, headers of bloom filters | nothing | what metadata says of itself |
-//! | [`Default`](Level::Default) | every byte of every page | V1 pages of columns in lists, for their levels | damage of pages with a checksum, wrong headers, sizes, counts and places; wrong levels, as far as they are not compressed |
+//! | [`Default`](Level::Default) | every byte of every page, and bytes between them | V1 pages of columns in lists, for their levels | damage of pages with a checksum, wrong headers, sizes, counts and places; wrong levels and null counts, as far as levels are not compressed |
 //! | [`Deep`](Level::Deep) | the same | everything | all that the values tell |
 //!
-//! A page without a checksum can be damaged in its values and only `Deep` may find it.
+//! A page without a checksum can be damaged in its values and only `Deep` may find it. What a level finds, deeper ones find.
 
 mod bloom;
 mod chunk;
@@ -82,7 +82,7 @@ impl Level {
 pub struct VerifyOptions {
     /// How much is looked at.
     pub level: Level,
-    /// Ids of the rules to check; `None` for all.
+    /// Ids of the rules to check; `None` for all. Rules of a deeper [`Level`] are not checked, though they are named.
     pub rules: Option<Vec<String>>,
     /// Ids of rules that are not reported.
     pub ignore: Vec<String>,

@@ -114,7 +114,7 @@ pub(crate) fn nesting() -> Vec<Case> {
         ("map-key", optional_keys(&[2, 2, 0, 2]).good().finish()),
         ("map-legacy", old_map.good().finish()),
         ("repeated-unannotated", bare.good().finish()),
-        // A key can only be null where it is optional, which is another rule.
+        // A key can only be null where it is optional, which is another rule: no file breaks this one alone.
         ("map-key map-key-null", optional_keys(&[2, 1, 0, 2]).good().finish()),
         ("levels-first", list_of(&[1, 0, 0, 0], &[1, 1, 0, 1]).good().finish()),
         ("page-row-boundary", boundary),
@@ -232,6 +232,15 @@ pub(crate) fn page() -> Vec<Case> {
         (
             "page-encoding",
             Make::optional().of(|pages| pages[0].v1().definition_level_encoding = Encoding::PLAIN).finish(),
+        ),
+        (
+            "page-encoding",
+            dictionary()
+                .of(|pages| {
+                    let header = pages[0].header.dictionary_page_header.as_mut().unwrap();
+                    header.encoding = Encoding::DELTA_BINARY_PACKED;
+                })
+                .finish(),
         ),
         (
             "page-encoding-listed",
