@@ -33,6 +33,11 @@ impl Files {
 
     /// The files, in the given order; those of a pattern in alphabetical order. A pattern without files is reported.
     pub(crate) fn expanded(&self, outcome: &mut Outcome) -> Vec<PathBuf> {
+        self.expanded_or(|pattern, failure| outcome.report(Some(pattern), &failure))
+    }
+
+    /// The same; what is to become of a pattern without files is up to `failed`.
+    pub(crate) fn expanded_or(&self, mut failed: impl FnMut(&Path, Failure)) -> Vec<PathBuf> {
         let mut out = Vec::new();
         for file in &self.files {
             if !is_pattern(file) {
@@ -41,7 +46,7 @@ impl Files {
             }
             match matches(file) {
                 Ok(matched) => out.extend(matched),
-                Err(failure) => outcome.report(Some(file), &failure),
+                Err(failure) => failed(file, failure),
             }
         }
         out

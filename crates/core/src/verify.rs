@@ -8,6 +8,7 @@
 //!   schema     the tree and its annotations
 //!   nesting    lists and maps; levels that agree with each other
 //!   chunk      places, sizes and counts in the footer
+//!   unreferenced  what lies between these places
 //!   index      column and offset indexes
 //!   statistics bounds and counts of chunks and pages
 //!   bloom      bloom filters
@@ -22,10 +23,10 @@
 //! | level | reads | decompresses | finds |
 //! |---|---|---|---|
 //! | [`Quick`](Level::Quick) | footer, indexes, headers of bloom filters | nothing | what metadata says of itself |
-//! | [`Default`](Level::Default) | every byte of every page | V1 pages of columns in lists, for their levels | damage of pages with a checksum, wrong headers, sizes, counts and places; wrong levels, as far as they are not compressed |
+//! | [`Default`](Level::Default) | every byte of every page, and bytes between them | V1 pages of columns in lists, for their levels | damage of pages with a checksum, wrong headers, sizes, counts and places; wrong levels and null counts, as far as levels are not compressed |
 //! | [`Deep`](Level::Deep) | the same | everything | all that the values tell |
 //!
-//! A page without a checksum can be damaged in its values and only `Deep` may find it.
+//! A page without a checksum can be damaged in its values and only `Deep` may find it. What a level finds, deeper ones find.
 
 mod bloom;
 mod chunk;
@@ -41,6 +42,7 @@ mod schema;
 mod shown;
 mod sorting;
 mod statistics;
+mod unreferenced;
 mod values;
 mod walk;
 
@@ -80,7 +82,7 @@ impl Level {
 pub struct VerifyOptions {
     /// How much is looked at.
     pub level: Level,
-    /// Ids of the rules to check; `None` for all.
+    /// Ids of the rules to check; `None` for all. Rules of a deeper [`Level`] are not checked, though they are named.
     pub rules: Option<Vec<String>>,
     /// Ids of rules that are not reported.
     pub ignore: Vec<String>,
@@ -119,9 +121,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// The severity of the worst finding; `None` if there is none.
+    /// The severity of the worst finding, whether it was kept or only counted; `None` if there is none.
     pub fn worst(&self) -> Option<Severity> {
-        self.findings.iter().map(|finding| finding.rule.severity).max()
+        let kept = self.findings.iter().map(|finding| finding.rule.severity);
+        kept.chain(self.omitted.iter().map(|(rule, _)| rule.severity)).max()
     }
 }
 

@@ -6,38 +6,62 @@ use crate::table::Table;
 use clap::Args as ClapArgs;
 use marquetry_core::verify::{RULES, Rule};
 use serde_json::{Value, json};
+use std::io;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RulesArgs {
-    /// Only rules whose id begins so, such as page or page-checksum
-    #[arg(value_name = "PREFIX")]
-    prefix: Option<String>,
+    /// Only the rule of this id, such as page-checksum, with the section of the format; or all whose id begins so, such
+    /// as page
+    #[arg(value_name = "ID|PREFIX")]
+    rule: Option<String>,
 }
 
 pub(crate) const RULES_HELP: &str = "\
 Severities: corrupt (data cannot be read), invalid (the format forbids it: readers may refuse the file, or give wrong
 answers), suspicious (readers cope, or it could not be checked), style (legal, but deprecated or unwise). Levels are those
 of verify from which on a rule is checked.
-JSON: one object a rule: {rule, severity, level, title, spec}.
+What is told by levels (null counts, histograms, rows of pages) is checked by default where they are not compressed, and in
+columns of lists; elsewhere by --deep.
+JSON: one object a rule: {rule, severity, level, title, spec}; `spec` is the section of the format that says so.
 
 Examples:
   marquetry rules
+  marquetry rules page-checksum
   marquetry rules statistics --format json";
 
 pub(crate) fn run(args: &RulesArgs, output: &mut Output) -> Result<(), Failure> {
-    let prefix = args.prefix.as_deref().unwrap_or_default();
-    let rules: Vec<&Rule> = RULES.iter().filter(|rule| rule.id.starts_with(prefix)).collect();
-    if rules.is_empty() {
-        return Err(Failure::Usage(format!("no rule begins with {prefix}")));
-    }
+    let rules = named(args.rule.as_deref().unwrap_or_default())?;
     if output.is_json() {
         return Ok(rules.into_iter().try_for_each(|rule| output.json(&object(rule)))?);
+    }
+    if let ([rule], Some(_)) = (&rules[..], &args.rule) {
+        return Ok(one(rule, output)?);
     }
     let mut table = Table::new(&["rule", "severity", "level", "holds where it is kept"]);
     for rule in rules {
         table.row([rule.id, rule.severity.name(), rule.level.name(), rule.title].map(str::to_owned));
     }
     Ok(table.print(output)?)
+}
+
+/// The rule of this id, or all whose ids begin so: an id can be the beginning of others.
+pub(crate) fn named(text: &str) -> Result<Vec<&'static Rule>, Failure> {
+    if let Some(rule) = RULES.iter().find(|rule| rule.id == text) {
+        return Ok(vec![rule]);
+    }
+    let rules: Vec<_> = RULES.iter().filter(|rule| rule.id.starts_with(text)).collect();
+    match rules.is_empty() {
+        true => Err(Failure::Usage(format!(
+            "no rule is called {text}, or begins so; `marquetry rules` lists them"
+        ))),
+        false => Ok(rules),
+    }
+}
+
+fn one(rule: &Rule, output: &mut Output) -> io::Result<()> {
+    output.line(format!("{}: {}, from level {} on", rule.id, rule.severity.name(), rule.level.name()))?;
+    output.line(format!("  {}", rule.title))?;
+    output.line(format!("  format: {}", rule.spec))
 }
 
 fn object(rule: &Rule) -> Value {

@@ -3,12 +3,13 @@
 mod sarif;
 
 use crate::args::Files;
+use crate::commands::rules::named;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::table::printable;
 use clap::Args as ClapArgs;
 use marquetry::errors::{Error, Place};
-use marquetry_core::verify::{Finding, Level, RULES, Report, Severity, VerifyOptions, verify};
+use marquetry_core::verify::{Finding, Level, Report, Rule, Severity, VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,11 +26,11 @@ pub(crate) struct VerifyArgs {
     /// Decode everything, and hold all that is said of the values against them
     #[arg(long)]
     deep: bool,
-    /// Check only this rule; may be given again
-    #[arg(long, value_name = "ID")]
+    /// Check only this rule, or all whose id begins so, such as page; may be given again
+    #[arg(long, value_name = "ID|PREFIX")]
     rule: Vec<String>,
-    /// Leave this rule out; may be given again
-    #[arg(long, value_name = "ID")]
+    /// Leave out this rule, or all whose id begins so; may be given again
+    #[arg(long, value_name = "ID|PREFIX")]
     ignore: Vec<String>,
     /// Show so many findings of each rule for each file; the others are counted
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -43,26 +44,31 @@ pub(crate) const VERIFY_HELP: &str = "\
 Without --quick and --deep every byte of every page is read and held against its checksum; page headers are held against
 footer and indexes; levels are counted where they are not compressed, and in columns of lists. Nothing else is
 decompressed, so that a page without a checksum may be damaged in its values: --deep finds that. `marquetry rules` lists
-what is checked. --rule with a rule of a deeper level looks that deep.
+what is checked. --rule with a rule of a deeper level looks that deep; --quick refuses it.
 
 Exit code: 1 if there is a finding that is invalid or corrupt, or a file cannot be read; 0 if there are only suspicious
 ones or style, or none.
-JSON: {file, pages, bytes, worst, findings: [{rule, severity, row_group, column, page, offset, message}],
-omitted: [{rule, count}]}; `worst` is a severity or null.
-SARIF: one document of version 2.1.0 for all files; corrupt and invalid are errors, suspicious warnings, style notes.
+JSON: {file, pages, bytes, worst, findings: [{rule, severity, spec, row_group, column, page, offset, message}],
+omitted: [{rule, count}]}; `worst` is a severity or null, `spec` the section of the format that the rule is from.
+SARIF: one document of version 2.1.0 for all files; corrupt and invalid are errors, suspicious warnings, style notes. Files
+that cannot be read are notifications of the invocation.
 
 Examples:
   marquetry verify wines.parquet
   marquetry verify --deep 'data/*.parquet' --ignore list-legacy
+  marquetry verify --rule statistics --rule bloom wines.parquet
   marquetry verify --quick data/*.parquet --format sarif > findings.sarif";
 
 pub(crate) fn run(args: &VerifyArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    let files = args.files.expanded(outcome);
+    let mut sarif = output.is_sarif().then(sarif::Document::new);
+    let files = args.files.expanded_or(|file, failure| {
+        sarif.iter_mut().for_each(|sarif| sarif.add_failure(file, &failure));
+        outcome.report(Some(file), &failure);
+    });
     let threads = args.threads.filter(|threads| *threads > 0);
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let workers = threads.min(files.len()).max(1);
     let options = args.options(threads.div_ceil(workers))?;
-    let mut sarif = output.is_sarif().then(sarif::Document::new);
     let next = AtomicUsize::new(0);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -91,20 +97,31 @@ pub(crate) fn run(args: &VerifyArgs, output: &mut Output, outcome: &mut Outcome)
 
 impl VerifyArgs {
     fn options(&self, threads: usize) -> Result<VerifyOptions, Failure> {
-        let known = |id: &String| RULES.iter().find(|rule| rule.id == *id);
-        if let Some(id) = self.rule.iter().chain(&self.ignore).find(|id| known(id).is_none()) {
-            return Err(Failure::Usage(format!("no rule is called {id}; `marquetry rules` lists them")));
+        let asked = self.rule.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()?;
+        let ignored = self.ignore.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()?.concat();
+        // That it finds nothing would look as if there were nothing to find.
+        for (text, rules) in self.rule.iter().zip(&asked).filter(|_| self.quick) {
+            if let Some(least) =
+                rules.iter().map(|rule| rule.level).min().filter(|least| *least > Level::Quick)
+            {
+                return Err(Failure::Usage(format!(
+                    "{text} is checked from the level {} on: leave out --quick",
+                    least.name()
+                )));
+            }
         }
+        let asked = asked.concat();
         let level = match (self.quick, self.deep) {
             (true, _) => Level::Quick,
             (_, true) => Level::Deep,
             // A rule that is asked for is checked.
-            _ => self.rule.iter().filter_map(known).map(|rule| rule.level).fold(Level::Default, Ord::max),
+            _ => asked.iter().map(|rule| rule.level).fold(Level::Default, Ord::max),
         };
+        let ids = |rules: Vec<&Rule>| rules.into_iter().map(|rule| rule.id.to_owned()).collect::<Vec<_>>();
         Ok(VerifyOptions {
             level,
-            rules: (!self.rule.is_empty()).then(|| self.rule.clone()),
-            ignore: self.ignore.clone(),
+            rules: (!self.rule.is_empty()).then(|| ids(asked)),
+            ignore: ids(ignored),
             findings_per_rule: self.most,
             threads,
             ..VerifyOptions::default()
@@ -144,8 +161,9 @@ fn show(
     let report = match report {
         Ok(report) => report,
         Err(error) => {
-            sarif.iter_mut().for_each(sarif::Document::add_failure);
-            outcome.report(Some(file), &Failure::File(error));
+            let failure = Failure::File(error);
+            sarif.iter_mut().for_each(|sarif| sarif.add_failure(file, &failure));
+            outcome.report(Some(file), &failure);
             return Ok(());
         }
     };
@@ -209,6 +227,7 @@ fn object(file: &Path, report: &Report) -> Value {
         json!({
             "rule": rule.id,
             "severity": rule.severity.name(),
+            "spec": rule.spec,
             "row_group": place.row_group,
             "column": place.column.as_deref(),
             "page": place.page,

@@ -256,6 +256,13 @@ impl ChunkPages {
         }
     }
 
+    /// The bytes of a page's header. They are at hand while the page is the last one that was passed and nothing of it was
+    /// read.
+    pub fn header_bytes(&mut self, start: &PageStart) -> Result<Bytes> {
+        let len = (start.body - start.offset) as usize;
+        Ok(self.window_at(start.offset, len)?.slice(0..len))
+    }
+
     /// What a page's checksum says of its bytes.
     pub fn checksum(&mut self, start: &PageStart) -> Result<Checksum> {
         let stored = self.stored(start)?;

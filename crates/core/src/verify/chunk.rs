@@ -7,7 +7,7 @@ use super::rules::{Rule, Severity, rule};
 use super::shown::named;
 use crate::meta::{ColumnChunk, RowGroup};
 use marquetry_base::{Kind, Place};
-use marquetry_format::CompressionCodec;
+use marquetry_format::{CompressionCodec, PAR1};
 use std::ops::Range;
 
 const COUNT: Rule = rule(
@@ -118,8 +118,17 @@ struct Named {
     column: usize,
 }
 
-/// Checks all row groups and chunks. Returns where all parts that the footer names begin, sorted.
-pub(super) fn check_row_groups(file: &File, findings: &mut Findings<'_>) -> Vec<u64> {
+/// Where the parts are that the footer names.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// Where each begins, sorted.
+    pub(super) starts: Vec<u64>,
+    /// What lies between the opening magic and the footer, and belongs to none.
+    pub(super) gaps: Vec<Range<u64>>,
+}
+
+/// Checks all row groups and chunks. Returns where all parts are that the footer names.
+pub(super) fn check_row_groups(file: &File, findings: &mut Findings<'_>) -> Parts {
     let metadata = file.metadata.clone();
     for row_group in metadata.row_groups() {
         let place = Place { row_group: Some(row_group.index()), ..Place::default() };
@@ -306,13 +315,16 @@ fn range(file: &File, offset: i64, len: i64) -> Option<Range<u64>> {
     (end <= file.data_end).then_some(start..end)
 }
 
-fn check_overlaps(file: &File, findings: &mut Findings<'_>) -> Vec<u64> {
+fn check_overlaps(file: &File, findings: &mut Findings<'_>) -> Parts {
     let mut parts = Vec::new();
     named_parts(file, |part| parts.push(part), findings);
     parts.sort_by_key(|part| (part.range.start, part.range.end));
-    // The part that reaches furthest so far.
+    // The part that reaches furthest so far, and what no part reached.
     let mut furthest: Option<&Named> = None;
+    let mut gaps = Vec::new();
+    let end_of = |furthest: Option<&Named>| furthest.map_or(PAR1.len() as u64, |part| part.range.end);
     for part in &parts {
+        gaps.push(end_of(furthest)..part.range.start);
         if let Some(before) = furthest.filter(|before| before.range.end > part.range.start) {
             let place = Place { offset: Some(part.range.start), ..file.place(part.row_group, part.column) };
             findings.add(&OVERLAP, place, || {
@@ -327,5 +339,7 @@ fn check_overlaps(file: &File, findings: &mut Findings<'_>) -> Vec<u64> {
             furthest = Some(part);
         }
     }
-    parts.iter().map(|part| part.range.start).collect()
+    gaps.push(end_of(furthest)..file.data_end);
+    gaps.retain(|gap| !gap.is_empty());
+    Parts { starts: parts.iter().map(|part| part.range.start).collect(), gaps }
 }

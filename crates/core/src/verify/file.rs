@@ -1,9 +1,10 @@
 //! The parts of a file, checked side by side and reported in order.
 
+use super::chunk::Parts;
 use super::findings::{Findings, Selection};
 use super::nesting::LeafShape;
 use super::walk::{ChunkResult, check_chunk};
-use super::{Level, Report, VerifyOptions, chunk, nesting, schema, sorting};
+use super::{Level, Report, VerifyOptions, chunk, nesting, schema, sorting, unreferenced};
 use crate::meta::ParquetMetaData;
 use crate::order::Order;
 use crate::page::{PageMemory, PageOptions, Trust};
@@ -24,8 +25,8 @@ pub(super) struct File {
     pub(super) limits: Arc<Limits>,
     /// Of each column.
     pub(super) shapes: Vec<LeafShape>,
-    /// Where chunks, indexes and filters begin, sorted.
-    pub(super) starts: Vec<u64>,
+    /// Where chunks, indexes and filters are.
+    pub(super) parts: Parts,
 }
 
 impl File {
@@ -42,7 +43,7 @@ impl File {
             data_end,
             level: options.level,
             limits: Arc::new(options.limits.clone()),
-            starts: Vec::new(),
+            parts: Parts::default(),
         }
     }
 
@@ -76,8 +77,9 @@ impl File {
 
     /// The first byte after `from` that belongs to something else.
     pub(super) fn room_end(&self, from: u64) -> u64 {
-        let next = self.starts.partition_point(|start| *start <= from);
-        self.starts.get(next).map_or(self.data_end, |start| (*start).min(self.data_end))
+        let starts = &self.parts.starts;
+        let next = starts.partition_point(|start| *start <= from);
+        starts.get(next).map_or(self.data_end, |start| (*start).min(self.data_end))
     }
 }
 
@@ -100,8 +102,11 @@ pub(super) fn check<'s>(
 ) {
     schema::check(&file, findings);
     nesting::check_schema(&file, findings);
-    file.starts = chunk::check_row_groups(&file, findings);
+    file.parts = chunk::check_row_groups(&file, findings);
     let file = &file;
+    if file.level > Level::Quick {
+        unreferenced::check(file, findings);
+    }
     let columns = file.metadata.schema().num_columns();
     let parts = columns + 1;
     let total = file.metadata.num_row_groups().saturating_mul(parts);

@@ -43,7 +43,8 @@ impl Selection {
 #[derive(Debug)]
 pub(super) struct Findings<'a> {
     selection: &'a Selection,
-    found: Vec<Finding>,
+    /// With the numbers of their rules.
+    found: Vec<(usize, Finding)>,
     /// How many of each rule are in `found`.
     kept: Vec<usize>,
     /// How many there were of each rule.
@@ -71,7 +72,7 @@ impl<'a> Findings<'a> {
         self.counts[number] += 1;
         if self.kept[number] < self.selection.most {
             self.kept[number] += 1;
-            self.found.push(Finding { rule: &RULES[number], place, message: message() });
+            self.found.push((number, Finding { rule: &RULES[number], place, message: message() }));
         }
     }
 
@@ -97,12 +98,10 @@ impl<'a> Findings<'a> {
 
     /// Adds what another part has, behind what is there.
     pub(super) fn append(&mut self, other: Findings<'_>) {
-        for finding in other.found {
-            if let Some(number) = number(finding.rule.id)
-                && self.kept[number] < self.selection.most
-            {
+        for (number, finding) in other.found {
+            if self.kept[number] < self.selection.most {
                 self.kept[number] += 1;
-                self.found.push(finding);
+                self.found.push((number, finding));
             }
         }
         self.counts.iter_mut().zip(other.counts).for_each(|(ours, theirs)| *ours += theirs);
@@ -124,6 +123,6 @@ impl<'a> Findings<'a> {
         }
         let more = self.counts.iter().zip(&self.kept).map(|(count, kept)| count.saturating_sub(*kept as u64));
         let omitted = RULES.iter().zip(more).filter(|(_, more)| *more > 0).collect();
-        Ok((self.found, omitted))
+        Ok((self.found.into_iter().map(|(_, finding)| finding).collect(), omitted))
     }
 }

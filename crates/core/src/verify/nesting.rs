@@ -214,11 +214,21 @@ pub(super) fn shapes(schema: &Schema) -> Vec<LeafShape> {
         counts: Vec::new(),
     };
     for node in schema.fields() {
-        shapes.visit(node, Group { id: 0, rep: 0, def: 0 }, None);
+        shapes.visit(node, Group { id: 0, rep: 0, def: 0 }, Role::Other);
     }
     let Shapes { mut leaves, counts, .. } = shapes;
     leaves.iter_mut().for_each(|leaf| leaf.groups.retain(|group| counts[group.id] > 1));
     leaves
+}
+
+/// What a node is in a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// The repeated group of key and value.
+    Entries,
+    /// The key of entries that have this definition level.
+    Key(u8),
+    Other,
 }
 
 struct Shapes {
@@ -230,7 +240,7 @@ struct Shapes {
 
 impl Shapes {
     /// Returns how many columns are below `node`, itself included.
-    fn visit(&mut self, node: &Node, parent: Group, key_of: Option<u8>) -> usize {
+    fn visit(&mut self, node: &Node, parent: Group, role: Role) -> usize {
         let is_repeated = node.repetition() == Repetition::Repeated;
         let def = parent.def + u8::from(node.repetition() != Repetition::Required);
         let rep = parent.rep + u8::from(is_repeated);
@@ -240,6 +250,7 @@ impl Shapes {
         let below = match node.kind() {
             NodeKind::Leaf(leaf) => {
                 if let Some(shape) = self.leaves.get_mut(*leaf) {
+                    let key_of = if let Role::Key(entry) = role { Some(entry) } else { None };
                     *shape = LeafShape { key_of, ..self.above.clone() };
                 }
                 1
@@ -255,12 +266,12 @@ impl Shapes {
                     && entries(fields).is_some();
                 let mut below = 0;
                 for (i, field) in fields.iter().enumerate() {
-                    // The entries of a map hand on to their first field that it is a key: `u8::MAX` marks them.
-                    let key_of = match key_of {
-                        Some(u8::MAX) if i == 0 => Some(def),
-                        _ => is_map.then_some(u8::MAX),
+                    let role = match role {
+                        Role::Entries if i == 0 => Role::Key(def),
+                        _ if is_map => Role::Entries,
+                        _ => Role::Other,
                     };
-                    below += self.visit(field, group, key_of);
+                    below += self.visit(field, group, role);
                 }
                 if is_level {
                     self.above.groups.pop();

@@ -50,8 +50,8 @@ const ENCODING: Rule = rule(
     "page-encoding",
     Severity::Invalid,
     Level::Default,
-    "The encoding of a page is legal for the type of the column, and those of its levels for levels",
-    "Encodings.md",
+    "The encoding of a page is legal for the type of the column, that of a dictionary is PLAIN, those of levels are for levels",
+    "Encodings.md; parquet.thrift, DictionaryPageHeader.encoding",
 );
 const LISTED: Rule = rule(
     "page-encoding-listed",
@@ -161,7 +161,10 @@ pub(super) struct Pages {
     /// Bytes with headers, as stored and before compression.
     pub(super) stored: u64,
     pub(super) plain: u64,
-    /// Whether all pages were seen and none was damaged.
+    /// Whether all headers were seen, with as many entries as the footer says: what follows from headers alone is known,
+    /// whatever the pages behind them are like.
+    pub(super) is_complete: bool,
+    /// Whether no page was damaged.
     pub(super) is_whole: bool,
     pub(super) has_dictionary: bool,
     /// Pages by kind and encoding.
@@ -227,11 +230,21 @@ pub(super) fn check_header(
         }
         pages.has_dictionary = true;
         pages.first_dictionary.get_or_insert(start.offset);
+        is_legal = check_dictionary_encoding(start, place, findings);
     } else if start.is_data() {
         pages.first_data.get_or_insert(start.offset);
         is_legal = check_encoding(start, chunk, pages, place, findings);
     }
     check_sizes(start, chunk, place, findings) && is_legal
+}
+
+/// Returns whether the values of a dictionary may be encoded so; of encodings that are not known nothing is known.
+fn check_dictionary_encoding(start: &PageStart, place: &Place, findings: &mut Findings<'_>) -> bool {
+    let wrong = encoding(start).filter(|found| *found != Encoding::PLAIN && registry::row(found.0).is_some());
+    if let Some(encoding) = wrong {
+        findings.add(&ENCODING, place.clone(), || format!("{encoding} for a dictionary"));
+    }
+    wrong.is_none()
 }
 
 /// Returns whether values may be encoded so.
@@ -387,12 +400,12 @@ pub(super) fn check_totals(
     place: &Place,
     findings: &mut Findings<'_>,
 ) {
-    if !pages.is_whole {
+    if !pages.is_complete {
         return;
     }
     let rows = file.metadata.row_group(row_group).num_rows();
     if u64::try_from(chunk.num_values()) != Ok(pages.values) {
-        pages.is_whole = false;
+        pages.is_complete = false;
         findings.add(&VALUES, place.clone(), || {
             format!("the footer says {}, the pages have {}", chunk.num_values(), pages.values)
         });

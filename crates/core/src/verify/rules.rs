@@ -1,6 +1,8 @@
 //! The table of rules: what is checked, how bad it is, and where the format says so.
 
-use super::{Level, bloom, chunk, footer, index, nesting, page, schema, sorting, statistics, values};
+use super::{
+    Level, bloom, chunk, footer, index, nesting, page, schema, sorting, statistics, unreferenced, values,
+};
 
 /// What a file must, or should, be like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,12 +54,13 @@ pub(super) const UNCHECKED: Rule = Rule {
 };
 
 /// The families, from the file down to its values.
-const FAMILIES: [&[Rule]; 11] = [
+const FAMILIES: [&[Rule]; 12] = [
     &[UNCHECKED],
     footer::RULES,
     schema::RULES,
     nesting::RULES,
     chunk::RULES,
+    unreferenced::RULES,
     page::RULES,
     index::RULES,
     statistics::RULES,

@@ -47,7 +47,7 @@ const NULL_COUNT: Rule = rule(
     "statistics-null-count",
     Severity::Invalid,
     Level::Default,
-    "The null count is right",
+    "The null count is right; what levels tell that are compressed with their values is left to --deep",
     "parquet.thrift, Statistics.null_count",
 );
 const NAN_COUNT: Rule = rule(

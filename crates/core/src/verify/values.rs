@@ -36,7 +36,7 @@ const DICTIONARY: Rule = rule(
     "dictionary-unreadable",
     Severity::Corrupt,
     Level::Deep,
-    "Dictionary pages can be decoded, and have as many values as their header says",
+    "Dictionary pages can be decoded, and have as many values as their header says, and nothing behind them",
     "parquet.thrift, DictionaryPageHeader; Encodings.md, Dictionary Encoding",
 );
 const SORTED: Rule = rule(
@@ -171,6 +171,12 @@ impl<'a> ValueReader<'a> {
         };
         let values = dictionary.values();
         let n = values.len();
+        let body = usize::try_from(start.header.uncompressed_page_size).unwrap_or(0);
+        if let Some(rest) = body.checked_sub(plain_len(values)).filter(|rest| *rest > 0) {
+            findings.add(&DICTIONARY, place.clone(), || {
+                format!("{rest} of {body} bytes are left behind the {n} values that its header says")
+            });
+        }
         self.check.check(self.leaf, values, 0..n, "dictionary entry", place, findings);
         let header = start.header.dictionary_page_header.as_ref();
         let order = Order::of(self.leaf);
@@ -401,6 +407,12 @@ impl Check {
             _ => None,
         }
     }
+}
+
+/// How many bytes values take that are PLAIN, and no BOOLEAN.
+fn plain_len(values: &Values) -> usize {
+    let lengths = if matches!(values, Values::Bytes(_)) { 4 * values.len() } else { 0 };
+    values.data_bytes(0..values.len()) + lengths
 }
 
 /// The least and the greatest number of so many digits, big-endian in two's complement.

@@ -110,7 +110,7 @@ pub(super) fn check_chunk(
         byte_array_bytes: Some(0),
         ..PageSeen::default()
     };
-    let totals = Pages { is_whole: true, ..Pages::default() };
+    let totals = Pages { is_complete: true, is_whole: true, ..Pages::default() };
     let mut walk = Walk {
         file,
         chunk,
@@ -132,8 +132,8 @@ pub(super) fn check_chunk(
     walk.run();
     walk.finish();
     *memory = walk.pages.into_memory();
-    let is_whole = walk.totals.is_whole && walk.all.levels.is_some();
-    let siblings = walk.levels.siblings.filter(|_| is_whole);
+    let has_all_levels = walk.totals.is_complete && walk.all.levels.is_some();
+    let siblings = walk.levels.siblings.filter(|_| has_all_levels);
     ChunkResult {
         pages: walk.totals.count,
         bytes: walk.totals.stored,
@@ -165,6 +165,8 @@ struct Walk<'a, 'f, 's> {
 impl Walk<'_, '_, '_> {
     fn run(&mut self) {
         while let Some(start) = self.next() {
+            // While the header is at hand.
+            let statistics = self.header_statistics(&start);
             let place = Place { page: Some(start.index), offset: Some(start.offset), ..self.place.clone() };
             self.at = start.body + u64::from(start.header.compressed_page_size.unsigned_abs());
             let mut is_readable =
@@ -175,12 +177,12 @@ impl Walk<'_, '_, '_> {
                 }
                 Err(error) => {
                     self.findings.add_error(&page::HEADER, place, error);
-                    self.totals.is_whole = false;
+                    self.totals.is_complete = false;
                     return;
                 }
             }
             if start.is_data() {
-                self.data_page(&start, is_readable, &place);
+                self.data_page(&start, statistics, is_readable, &place);
             } else if start.is_dictionary() {
                 self.dictionary_page(&start, is_readable, &place);
             }
@@ -215,7 +217,7 @@ impl Walk<'_, '_, '_> {
             }
             Err(error) => {
                 self.findings.add_error(&page::HEADER, self.place.clone(), error);
-                self.totals.is_whole = false;
+                self.totals.is_complete = false;
                 None
             }
         }
@@ -232,7 +234,13 @@ impl Walk<'_, '_, '_> {
         values.set_dictionary(start, dictionary, place, self.findings);
     }
 
-    fn data_page(&mut self, start: &PageStart, is_readable: bool, place: &Place) {
+    fn data_page(
+        &mut self,
+        start: &PageStart,
+        statistics: Option<Statistics>,
+        is_readable: bool,
+        place: &Place,
+    ) {
         let leaf = self.chunk.leaf();
         let n = start.num_values().unwrap_or(0);
         let mut seen = PageSeen { rows: (leaf.max_rep() == 0).then_some(n as u64), ..PageSeen::default() };
@@ -251,8 +259,8 @@ impl Walk<'_, '_, '_> {
             seen.rows = start.num_rows().map(|rows| rows as u64);
         }
         self.indexes.check_page(start, leaf, &seen, place, self.findings);
-        if self.file.level == Level::Deep {
-            self.check_statistics(start, n, &seen, place);
+        if let Some(statistics) = statistics {
+            self.check_statistics(&statistics, n, &seen, place);
         }
         self.all.add(seen);
     }
@@ -260,7 +268,7 @@ impl Walk<'_, '_, '_> {
     /// Reads levels and values, as far as the level goes.
     fn open(&mut self, start: &PageStart, n: usize, seen: &mut PageSeen, place: &Place) {
         let leaf = self.chunk.leaf();
-        let (mut rep, mut def, page) = match self.levels_of(start, n) {
+        let (mut rep, mut def, page) = match self.levels_of(start, n, place) {
             Ok(Some(opened)) => opened,
             Ok(None) => return,
             Err(error) => {
@@ -307,27 +315,33 @@ impl Walk<'_, '_, '_> {
         &mut self,
         start: &PageStart,
         n: usize,
+        place: &Place,
     ) -> Result<Option<(Levels, Levels, Option<DataPage>)>> {
         let leaf = self.chunk.leaf();
         let (max_rep, max_def) = (leaf.max_rep(), leaf.max_def());
         if self.values.is_some() {
-            let mut page = self.pages.data(start, max_rep, max_def)?;
-            let rep = std::mem::replace(&mut page.rep, Levels::zero());
-            let def = std::mem::replace(&mut page.def, Levels::zero());
-            return Ok(Some((rep, def, Some(page))));
+            match self.pages.data(start, max_rep, max_def) {
+                Ok(mut page) => {
+                    let rep = std::mem::replace(&mut page.rep, Levels::zero());
+                    let def = std::mem::replace(&mut page.def, Levels::zero());
+                    return Ok(Some((rep, def, Some(page))));
+                }
+                // Levels of V2 pages are not compressed: they tell what they tell, though the values are lost.
+                Err(error) => match self.stored_levels(start) {
+                    Some(Ok((rep, def))) => {
+                        self.findings.add_error(&page::UNREADABLE, place.clone(), error);
+                        self.totals.is_whole = false;
+                        return Ok(Some((rep, def, None)));
+                    }
+                    _ => return Err(error),
+                },
+            }
         }
         if max_def == 0 {
             return Ok(Some((Levels::zero(), Levels::zero(), None)));
         }
-        if let Some(header) = start.header.data_page_header_v2.as_ref()
-            && start.header.type_ == PageType::DATA_PAGE_V2
-        {
-            // Lengths were checked with the header.
-            let rep_len = usize::try_from(header.repetition_levels_byte_length).unwrap_or(0);
-            let def_len = usize::try_from(header.definition_levels_byte_length).unwrap_or(0);
-            let stored = self.pages.stored(start)?;
-            let rep = Levels::rle(stored.slice(0..rep_len), max_rep)?;
-            let def = Levels::rle(stored.slice(rep_len..rep_len + def_len), max_def)?;
+        if let Some(levels) = self.stored_levels(start) {
+            let (rep, def) = levels?;
             return Ok(Some((rep, def, None)));
         }
         // PERF: V1 levels are compressed with the values. Only rows in lists are worth it: nothing else tells them.
@@ -339,23 +353,40 @@ impl Walk<'_, '_, '_> {
         Ok(Some((page.rep, page.def, None)))
     }
 
-    /// The statistics in a page's header.
-    fn check_statistics(&mut self, start: &PageStart, n: usize, seen: &PageSeen, place: &Place) {
-        let Some(statistics) = self.header_statistics(start) else { return };
-        let leaf = self.chunk.leaf();
-        let entries = i64::try_from(n).unwrap_or(i64::MAX);
-        statistics::check_form(self.file, self.column, &statistics, entries, place, self.findings);
-        statistics::check_truth(leaf, self.order, &statistics, seen, None, place, self.findings);
+    /// The levels of a V2 page as they are stored; `None` for other pages.
+    fn stored_levels(&mut self, start: &PageStart) -> Option<Result<(Levels, Levels)>> {
+        let header = start.header.data_page_header_v2.as_ref()?;
+        if start.header.type_ != PageType::DATA_PAGE_V2 {
+            return None;
+        }
+        // Lengths were checked with the header.
+        let rep_len = usize::try_from(header.repetition_levels_byte_length).unwrap_or(0);
+        let def_len = usize::try_from(header.definition_levels_byte_length).unwrap_or(0);
+        let (max_rep, max_def) = (self.chunk.leaf().max_rep(), self.chunk.leaf().max_def());
+        Some(self.pages.stored(start).and_then(|stored| {
+            let rep = Levels::rle(stored.slice(0..rep_len), max_rep)?;
+            let def = Levels::rle(stored.slice(rep_len..rep_len + def_len), max_def)?;
+            Ok((rep, def))
+        }))
     }
 
-    /// Headers were read without their statistics, which usually are of no use.
-    fn header_statistics(&self, start: &PageStart) -> Option<Statistics> {
-        let len = usize::try_from(start.body - start.offset).ok()?;
-        let bytes = self.file.source.read_at(start.offset, len).ok()?;
+    /// Holds the statistics in a page's header against what was seen of the page.
+    fn check_statistics(&mut self, statistics: &Statistics, n: usize, seen: &PageSeen, place: &Place) {
+        let leaf = self.chunk.leaf();
+        let entries = i64::try_from(n).unwrap_or(i64::MAX);
+        statistics::check_form(self.file, self.column, statistics, entries, place, self.findings);
+        statistics::check_truth(leaf, self.order, statistics, seen, None, place, self.findings);
+    }
+
+    /// The statistics in the header of the page that was just passed: headers are read without them, because others have no
+    /// use for them.
+    fn header_statistics(&mut self, start: &PageStart) -> Option<Statistics> {
+        let bytes = self.pages.header_bytes(start).ok()?;
         let header = PageHeader::read(&mut Reader::with_limits(&bytes, &self.file.limits)).ok()?;
         match header.type_ {
             PageType::DATA_PAGE => header.data_page_header?.statistics,
-            _ => header.data_page_header_v2?.statistics,
+            PageType::DATA_PAGE_V2 => header.data_page_header_v2?.statistics,
+            _ => None,
         }
     }
 
@@ -370,11 +401,14 @@ impl Walk<'_, '_, '_> {
             &self.place,
             self.findings,
         );
-        if !self.totals.is_whole {
+        if !self.totals.is_complete {
             return;
         }
         self.indexes.finish(&self.place, self.findings);
+        // What was seen of all pages is known as far as it is known of each; these two are sums over values.
+        let is_whole = self.totals.is_whole;
         let distinct = self.values.as_mut().and_then(|values| values.finish(&self.place, self.findings));
+        let distinct = distinct.filter(|_| is_whole);
         if let Some(statistics) = self.chunk.statistics() {
             let statistics = statistics.map(<[u8]>::to_vec);
             statistics::check_truth(
@@ -387,7 +421,7 @@ impl Walk<'_, '_, '_> {
                 self.findings,
             );
         }
-        let geo = self.values.as_ref().and_then(|values| values.geo.as_ref());
+        let geo = self.values.as_ref().and_then(|values| values.geo.as_ref()).filter(|_| is_whole);
         statistics::check_sizes(self.chunk, &self.all, geo, &self.place, self.findings);
     }
 }

@@ -114,7 +114,7 @@ pub(crate) fn nesting() -> Vec<Case> {
         ("map-key", optional_keys(&[2, 2, 0, 2]).good().finish()),
         ("map-legacy", old_map.good().finish()),
         ("repeated-unannotated", bare.good().finish()),
-        // A key can only be null where it is optional, which is another rule.
+        // A key can only be null where it is optional, which is another rule: no file breaks this one alone.
         ("map-key map-key-null", optional_keys(&[2, 1, 0, 2]).good().finish()),
         ("levels-first", list_of(&[1, 0, 0, 0], &[1, 1, 0, 1]).good().finish()),
         ("page-row-boundary", boundary),
@@ -187,7 +187,14 @@ pub(crate) fn chunk() -> Vec<Case> {
             }),
         ),
         ("bloom-place", ints().edited(|made| made.meta().bloom_filter_offset = Some(1 << 30))),
+        ("unreferenced-file", two_files()),
     ]
+}
+
+/// A file, and another one behind it whose footer speaks of the first: as if it had been put there twice.
+pub(crate) fn two_files() -> Bytes {
+    let one = Make::ints().good().finish();
+    Bytes::from([&one[..], &one[..]].concat())
 }
 
 /// 0 to 9 with some of them twice, as dictionary and indices.
@@ -225,6 +232,15 @@ pub(crate) fn page() -> Vec<Case> {
         (
             "page-encoding",
             Make::optional().of(|pages| pages[0].v1().definition_level_encoding = Encoding::PLAIN).finish(),
+        ),
+        (
+            "page-encoding",
+            dictionary()
+                .of(|pages| {
+                    let header = pages[0].header.dictionary_page_header.as_mut().unwrap();
+                    header.encoding = Encoding::DELTA_BINARY_PACKED;
+                })
+                .finish(),
         ),
         (
             "page-encoding-listed",
@@ -287,6 +303,16 @@ pub(crate) fn dictionaries() -> Vec<Case> {
             "dictionary-unreadable",
             dictionary()
                 .of(|pages| pages[0].header.dictionary_page_header.as_mut().unwrap().num_values += 1)
+                .finish(),
+        ),
+        (
+            "dictionary-unreadable",
+            dictionary()
+                .of(|pages| {
+                    // The last of six entries is in no row.
+                    pages[0] = dictionary_page(&Column::ints(0..6).values, &Layout::default());
+                    pages[0].header.dictionary_page_header.as_mut().unwrap().num_values -= 1;
+                })
                 .finish(),
         ),
         (

@@ -1,7 +1,7 @@
 //! Any bytes are verified without a panic, and damage of pages with a checksum is found.
 
 use crate::make::Make;
-use crate::{breaks, broken, more_breaks, report};
+use crate::{breaks, broken, found_at_each_level, more_breaks, report};
 use bytes::Bytes;
 use marquetry_core::verify::{Level, VerifyOptions, verify};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn every_flipped_byte_of_a_page_is_found() {
 }
 
 #[test]
-fn no_bytes_make_it_panic() {
+fn no_bytes_make_it_panic_and_deeper_levels_find_more() {
     let samples = [more_breaks::good(), breaks::nesting(), more_breaks::index()].concat();
     for (_, bytes) in samples {
         for at in 0..bytes.len() {
@@ -30,7 +30,9 @@ fn no_bytes_make_it_panic() {
             for flip in [0x01, 0x80, 0xff] {
                 let mut flipped = bytes.to_vec();
                 flipped[at] ^= flip;
-                report(&Bytes::from(flipped), Level::Deep);
+                let [quick, default, deep] = found_at_each_level(&Bytes::from(flipped));
+                assert!(quick.is_subset(&default), "byte {at}: {quick:?}, by default {default:?}");
+                assert!(default.is_subset(&deep), "byte {at}: by default {default:?}, deep {deep:?}");
             }
         }
     }

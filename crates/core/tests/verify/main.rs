@@ -11,13 +11,25 @@ mod more_breaks;
 mod rules;
 
 use bytes::Bytes;
-use marquetry_core::verify::{Level, Report, VerifyOptions, verify};
+use marquetry_base::Place;
+use marquetry_core::verify::{Finding, Level, Report, VerifyOptions, verify};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 fn report(bytes: &Bytes, level: Level) -> Report {
     let options = VerifyOptions { level, threads: 1, ..VerifyOptions::default() };
     verify(Arc::new(bytes.clone()), &options).unwrap()
+}
+
+/// What was found and where, at each level.
+fn found_at_each_level(bytes: &Bytes) -> [BTreeSet<(&'static str, String)>; 3] {
+    [Level::Quick, Level::Default, Level::Deep].map(|level| {
+        let of_finding = |finding: &Finding| {
+            let Place { row_group, column, page, .. } = &finding.place;
+            (finding.rule.id, format!("{row_group:?} {column:?} {page:?}"))
+        };
+        report(bytes, level).findings.iter().map(of_finding).collect()
+    })
 }
 
 /// The ids of the rules that are broken.

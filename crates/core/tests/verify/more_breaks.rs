@@ -1,9 +1,11 @@
 //! Files that break one rule of indexes, statistics, bloom filters, values or sorting.
 
-use crate::breaks::{Case, dictionaries};
-use crate::chunk::{Column, Layout};
+use crate::breaks::{Case, dictionaries, two_files};
+use crate::chunk::file::footer;
+use crate::chunk::{Column, Layout, Page};
 use crate::make::{Make, column_index};
 use bytes::Bytes;
+use marquetry_core::checkpoint;
 use marquetry_core::stats::BloomFilter;
 use marquetry_encoding::Physical;
 use marquetry_format::{
@@ -101,6 +103,14 @@ pub(crate) fn statistics() -> Vec<Case> {
         ),
         ("statistics-counts", ints(Statistics { nan_count: Some(0), ..none() })),
         ("statistics-null-count", ints(Statistics { null_count: Some(1), ..none() })),
+        (
+            "statistics-null-count",
+            in_page_headers(false, |_| Some(Statistics { null_count: Some(2), ..none() })),
+        ),
+        (
+            "statistics-null-count",
+            in_page_headers(true, |_| Some(Statistics { null_count: Some(2), ..none() })),
+        ),
         ("statistics-nan-count", with_statistics(&floats(), Statistics { nan_count: Some(1), ..none() })),
         ("statistics-distinct-count", ints(Statistics { distinct_count: Some(9), ..none() })),
         ("statistics-bounds", ints(Statistics { min_value: int(0), max_value: int(8), ..none() })),
@@ -127,6 +137,23 @@ pub(crate) fn statistics() -> Vec<Case> {
             }),
         ),
     ]
+}
+
+/// A page of a null and other values, with statistics of it in its header: they are made from its number of entries.
+pub(crate) fn in_page_headers(v2: bool, statistics: fn(i64) -> Option<Statistics>) -> Bytes {
+    let mut make = Make::optional();
+    make.layout = Layout { v2, ..Layout::default() };
+    make.of(|pages| set_statistics(&mut pages[0], statistics)).finish()
+}
+
+/// Puts statistics in the header of a data page.
+fn set_statistics(page: &mut Page, statistics: impl Fn(i64) -> Option<Statistics>) {
+    if let Some(header) = &mut page.header.data_page_header {
+        header.statistics = statistics(header.num_values.into());
+    }
+    if let Some(header) = &mut page.header.data_page_header_v2 {
+        header.statistics = statistics(header.num_values.into());
+    }
 }
 
 /// A point as well-known binary.
@@ -208,6 +235,64 @@ pub(crate) fn sorting() -> Vec<Case> {
     vec![("sorting-column", sorted_by(7, false)), ("sorting-order", sorted_by(0, true))]
 }
 
+/// Null counts in page headers that are wrong, and whether that shows without decompressing: levels of V1 pages are
+/// compressed with the values.
+pub(crate) fn wrong_null_counts() -> Vec<(Bytes, bool)> {
+    let gzip = marquetry_codec::Codec::Gzip;
+    let plain = marquetry_codec::Codec::Uncompressed;
+    let file = |(v2, codec, is_found)| {
+        let mut make = Make::optional();
+        make.layout = Layout { v2, codec, ..Layout::default() };
+        let wrong = |_| Some(Statistics { null_count: Some(2), ..none() });
+        (make.of(|pages| set_statistics(&mut pages[0], wrong)).finish(), is_found)
+    };
+    [(false, plain, true), (true, gzip, true), (false, gzip, false)].map(file).into()
+}
+
+/// Files whose pages are broken twice: what one part lost does not hide what another one tells.
+pub(crate) fn doubly() -> Vec<Case> {
+    let lost_values = |v2: bool| {
+        let mut make = Make::optional();
+        let codec = marquetry_codec::Codec::Gzip;
+        make.layout = Layout { v2, codec, checksums: false, ..Layout::default() };
+        let made = make.of(|pages| {
+            let page = &mut pages[0];
+            let end = page.body.len();
+            page.body[end - 12..].fill(0xff);
+            page.header.data_page_header_v2.iter_mut().for_each(|header| header.num_nulls += 1);
+            set_statistics(page, |n| Some(Statistics { null_count: Some(n), ..none() }));
+        });
+        made.with_column_index(&column_index()).finish()
+    };
+    let cut_values = Make::optional().of(|pages| {
+        let page = &mut pages[0];
+        page.body.pop();
+        (page.header.compressed_page_size, page.header.uncompressed_page_size) =
+            (page.body.len() as i32, page.body.len() as i32);
+        page.seal();
+        set_statistics(page, |n| Some(Statistics { null_count: Some(n), ..none() }));
+    });
+    vec![
+        ("values of a V2 page", lost_values(true)),
+        ("a V1 page", lost_values(false)),
+        ("values too short", cut_values.with_column_index(&column_index()).finish()),
+    ]
+}
+
+/// A file with a checkpoint in it that grew: two footers that nothing refers to.
+fn grown() -> Bytes {
+    let mut made = Make::ints().good();
+    let footer = footer(&made.file.metadata);
+    let at = made.file.bytes.len() as u64;
+    made.file.bytes.extend(checkpoint::frame(at, &footer).unwrap());
+    let mut bytes = made.finish().to_vec();
+    bytes.extend(checkpoint::marker(checkpoint::APPEND_MAGIC, bytes.len() as u64));
+    bytes.extend_from_slice(&footer);
+    bytes.extend((footer.len() as u32).to_le_bytes());
+    bytes.extend(b"PAR1");
+    Bytes::from(bytes)
+}
+
 /// What breaks nothing.
 pub(crate) fn good() -> Vec<Case> {
     let statistics = Statistics {
@@ -236,5 +321,9 @@ pub(crate) fn good() -> Vec<Case> {
         ("compressed", Make::flat(Column::ints(0..10), gzip.clone()).good().finish()),
         ("V2", Make::flat(Column::ints(0..10), Layout { v2: true, ..gzip }).good().finish()),
         ("geometry", points(&point(1.0, 2.0)).good().finish()),
+        ("page statistics", in_page_headers(false, |_| Some(Statistics { null_count: Some(1), ..none() }))),
+        ("page statistics V2", in_page_headers(true, |_| Some(Statistics { null_count: Some(1), ..none() }))),
+        ("file in a value", Make::strings(&[&two_files()[..]]).good().finish()),
+        ("old footers", grown()),
     ]
 }

@@ -1,9 +1,12 @@
 //! Every rule has its file.
 
+use crate::chunk::file::footer;
 use crate::make::Make;
-use crate::{breaks, broken, more_breaks, report};
-use marquetry_base::Kind;
+use crate::{breaks, broken, found_at_each_level, more_breaks, report};
+use bytes::Bytes;
+use marquetry_base::{Kind, Limits};
 use marquetry_core::verify::{Level, RULES, Severity, VerifyOptions, verify};
+use marquetry_format::{Statistics, Tail, parse_metadata, read_tail};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -43,6 +46,9 @@ fn each_rule_has_a_file() {
     let rules: BTreeSet<_> = RULES.iter().map(|rule| rule.id).collect();
     assert_eq!(tested, rules);
     assert_eq!(rules.len(), RULES.len(), "ids are unique");
+    // COVERAGE.md says so of these, and breaks.rs why.
+    let alone: BTreeSet<_> = cases.iter().map(|(ids, _)| *ids).filter(|ids| !ids.contains(' ')).collect();
+    assert_eq!(rules.difference(&alone).collect::<Vec<_>>(), [&"map-key-null"]);
 }
 
 #[test]
@@ -58,6 +64,55 @@ fn a_rule_is_checked_from_its_level_on() {
                 assert!(rule.level <= level || !broken.contains(id), "{id} at {}", level.name());
             }
         }
+    }
+}
+
+/// The file with a footer that lies of each chunk: sizes, kinds of pages, nulls.
+fn with_lies(bytes: &Bytes) -> Option<Bytes> {
+    let Tail::Plain { metadata_len } = read_tail(bytes.last_chunk()?).ok()? else { return None };
+    let start = bytes.len().checked_sub(8 + metadata_len as usize)?;
+    let mut metadata = parse_metadata(&bytes[start..], &Limits::default()).ok()?;
+    let chunks = metadata.row_groups.iter_mut().flat_map(|row_group| &mut row_group.columns);
+    for meta in chunks.filter_map(|chunk| chunk.meta_data.as_mut()) {
+        meta.total_uncompressed_size += 1;
+        meta.encoding_stats = Some(vec![]);
+        let statistics = meta.statistics.get_or_insert_default();
+        statistics.null_count = Some(meta.num_values.clamp(0, 3));
+    }
+    let footer = footer(&metadata);
+    let tail = Tail::Plain { metadata_len: footer.len() as u32 }.to_bytes();
+    Some(Bytes::from([&bytes[..start], &footer, &tail].concat()))
+}
+
+#[test]
+fn a_deeper_level_finds_all_that_others_find() {
+    let files: Vec<_> = cases().into_iter().chain(more_breaks::doubly()).collect();
+    for (ids, bytes) in files {
+        for bytes in with_lies(&bytes).into_iter().chain([bytes]) {
+            let [quick, default, deep] = found_at_each_level(&bytes);
+            assert!(quick.is_subset(&default), "{ids}: {quick:?}, by default {default:?}");
+            assert!(default.is_subset(&deep), "{ids}: by default {default:?}, deep {deep:?}");
+        }
+    }
+}
+
+#[test]
+fn null_counts_of_pages_are_checked_where_levels_are_at_hand() {
+    for (make, is_found) in more_breaks::wrong_null_counts() {
+        let default = broken(&report(&make, Level::Default));
+        assert_eq!(default.contains("statistics-null-count"), is_found);
+        assert!(broken(&report(&make, Level::Deep)).contains("statistics-null-count"));
+    }
+}
+
+#[test]
+fn statistics_of_pages_are_looked_at_by_default() {
+    let impossible = |entries| Some(Statistics { null_count: Some(entries + 1), ..Statistics::default() });
+    for v2 in [false, true] {
+        let bytes = more_breaks::in_page_headers(v2, impossible);
+        assert!(broken(&report(&bytes, Level::Quick)).is_empty());
+        let default = broken(&report(&bytes, Level::Default));
+        assert_eq!(default.into_iter().collect::<Vec<_>>(), ["statistics-counts", "statistics-null-count"]);
     }
 }
 
@@ -108,10 +163,14 @@ fn findings_are_bounded_and_counted() {
     make.layout.cuts = vec![1; 9];
     let bytes = make.of(|pages| pages.iter_mut().for_each(|page| page.header.crc = Some(1))).finish();
     let options = VerifyOptions { findings_per_rule: 3, ..VerifyOptions::default() };
-    let report = verify(Arc::new(bytes), &options).unwrap();
+    let report = verify(Arc::new(bytes.clone()), &options).unwrap();
     assert_eq!(report.findings.len(), 3);
     assert_eq!(
         report.omitted.iter().map(|(rule, more)| (rule.id, *more)).collect::<Vec<_>>(),
         [("page-checksum", 7)]
     );
+    // What is not kept is as bad.
+    let options = VerifyOptions { findings_per_rule: 0, ..VerifyOptions::default() };
+    let report = verify(Arc::new(bytes), &options).unwrap();
+    assert_eq!((report.findings.len(), report.worst()), (0, Some(Severity::Corrupt)));
 }

@@ -1,23 +1,30 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
 
-use marquetry_core::verify::{Finding, RULES, Report, Severity};
+use crate::failure::Failure;
+use crate::remote::is_url;
+use marquetry_core::verify::{Finding, RULES, Report, Rule, Severity};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// A document of one run over all files.
 pub(super) struct Document {
     results: Vec<Value>,
-    is_successful: bool,
+    /// Files that could not be read.
+    failures: Vec<Value>,
 }
 
 impl Document {
     pub(super) fn new() -> Self {
-        Document { results: Vec::new(), is_successful: true }
+        Document { results: Vec::new(), failures: Vec::new() }
     }
 
-    /// A file could not be read.
-    pub(super) fn add_failure(&mut self) {
-        self.is_successful = false;
+    /// A file could not be read: not a result, for no rule was checked.
+    pub(super) fn add_failure(&mut self, file: &Path, failure: &Failure) {
+        self.failures.push(json!({
+            "level": "error",
+            "message": {"text": failure.to_string()},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri(file)}}}],
+        }));
     }
 
     pub(super) fn add(&mut self, file: &Path, report: &Report) {
@@ -34,22 +41,11 @@ impl Document {
             if !parts.is_empty() {
                 location["logicalLocations"] = json!([{"fullyQualifiedName": parts.join(", ")}]);
             }
-            self.results.push(json!({
-                "ruleId": rule.id,
-                "ruleIndex": RULES.iter().position(|other| other.id == rule.id),
-                "level": level(rule.severity),
-                "message": {"text": message},
-                "locations": [location],
-            }));
+            self.results.push(result(rule, message, location));
         }
         for (rule, more) in &report.omitted {
-            self.results.push(json!({
-                "ruleId": rule.id,
-                "ruleIndex": RULES.iter().position(|other| other.id == rule.id),
-                "level": level(rule.severity),
-                "message": {"text": format!("{more} more findings of this rule")},
-                "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}}}],
-            }));
+            let location = json!({"physicalLocation": {"artifactLocation": {"uri": uri}}});
+            self.results.push(result(rule, &format!("{more} more findings of this rule"), location));
         }
     }
 
@@ -72,11 +68,24 @@ impl Document {
                     "version": env!("CARGO_PKG_VERSION"),
                     "rules": rules.collect::<Vec<_>>(),
                 }},
-                "invocations": [{"executionSuccessful": self.is_successful}],
+                "invocations": [{
+                    "executionSuccessful": self.failures.is_empty(),
+                    "toolExecutionNotifications": self.failures,
+                }],
                 "results": self.results,
             }],
         })
     }
+}
+
+fn result(rule: &Rule, message: &str, location: Value) -> Value {
+    json!({
+        "ruleId": rule.id,
+        "ruleIndex": RULES.iter().position(|other| other.id == rule.id),
+        "level": level(rule.severity),
+        "message": {"text": message},
+        "locations": [location],
+    })
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -87,22 +96,43 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The path as a relative reference of RFC 3986, or with the scheme of files where it is absolute.
+/// The path as a relative reference of RFC 3986, or with the scheme of files where it is absolute; a URL as it is, but for
+/// what no URI may have in it.
 fn uri(file: &Path) -> String {
+    if is_url(file) {
+        return encoded(&file.display().to_string(), b":/?#[]@!$&'()*+,;=%");
+    }
     let text = file.display().to_string().replace('\\', "/");
     let mut out = String::new();
     if file.is_absolute() {
         out.push_str(if text.starts_with('/') { "file://" } else { "file:///" });
     }
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(byte as char)
-            }
-            // A drive letter's colon; elsewhere it would end a scheme.
-            b':' if file.is_absolute() => out.push(':'),
-            _ => out.push_str(&format!("%{byte:02X}")),
+    // A drive letter's colon; elsewhere it would end a scheme.
+    out + &encoded(&text, if file.is_absolute() { b"/:" } else { b"/" })
+}
+
+/// The text, with percent signs for all but letters, digits, `-._~` and what is `kept`.
+fn encoded(text: &str, kept: &[u8]) -> String {
+    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.contains(&byte);
+    text.bytes()
+        .map(|byte| if is_kept(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_urls_become_uris() {
+        let cases = [
+            ("a b/c:d.parquet", "a%20b/c%3Ad.parquet"),
+            ("/a/100%.parquet", "file:///a/100%25.parquet"),
+            ("http://127.0.0.1:8931/a%20b.parquet?x=1&y", "http://127.0.0.1:8931/a%20b.parquet?x=1&y"),
+            ("s3://bucket/a b/\u{fc}.parquet", "s3://bucket/a%20b/%C3%BC.parquet"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(uri(Path::new(path)), expected);
         }
     }
-    out
 }
