@@ -9,7 +9,7 @@ use crate::index::read_bloom_filter_header;
 use crate::meta::ColumnChunk;
 use crate::schema::Leaf;
 use crate::stats::BloomFilter;
-use marquetry_base::{Error, Place, Result};
+use marquetry_base::{Error, Held, Place, Result};
 
 const UNREADABLE: Rule = rule(
     "bloom-unreadable",
@@ -31,6 +31,8 @@ pub(super) const RULES: &[Rule] = &[UNREADABLE, MISSING];
 /// A bloom filter that the values of a chunk are looked up in.
 pub(super) struct Filter {
     filter: BloomFilter,
+    /// The memory that it takes of what may be taken.
+    _held: Held,
     /// One missing value is enough to make it useless, and to say so.
     is_reported: bool,
 }
@@ -46,7 +48,7 @@ pub(super) fn read(
     let offset = chunk.bloom_filter_offset().filter(|offset| (4..file.data_end).contains(offset))?;
     let place = Place { offset: Some(offset), ..place.clone() };
     match read_filter(file, chunk, offset) {
-        Ok(filter) => filter.map(|filter| Filter { filter, is_reported: false }),
+        Ok(filter) => filter.map(|(filter, held)| Filter { filter, _held: held, is_reported: false }),
         Err(error) => {
             findings.add_error(&UNREADABLE, place, error);
             None
@@ -54,7 +56,7 @@ pub(super) fn read(
     }
 }
 
-fn read_filter(file: &File, chunk: ColumnChunk<'_>, offset: u64) -> Result<Option<BloomFilter>> {
+fn read_filter(file: &File, chunk: ColumnChunk<'_>, offset: u64) -> Result<Option<(BloomFilter, Held)>> {
     let Some(header) = read_bloom_filter_header(&*file.source, chunk, &file.limits)? else {
         return Ok(None);
     };
@@ -81,7 +83,9 @@ fn read_filter(file: &File, chunk: ColumnChunk<'_>, offset: u64) -> Result<Optio
     if bits > MOST_BYTES {
         return Err(Error::unsupported(format!("a bloom filter of {bits} bytes; 128 MiB are read at most")));
     }
-    BloomFilter::read(&file.source.read_at(offset, len)?).map(Some)
+    // Its bytes, and the filter made of them.
+    let held = file.limits.memory.hold(len.saturating_mul(2))?;
+    Ok(Some((BloomFilter::read(&file.source.read_at(offset, len)?)?, held)))
 }
 
 impl Filter {
