@@ -157,7 +157,7 @@ pub(crate) struct Selection {
     /// What to do where a page of a Parquet file cannot be read; what is lost is told on standard error
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnCorruptArg::Fail)]
     pub(crate) on_corrupt: OnCorruptArg,
-    /// Write what is lost to this file, too: one JSON object for each Parquet file
+    /// Write what is lost to this new file, too: one JSON object for each Parquet file
     #[arg(long, value_name = "FILE.json", value_parser = crate::remote::local())]
     pub(crate) loss_report: Option<PathBuf>,
 }
@@ -384,9 +384,9 @@ key=value make columns: integers, dates as 2024-12-31, or text; __HIVE_DEFAULT_P
 
 With --on-corrupt whatever is whole is read, and rows stay together. The exit code is 0 if nothing is lost, else 1.
 Then --offset counts rows of the file, --limit those that are given; losses that no wanted row meets are not looked for.
-The report (--loss-report), a line for each file: {file, rows_left_out, values_made_null, losses: [{row_group, column,
-page, first_row, end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte, `page` is null where
-it is no single page.
+The report (--loss-report) replaces no file, and appears when the command is over, whether all rows could be read or not.
+It has a line for each file: {file, rows_left_out, values_made_null, losses: [{row_group, column, page, first_row,
+end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte, `page` is null where it is no single page.
 
 Examples:
   marquetry cat wines.parquet --columns name,producer.founded

@@ -107,6 +107,12 @@ fn what_is_refused() {
     assert!(error.contains("is a file that is read"), "{error}");
     let (code, error) = failure(&["recover", &broken, &out, "--schema-from", &wines(), "--report", &broken]);
     assert_eq!(code, 2, "{error}");
+    // The new file has the report's name, by other words as well.
+    for report in [out.clone(), at(&dir, "./out.parquet")] {
+        let (code, error) = failure(&["recover", &broken, &out, "--report", &report, "--overwrite"]);
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains("is the file that is written") && !Path::new(&out).exists(), "{error}");
+    }
     fs::write(&out, "old").unwrap();
     let (code, _) = failure(&["recover", &broken, &out]);
     assert_eq!(code, 2);

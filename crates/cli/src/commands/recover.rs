@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::report_file::ReportFile;
 use crate::rewrite::{refuse_existing, report_failure};
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
@@ -72,21 +73,18 @@ pub(crate) fn run(args: &RecoverArgs, output: &mut Output, outcome: &mut Outcome
 }
 
 fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
-    let inputs = || [Some(args.input.as_path()), args.schema_from.as_deref()].into_iter().flatten();
+    let schema_file = args.schema.as_ref().and_then(|text| text.strip_prefix('@')).map(Path::new);
+    let inputs =
+        || [Some(args.input.as_path()), args.schema_from.as_deref(), schema_file].into_iter().flatten();
     refuse_existing(&args.output, inputs(), args.overwrite)?;
-    if let Some(report) = &args.report {
-        refuse_existing(report, inputs().chain([args.output.as_path()]), args.overwrite)?;
-        if report == &args.output {
-            return Err(Failure::Usage("the report cannot be the new file".to_owned()));
-        }
-    }
+    let create = |path| ReportFile::create(path, inputs(), Some(&args.output), Some(args.overwrite));
+    let report_file = args.report.as_deref().map(create).transpose()?;
     let options =
         RecoverOptions { schema: args.given_schema()?, partial: args.partial, ..RecoverOptions::default() };
     let recovery = recover(crate::remote::source(&args.input)?, &options)?;
     let report = recovery.report();
     let as_json = report_json(&args.output, report);
-    if let Some(path) = &args.report {
-        let mut file = AtomicFile::create(path)?;
+    if let Some(mut file) = report_file {
         writeln!(file, "{as_json:#}")?;
         file.finish()?;
     }
