@@ -303,7 +303,7 @@ pub(crate) struct CompletionsArgs {
 const AFTER_HELP: &str = "\
 Exit codes:
   0  success
-  1  a file is bad or cannot be read or written; each has its line on standard error
+  1  a file is bad or cannot be read or written, or part of it is lost; each has its line on standard error
   2  wrong usage, such as a column that does not exist
 
 Examples:

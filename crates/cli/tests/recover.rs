@@ -129,3 +129,32 @@ fn what_is_refused() {
     assert_eq!(code, 1);
     assert!(error.contains("encrypted"), "{error}");
 }
+
+#[test]
+fn what_is_lost_makes_the_exit_code() {
+    let dir = directory("lost");
+    let good = fs::read(wines()).unwrap();
+    let meta: Value = serde_json::from_str(&success(&["meta", &wines(), "--format", "json"])).unwrap();
+    let at_byte =
+        |group: usize| meta["row_groups"][group]["columns"][0]["data_page_offset"].as_u64().unwrap();
+    // A footer that is whole, and one page that is not.
+    let mut spoiled = good.clone();
+    spoiled[at_byte(1) as usize + 40] ^= 0x10;
+    let file = at(&dir, "spoiled.parquet");
+    fs::write(&file, spoiled).unwrap();
+    let (out, partial) = (at(&dir, "out.parquet"), at(&dir, "partial.parquet"));
+    let output = marquetry(&["recover", &file, &out, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("spoiled.parquet: lost: 100 rows") && error.lines().count() == 1, "{error}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["rows"], report["losses"].as_array().map(Vec::len)), (&100.into(), Some(1)));
+    // What is kept is there all the same.
+    assert!(rows(&wines()).starts_with(&rows(&out)) && rows(&out).lines().count() == 100);
+    // A column that is null now is lost, too, if it may be null at all.
+    let (code, error) = failure(&["recover", &file, &partial, "--partial"]);
+    assert_eq!(code, 1);
+    assert!(error.contains("lost: "), "{error}");
+    // Nothing is lost of a file that is whole.
+    success(&["recover", &wines(), &at(&dir, "whole.parquet")]);
+}
