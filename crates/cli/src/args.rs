@@ -330,11 +330,12 @@ Examples:
   marquetry schema --arrow wines.parquet";
 
 const META_HELP: &str = "\
-JSON: {file, version, created_by, rows, declared_rows, columns, key_values: [{key, value}], column_orders,
+JSON: {file, size, unreferenced, version, created_by, rows, declared_rows, columns, key_values: [{key, value}], column_orders,
 row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column, type, logical, values,
 codec, encodings, compressed_size, uncompressed_size, data_page_offset, dictionary_page_offset, column_index_offset,
 offset_index_offset, bloom_filter_offset, encrypted, statistics: {min, max, min_exact, max_exact, deprecated_bounds, null_count,
-distinct_count, nan_count}}]}]}.
+distinct_count, nan_count}}]}]}. `unreferenced` are bytes that nothing in the file refers to: checkpoints, and what changes in
+place left; null if the footer does not tell.
 
 Examples:
   marquetry meta wines.parquet
@@ -406,8 +407,9 @@ Examples:
   marquetry count wines.parquet --where \"country = 'FR' and price between 10 and 20\"";
 
 const SIZE_HELP: &str = "\
-JSON: {file, compressed_size, uncompressed_size, columns: [{column, compressed_size, uncompressed_size, ratio, share,
-codecs, encodings}]}; `ratio` is uncompressed by compressed, `share` is the part of the file's compressed bytes.
+JSON: {file, compressed_size, uncompressed_size, size, unreferenced, columns: [{column, compressed_size, uncompressed_size, ratio, share,
+codecs, encodings}]}; `ratio` is uncompressed by compressed, `share` is the part of the file's compressed bytes; `size`
+is that of the file, `unreferenced` are bytes that nothing in it refers to, null if the footer does not tell.
 
 Examples:
   marquetry size wines.parquet";

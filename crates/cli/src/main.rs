@@ -16,6 +16,7 @@
 //! value     the values in statistics and dictionaries as JSON
 //! losses    what is lost of damaged files
 //! report_file   a report in a file of its own
+//! unreferenced    bytes of a file that nothing refers to
 //! output    standard output: text or JSON
 //! failure   what goes wrong, its line on standard error and its exit code
 //! ```
@@ -44,6 +45,7 @@ mod rows;
 mod sort;
 mod table;
 mod tables;
+mod unreferenced;
 mod value;
 
 use args::{Args, Command};

@@ -202,10 +202,13 @@ fn a_file_with_checkpoints_is_a_plain_file() {
         let mut writer =
             ArrowWriter::try_new_durable(&mut file, batch(0).schema(), Some(properties)).unwrap();
         (0..6).for_each(|i| writer.write(&batch(i * ROWS)).unwrap());
-        let bytes = writer.checkpoint_bytes();
-        let checkpoints = writer.checkpoints();
-        writer.close().unwrap();
-        (file, checkpoints, bytes)
+        let cost = writer.checkpoint_cost();
+        writer.finish().unwrap();
+        // A finished file still says what they were.
+        assert_eq!((writer.checkpoint_cost(), writer.checkpoints()), (cost, cost.count));
+        assert_eq!(writer.checkpoint_bytes(), cost.bytes);
+        drop(writer);
+        (file, cost.count, cost.bytes)
     };
     let (plain, _, none) = write(None);
     let (file, checkpoints, bytes) = write(Some(CheckpointEvery::RowGroups(2)));
