@@ -158,3 +158,19 @@ fn what_is_lost_makes_the_exit_code() {
     // Nothing is lost of a file that is whole.
     success(&["recover", &wines(), &at(&dir, "whole.parquet")]);
 }
+
+#[test]
+fn commands_that_find_no_footer_name_it() {
+    let dir = directory("named");
+    let file = broken(&dir);
+    for command in [&["cat"][..], &["count"], &["schema"], &["meta"], &["head"]] {
+        let (code, error) = failure(&[command, &[&file]].concat());
+        assert_eq!(code, 1, "{command:?}: {error}");
+        let says = error.contains("not a Parquet file: it ends in") && error.contains("`marquetry recover`");
+        assert!(says && error.lines().count() == 1, "{command:?}: {error}");
+    }
+    // Nothing can be recovered of what was never a Parquet file.
+    let text = at(&dir, "text.parquet");
+    fs::write(&text, "id,name\n1,one\n2,two\n").unwrap();
+    assert!(!failure(&["cat", &text]).1.contains("`marquetry recover`"));
+}
