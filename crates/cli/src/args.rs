@@ -385,6 +385,8 @@ key=value make columns: integers, dates as 2024-12-31, or text; __HIVE_DEFAULT_P
 
 With --on-corrupt whatever is whole is read, and rows stay together. The exit code is 0 if nothing is lost, else 1.
 Then --offset counts rows of the file, --limit those that are given; losses that no wanted row meets are not looked for.
+With --where both count rows of which it is true: it is asked about what is whole, nothing is true of a value that is lost
+and null but that it is null, and the losses are those of all rows that are read, wanted or not.
 The report (--loss-report) replaces no file, and appears when the command is over, whether all rows could be read or not.
 It has a line for each file: {file, rows_left_out, values_made_null, losses: [{row_group, column, page, first_row,
 end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte, `page` is null where it is no single page.

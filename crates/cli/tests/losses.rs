@@ -219,3 +219,39 @@ fn a_command_that_fails_leaves_no_report_of_what_it_did_not_read() {
     assert_eq!(code, 1);
     assert_eq!(fs::read_to_string(&report).expect("a report").lines().count(), 1);
 }
+
+#[test]
+fn a_condition_is_asked_about_what_is_whole() {
+    let folder = Folder::new("losses-where");
+    let (file, ..) = spoiled(&folder);
+    let parse = |line: &str| -> Value { serde_json::from_str(line).expect("JSON") };
+    let fits =
+        |row: &Value| row["year"].as_i64().is_some_and(|year| year >= 2015) && row["country"] != "France";
+    let expected: Vec<Value> = good()[FIRST..].iter().map(|line| parse(line)).filter(fits).collect();
+    assert!(expected.len() > 7 && expected.len() < ROWS - FIRST, "{}", expected.len());
+    let condition = ["--where", "year >= 2015 and country != 'France'", "--format", "json"];
+    let out = folder.path("out.parquet");
+    let read = |arguments: &[&str]| {
+        let (code, rows, errors) = run(&[arguments, &condition].concat());
+        // What is lost is told, whatever the condition wants.
+        assert_eq!(code, 1, "{arguments:?}: {errors:?}");
+        assert!(errors[0].contains("lost: row group 0, column year"), "{arguments:?}: {errors:?}");
+        rows.lines().map(parse).collect::<Vec<_>>()
+    };
+    // A year that is lost is null, of which nothing is true.
+    for mode in ["skip-page", "skip-row-group", "null-page"] {
+        assert_eq!(read(&["cat", &file, "--on-corrupt", mode]), expected, "{mode}");
+        let some = read(&["cat", &file, "--on-corrupt", mode, "--offset", "2", "--limit", "5"]);
+        assert_eq!(some, expected[2..7], "{mode}");
+        assert_eq!(read(&["head", "-n", "3", &file, "--on-corrupt", mode]), expected[..3], "{mode}");
+        let names = read(&["cat", &file, "--on-corrupt", mode, "--columns", "name"]);
+        assert_eq!((names.len(), &names[0]["name"]), (expected.len(), &expected[0]["name"]), "{mode}");
+        assert_eq!(names[0]["year"], Value::Null);
+        read(&["convert", &file, &out, "--on-corrupt", mode, "--report", "none"]);
+        let rows = success(&["cat", &out, "--format", "json"]);
+        assert_eq!(rows.lines().map(parse).collect::<Vec<_>>(), expected, "{mode}");
+        // Several files as one table.
+        let twice = read(&["cat", &file, &file, "--on-corrupt", mode]);
+        assert_eq!(twice, [&expected[..], &expected].concat(), "{mode}");
+    }
+}
