@@ -17,8 +17,8 @@ use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::order::Order;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
-    BloomFilterPosition, CheckpointEvery, Choice, ColumnSettings, Compat, Durable, FileSettings, FileWriter,
-    KeyValue, Workspace, WriterProperties,
+    BloomFilterPosition, CheckpointCost, CheckpointEvery, Choice, ColumnSettings, Compat, Durable,
+    FileSettings, FileWriter, KeyValue, Workspace, WriterProperties,
 };
 use marquetry_format::{RowGroup, SchemaElement};
 use row_group::OpenRowGroup;
@@ -62,6 +62,8 @@ pub struct ArrowWriter<W: Write + Send> {
     choices: Vec<Choice>,
     /// Rows before the last checkpoint.
     safe_rows: u64,
+    /// What checkpoints have cost, also of a file that is finished.
+    checkpoints: CheckpointCost,
     failed: bool,
 }
 
@@ -153,6 +155,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             columns,
             open,
             safe_rows: 0,
+            checkpoints: CheckpointCost::default(),
             failed: false,
         })
     }
@@ -220,12 +223,32 @@ impl<W: Write + Send> ArrowWriter<W> {
 
     /// Bytes that checkpoints take in the file. `rewrite` leaves them out.
     pub fn checkpoint_bytes(&self) -> u64 {
-        self.file.as_ref().map_or(0, |file| file.checkpoints().1)
+        self.checkpoints.bytes
     }
 
     /// How many checkpoints there are.
     pub fn checkpoints(&self) -> usize {
-        self.file.as_ref().map_or(0, |file| file.checkpoints().0)
+        self.checkpoints.count
+    }
+
+    /// What checkpoints have cost so far, or in all once the file is [finished](Self::finish).
+    ///
+    /// ```
+    /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// # use marquetry_arrow::arrow_writer::ArrowWriter;
+    /// # use std::sync::Arc;
+    /// # let batch = RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef)])?;
+    /// let mut writer = ArrowWriter::try_new_durable(Vec::new(), batch.schema(), None)?;
+    /// writer.write(&batch)?;
+    /// writer.checkpoint()?;
+    /// writer.finish()?;
+    /// let cost = writer.checkpoint_cost();
+    /// println!("{} checkpoints of {} bytes took {:?}", cost.count, cost.bytes, cost.time);
+    /// assert_eq!(cost.count, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn checkpoint_cost(&self) -> CheckpointCost {
+        self.checkpoints
     }
 
     /// How many rows are before the last checkpoint.
@@ -357,6 +380,7 @@ impl<W: Write + Send> ArrowWriter<W> {
     fn write_checkpoint(&mut self) -> Result<()> {
         let file = self.file.as_mut().ok_or_else(closed)?;
         file.write_checkpoint()?;
+        self.checkpoints = file.checkpoints();
         self.safe_rows = file.row_groups().iter().map(|group| group.num_rows as u64).sum();
         Ok(())
     }

@@ -232,7 +232,7 @@ fn is_text(leaf: &Leaf) -> bool {
     leaf.logical().is_some_and(Logical::is_text)
 }
 
-fn boolean_buffer(bits: Bits) -> BooleanBuffer {
+pub(crate) fn boolean_buffer(bits: Bits) -> BooleanBuffer {
     let len = bits.len();
     BooleanBuffer::new(Buffer::from_vec(bits.into_bytes()), 0, len)
 }

@@ -126,6 +126,21 @@ impl Error {
         self.0.kind
     }
 
+    /// Adds to the message what can be done about it. What a machine looks at, kind and place, stays.
+    ///
+    /// ```
+    /// # use marquetry_base::Error;
+    /// let error = Error::limit("17 columns, the limit is 16").advised("raise Limits::columns");
+    /// assert_eq!(error.message(), "17 columns, the limit is 16; raise Limits::columns");
+    /// ```
+    #[must_use]
+    pub fn advised(mut self, advice: &str) -> Self {
+        let message = self.0.message.to_mut();
+        message.push_str("; ");
+        message.push_str(advice);
+        self
+    }
+
     /// What happened, without kind and place.
     pub fn message(&self) -> &str {
         &self.0.message

@@ -157,7 +157,7 @@ pub(crate) struct Selection {
     /// What to do where a page of a Parquet file cannot be read; what is lost is told on standard error
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnCorruptArg::Fail)]
     pub(crate) on_corrupt: OnCorruptArg,
-    /// Write what is lost to this file, too: one JSON object for each Parquet file
+    /// Write what is lost to this new file, too: one JSON object for each Parquet file
     #[arg(long, value_name = "FILE.json", value_parser = crate::remote::local())]
     pub(crate) loss_report: Option<PathBuf>,
 }
@@ -303,7 +303,7 @@ pub(crate) struct CompletionsArgs {
 const AFTER_HELP: &str = "\
 Exit codes:
   0  success
-  1  a file is bad or cannot be read or written; each has its line on standard error
+  1  a file is bad or cannot be read or written, or part of it is lost; each has its line on standard error
   2  wrong usage, such as a column that does not exist
 
 Examples:
@@ -330,11 +330,12 @@ Examples:
   marquetry schema --arrow wines.parquet";
 
 const META_HELP: &str = "\
-JSON: {file, version, created_by, rows, declared_rows, columns, key_values: [{key, value}], column_orders,
+JSON: {file, size, unreferenced, version, created_by, rows, declared_rows, columns, key_values: [{key, value}], column_orders,
 row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column, type, logical, values,
 codec, encodings, compressed_size, uncompressed_size, data_page_offset, dictionary_page_offset, column_index_offset,
 offset_index_offset, bloom_filter_offset, encrypted, statistics: {min, max, min_exact, max_exact, deprecated_bounds, null_count,
-distinct_count, nan_count}}]}]}.
+distinct_count, nan_count}}]}]}. `unreferenced` are bytes that nothing in the file refers to: checkpoints, and what changes in
+place left; null if the footer does not tell.
 
 Examples:
   marquetry meta wines.parquet
@@ -384,9 +385,11 @@ key=value make columns: integers, dates as 2024-12-31, or text; __HIVE_DEFAULT_P
 
 With --on-corrupt whatever is whole is read, and rows stay together. The exit code is 0 if nothing is lost, else 1.
 Then --offset counts rows of the file, --limit those that are given; losses that no wanted row meets are not looked for.
-The report (--loss-report), a line for each file: {file, rows_left_out, values_made_null, losses: [{row_group, column,
-page, first_row, end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte, `page` is null where
-it is no single page.
+With --where both count rows of which it is true: it is asked about what is whole, nothing is true of a value that is lost
+and null but that it is null, and the losses are those of all rows that are read, wanted or not.
+The report (--loss-report) replaces no file, and appears when the command is over, whether all rows could be read or not.
+It has a line for each file: {file, rows_left_out, values_made_null, losses: [{row_group, column, page, first_row,
+end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte, `page` is null where it is no single page.
 
 Examples:
   marquetry cat wines.parquet --columns name,producer.founded
@@ -406,8 +409,9 @@ Examples:
   marquetry count wines.parquet --where \"country = 'FR' and price between 10 and 20\"";
 
 const SIZE_HELP: &str = "\
-JSON: {file, compressed_size, uncompressed_size, columns: [{column, compressed_size, uncompressed_size, ratio, share,
-codecs, encodings}]}; `ratio` is uncompressed by compressed, `share` is the part of the file's compressed bytes.
+JSON: {file, compressed_size, uncompressed_size, size, unreferenced, columns: [{column, compressed_size, uncompressed_size, ratio, share,
+codecs, encodings}]}; `ratio` is uncompressed by compressed, `share` is the part of the file's compressed bytes; `size`
+is that of the file, `unreferenced` are bytes that nothing in it refers to, null if the footer does not tell.
 
 Examples:
   marquetry size wines.parquet";

@@ -42,11 +42,6 @@ fn title(path: &Path, output: &mut Output) -> Result<(), Failure> {
     Ok(output.line(format!("==> {} <==", printable(&path.display().to_string())))?)
 }
 
-/// A part of the whole as percent.
-fn percent(share: Option<f64>) -> String {
-    share.map(|share| format!("{:.1}%", share * 100.0)).unwrap_or_default()
-}
-
 /// The column chunks that a command is to look at.
 struct Chunks {
     row_groups: Range<usize>,

@@ -61,6 +61,8 @@ pub(crate) struct Input {
     pub(crate) parquet: Option<OpenFile>,
     /// What was lost of each Parquet file; complete after the last batch.
     pub(crate) losses: Rc<RefCell<Losses>>,
+    /// The files of directories and patterns that are read.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// What was lost, by file.

@@ -2,25 +2,45 @@
 
 use crate::args::Selection;
 use crate::failure::{Failure, line};
+use crate::report_file::ReportFile;
 use marquetry::arrow::arrow_reader::{Loss, LossReport};
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Where losses are told.
 pub(crate) struct Losses {
-    file: Option<File>,
+    file: Option<ReportFile>,
+    /// Whether any file was told of, and be it that nothing of it is lost.
+    is_told: bool,
 }
 
 impl Losses {
-    /// Creates the file that is to have them, if there is one.
-    pub(crate) fn new(selection: &Selection) -> Result<Self, Failure> {
-        Ok(Losses { file: selection.loss_report.as_ref().map(File::create).transpose()? })
+    /// Begins the file that is to have them, if one is wanted. It is none of the files `inputs`, nor `output`, nor any
+    /// other that is there.
+    pub(crate) fn new(
+        selection: &Selection,
+        inputs: &[PathBuf],
+        output: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let inputs = || inputs.iter().map(PathBuf::as_path);
+        let create = |path: &PathBuf| ReportFile::create(path, inputs(), output, None);
+        Ok(Losses { file: selection.loss_report.as_ref().map(create).transpose()?, is_told: false })
+    }
+
+    /// Puts the file under its name, if losses were told, which they are after failures as well. `outcome` is what became
+    /// of the rows.
+    pub(crate) fn finish(self, outcome: Result<(), Failure>) -> Result<(), Failure> {
+        let finished = match self.file {
+            Some(file) if self.is_told => file.finish(),
+            _ => Ok(()),
+        };
+        outcome.and(finished)
     }
 
     /// Tells what files have lost. That anything is, is a failure.
     pub(crate) fn tell(&mut self, reports: &[(PathBuf, LossReport)]) -> Result<(), Failure> {
+        self.is_told = true;
         let (mut rows, mut nulls) = (0, 0);
         for (path, report) in reports {
             if let Some(file) = &mut self.file {

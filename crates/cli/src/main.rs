@@ -15,6 +15,8 @@
 //! rows      the values of Arrow arrays as text and as JSON
 //! value     the values in statistics and dictionaries as JSON
 //! losses    what is lost of damaged files
+//! report_file   a report in a file of its own
+//! unreferenced    bytes of a file that nothing refers to
 //! output    standard output: text or JSON
 //! failure   what goes wrong, its line on standard error and its exit code
 //! ```
@@ -37,11 +39,13 @@ mod leaves;
 mod losses;
 mod output;
 mod remote;
+mod report_file;
 mod rewrite;
 mod rows;
 mod sort;
 mod table;
 mod tables;
+mod unreferenced;
 mod value;
 
 use args::{Args, Command};

@@ -23,7 +23,7 @@ mod tell;
 pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
 pub(crate) use inputs::Input;
-pub(crate) use new_file::{NewFile, refuse_existing};
+pub(crate) use new_file::{NewFile, is_there, refuse, refuse_existing, same_place};
 pub(crate) use recode::{Recoder, Room, codec_of};
 pub(crate) use schemas::{Same, leaf_map};
 pub(crate) use tally::{Deed, Tally};

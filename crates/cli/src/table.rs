@@ -84,6 +84,11 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().flat_map(|c| if is_harmless(c) { vec![c] } else { c.escape_default().collect() }).collect()
 }
 
+/// A part of the whole as percent.
+pub(crate) fn percent(share: Option<f64>) -> String {
+    share.map(|share| format!("{:.1}%", share * 100.0)).unwrap_or_default()
+}
+
 /// The text cut to `width` columns of a terminal, with an ellipsis if something is missing.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
     if text_width(text, width + 1) <= width {

@@ -10,6 +10,10 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&success(arguments)).expect("one line of JSON")
 }
 
+fn file_len(path: &str) -> u64 {
+    std::fs::metadata(path).expect("a file").len()
+}
+
 /// So many rows: a number that goes up, one of few groups, one that jumps.
 fn csv(rows: u64) -> String {
     let mut text = "id,group,jump\n".to_owned();
@@ -174,10 +178,28 @@ fn empty_inputs_make_files_without_rows() {
 fn checkpoints_are_what_is_left_of_a_file_that_was_cut_off() {
     let folder = Folder::new("checkpoints_are_left");
     let (input, output) = (folder.write("in.csv", &csv(3000)), folder.path("out.parquet"));
-    let small = ["--row-group-rows", "500", "--report", "none"];
-    success(&[&["convert", &input, &output, "--checkpoint-every", "2rg"][..], &small].concat());
+    let small = ["--row-group-rows", "500"];
+    let with = [&["convert", &input, &output, "--checkpoint-every", "2rg"][..], &small].concat();
+    let text = success(&with);
+    let line = text.lines().last().expect("lines");
+    assert!(line.starts_with("checkpoints: 3, of ") && line.ends_with(" s"), "{text}");
+    // What they cost is what nothing refers to.
+    let cost = json(&[&with[..], &["--format", "json"]].concat())["checkpoints"].clone();
+    assert_eq!(cost["count"], 3);
+    assert!(cost["seconds"].as_f64().expect("a number") > 0.0, "{cost}");
+    let spent = cost["bytes"].as_u64().expect("a number");
+    for command in ["meta", "size"] {
+        let facts = json(&[command, &output, "--format", "json"]);
+        assert_eq!((&facts["unreferenced"], &facts["size"]), (&cost["bytes"], &file_len(&output).into()));
+        let text = success(&[command, &output]);
+        assert!(text.contains(&format!("nothing refers to {spent} bytes, ")), "{text}");
+    }
     let plain = folder.path("plain.parquet");
-    success(&[&["convert", &input, &plain][..], &small].concat());
+    success(&[&["convert", &input, &plain, "--report", "none"][..], &small].concat());
+    for command in ["meta", "size"] {
+        assert_eq!(json(&[command, &plain, "--format", "json"])["unreferenced"], 0);
+        assert!(!success(&[command, &plain]).contains("nothing refers"));
+    }
     let rows = |file: &str| success(&["cat", "--format", "json", file]);
     assert_eq!(rows(&output), rows(&plain));
     // The last checkpoint is behind the fourth of six row groups: what was cut off behind it is the sixth.
@@ -193,7 +215,8 @@ fn checkpoints_are_what_is_left_of_a_file_that_was_cut_off() {
     assert!(rows(&output).starts_with(&recovered));
     // `rewrite` drops them.
     let rewritten = folder.path("rewritten.parquet");
-    success(&["rewrite", &output, &rewritten]);
+    let text = success(&["rewrite", &output, &rewritten]);
+    assert!(text.contains(&format!("note: left behind: {spent} bytes that nothing referred to")), "{text}");
     let rewritten = std::fs::read(&rewritten).expect("a file").len();
     assert!(rewritten < bytes.len(), "{rewritten} of {}", bytes.len());
     let (code, errors) = failure(&["convert", &input, &output, "--checkpoint-every", "5"]);

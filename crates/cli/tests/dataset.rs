@@ -149,3 +149,17 @@ fn conditions_know_partitions() {
     let csv = success(&["convert", table, "-", "--to", "csv", "--where", "name = 'ash'"]);
     assert_eq!(csv, "id,name,year\n3,ash,2024\n");
 }
+
+#[test]
+fn a_table_is_not_written_over_its_own_files() {
+    let folder = warehouse();
+    let table = folder.path().join("t");
+    let (pattern, file) = (table.join("year=*/*.parquet"), table.join("year=2023/a.parquet"));
+    let before = fs::read(&file).unwrap();
+    for input in [text(&table), text(&pattern)] {
+        let (code, errors) = failure(&["convert", input, text(&file), "--limit", "1"]);
+        assert_eq!(code, 2, "{errors:?}");
+        assert!(errors[0].contains("is the file that is read"), "{errors:?}");
+        assert_eq!(fs::read(&file).unwrap(), before);
+    }
+}

@@ -54,7 +54,7 @@ fn rows_that_are_whole_are_printed_and_the_rest_is_reported() {
     let good = good();
     assert_eq!(good.len(), ROWS);
     for mode in ["skip-page", "skip-row-group"] {
-        let report = folder.path("lost.json");
+        let report = folder.path(&format!("{mode}.json"));
         let (code, rows, errors) =
             run(&["cat", &file, "--format", "json", "--on-corrupt", mode, "--loss-report", &report]);
         assert_eq!(code, 1, "{mode}");
@@ -110,6 +110,7 @@ fn what_is_not_read_is_not_missed() {
     assert_eq!(names, success(&["cat", &wines(), "--columns", "name", "--format", "json"]));
     let empty: Value = serde_json::from_str(&fs::read_to_string(&report).expect("a report")).expect("JSON");
     assert_eq!((&empty["rows_left_out"], &empty["losses"]), (&Value::from(0), &Value::Array(vec![])));
+    fs::remove_file(&report).expect("a report");
     let second = success(&[&["cat", &file, "--offset", "100", "--format", "json"][..], &skip].concat());
     assert!(second.lines().eq(&good()[FIRST..]));
 }
@@ -137,4 +138,120 @@ fn head_and_convert_take_it_too() {
     let report: Value = serde_json::from_str(&fs::read_to_string(&report).expect("a report")).expect("JSON");
     assert_eq!(report["rows_left_out"], FIRST);
     assert!(success(&["cat", &out, "--format", "json"]).lines().eq(&good()[FIRST..]));
+}
+
+/// What a command says that refuses to write a report, by which nothing has changed in `kept`, a file.
+#[track_caller]
+fn refused(arguments: &[&str], report: &str, kept: &str) -> String {
+    let before = fs::read(kept).expect("a file");
+    let all = [arguments, &["--on-corrupt", "skip-page", "--loss-report", report]].concat();
+    let (code, _, errors) = run(&all);
+    assert_eq!(code, 2, "{all:?}: {errors:?}");
+    assert_eq!(fs::read(kept).expect("a file"), before, "{all:?}");
+    let folder = std::path::Path::new(kept).parent().expect("a directory");
+    let is_hidden = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+    assert!(!fs::read_dir(folder).expect("a directory").flatten().any(|entry| is_hidden(&entry)), "{all:?}");
+    errors.join("\n")
+}
+
+#[test]
+fn a_report_replaces_no_file() {
+    let folder = Folder::new("losses-refused");
+    let (file, ..) = spoiled(&folder);
+    let out = folder.path("out.parquet");
+    let commands: [&[&str]; 3] = [&["cat", &file], &["head", &file], &["convert", &file, &out]];
+    for command in commands {
+        // The input itself, by its name and by another one.
+        let elsewhere = folder.path("./spoiled.parquet");
+        for name in [&file, &elsewhere] {
+            let error = refused(command, name, &file);
+            assert!(error.contains("is a file that is read") && error.contains("spoiled.parquet"), "{error}");
+        }
+        // Anything else, and an older report too.
+        let other = folder.write("other.txt", "of somebody else");
+        let error = refused(command, &other, &other);
+        assert!(error.contains("other.txt: argument: is there already"), "{error}");
+        assert!(!std::path::Path::new(&out).exists(), "{command:?}");
+    }
+    // Its own output, which is not there yet, or is.
+    for report in [&out, &folder.path("./out.parquet")] {
+        let error = refused(&["convert", &file, &out], report, &file);
+        assert!(error.contains("is the file that is written"), "{error}");
+    }
+    fs::write(&out, "old").expect("a file");
+    refused(&["convert", &file, &out], &out, &out);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_lead_a_report_nowhere_else() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new("losses-links");
+    let (file, ..) = spoiled(&folder);
+    let (soft, hard, nowhere) =
+        (folder.path("soft.json"), folder.path("hard.json"), folder.path("nowhere.json"));
+    let out = folder.path("out.parquet");
+    symlink(&file, &soft).expect("a link");
+    fs::hard_link(&file, &hard).expect("a link");
+    symlink("out.parquet", &nowhere).expect("a link");
+    for report in [&soft, &hard] {
+        refused(&["cat", &file], report, &file);
+        refused(&["convert", &file, &out], report, &file);
+    }
+    // A link to what the output will be.
+    let error = refused(&["convert", &file, &out], &nowhere, &file);
+    assert!(error.contains("is the file that is written"), "{error}");
+    let error = refused(&["cat", &file], &nowhere, &file);
+    assert!(error.contains("is there already"), "{error}");
+}
+
+#[test]
+fn a_command_that_fails_leaves_no_report_of_what_it_did_not_read() {
+    let folder = Folder::new("losses-failed");
+    let report = folder.path("lost.json");
+    let missing = folder.path("missing.parquet");
+    let (code, ..) = run(&["cat", &missing, "--on-corrupt", "skip-page", "--loss-report", &report]);
+    assert_eq!(code, 1);
+    assert!(!std::path::Path::new(&report).exists());
+    // Of several files, what became of the others.
+    let (code, ..) =
+        run(&["head", &missing, &wines(), "--on-corrupt", "skip-page", "--loss-report", &report]);
+    assert_eq!(code, 1);
+    assert_eq!(fs::read_to_string(&report).expect("a report").lines().count(), 1);
+}
+
+#[test]
+fn a_condition_is_asked_about_what_is_whole() {
+    let folder = Folder::new("losses-where");
+    let (file, ..) = spoiled(&folder);
+    let parse = |line: &str| -> Value { serde_json::from_str(line).expect("JSON") };
+    let fits =
+        |row: &Value| row["year"].as_i64().is_some_and(|year| year >= 2015) && row["country"] != "France";
+    let expected: Vec<Value> = good()[FIRST..].iter().map(|line| parse(line)).filter(fits).collect();
+    assert!(expected.len() > 7 && expected.len() < ROWS - FIRST, "{}", expected.len());
+    let condition = ["--where", "year >= 2015 and country != 'France'", "--format", "json"];
+    let out = folder.path("out.parquet");
+    let read = |arguments: &[&str]| {
+        let (code, rows, errors) = run(&[arguments, &condition].concat());
+        // What is lost is told, whatever the condition wants.
+        assert_eq!(code, 1, "{arguments:?}: {errors:?}");
+        assert!(errors[0].contains("lost: row group 0, column year"), "{arguments:?}: {errors:?}");
+        rows.lines().map(parse).collect::<Vec<_>>()
+    };
+    // A year that is lost is null, of which nothing is true.
+    for mode in ["skip-page", "skip-row-group", "null-page"] {
+        assert_eq!(read(&["cat", &file, "--on-corrupt", mode]), expected, "{mode}");
+        let some = read(&["cat", &file, "--on-corrupt", mode, "--offset", "2", "--limit", "5"]);
+        assert_eq!(some, expected[2..7], "{mode}");
+        assert_eq!(read(&["head", "-n", "3", &file, "--on-corrupt", mode]), expected[..3], "{mode}");
+        let names = read(&["cat", &file, "--on-corrupt", mode, "--columns", "name"]);
+        assert_eq!((names.len(), &names[0]["name"]), (expected.len(), &expected[0]["name"]), "{mode}");
+        assert_eq!(names[0]["year"], Value::Null);
+        read(&["convert", &file, &out, "--on-corrupt", mode, "--report", "none"]);
+        let rows = success(&["cat", &out, "--format", "json"]);
+        assert_eq!(rows.lines().map(parse).collect::<Vec<_>>(), expected, "{mode}");
+        // Several files as one table.
+        let twice = read(&["cat", &file, &file, "--on-corrupt", mode]);
+        assert_eq!(twice, [&expected[..], &expected].concat(), "{mode}");
+    }
 }

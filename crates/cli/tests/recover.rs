@@ -107,6 +107,12 @@ fn what_is_refused() {
     assert!(error.contains("is a file that is read"), "{error}");
     let (code, error) = failure(&["recover", &broken, &out, "--schema-from", &wines(), "--report", &broken]);
     assert_eq!(code, 2, "{error}");
+    // The new file has the report's name, by other words as well.
+    for report in [out.clone(), at(&dir, "./out.parquet")] {
+        let (code, error) = failure(&["recover", &broken, &out, "--report", &report, "--overwrite"]);
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains("is the file that is written") && !Path::new(&out).exists(), "{error}");
+    }
     fs::write(&out, "old").unwrap();
     let (code, _) = failure(&["recover", &broken, &out]);
     assert_eq!(code, 2);
@@ -122,4 +128,49 @@ fn what_is_refused() {
     let (code, error) = failure(&["recover", &encrypted, &at(&dir, "x.parquet")]);
     assert_eq!(code, 1);
     assert!(error.contains("encrypted"), "{error}");
+}
+
+#[test]
+fn what_is_lost_makes_the_exit_code() {
+    let dir = directory("lost");
+    let good = fs::read(wines()).unwrap();
+    let meta: Value = serde_json::from_str(&success(&["meta", &wines(), "--format", "json"])).unwrap();
+    let at_byte =
+        |group: usize| meta["row_groups"][group]["columns"][0]["data_page_offset"].as_u64().unwrap();
+    // A footer that is whole, and one page that is not.
+    let mut spoiled = good.clone();
+    spoiled[at_byte(1) as usize + 40] ^= 0x10;
+    let file = at(&dir, "spoiled.parquet");
+    fs::write(&file, spoiled).unwrap();
+    let (out, partial) = (at(&dir, "out.parquet"), at(&dir, "partial.parquet"));
+    let output = marquetry(&["recover", &file, &out, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("spoiled.parquet: lost: 100 rows") && error.lines().count() == 1, "{error}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["rows"], report["losses"].as_array().map(Vec::len)), (&100.into(), Some(1)));
+    // What is kept is there all the same.
+    assert!(rows(&wines()).starts_with(&rows(&out)) && rows(&out).lines().count() == 100);
+    // A column that is null now is lost, too, if it may be null at all.
+    let (code, error) = failure(&["recover", &file, &partial, "--partial"]);
+    assert_eq!(code, 1);
+    assert!(error.contains("lost: "), "{error}");
+    // Nothing is lost of a file that is whole.
+    success(&["recover", &wines(), &at(&dir, "whole.parquet")]);
+}
+
+#[test]
+fn commands_that_find_no_footer_name_it() {
+    let dir = directory("named");
+    let file = broken(&dir);
+    for command in [&["cat"][..], &["count"], &["schema"], &["meta"], &["head"]] {
+        let (code, error) = failure(&[command, &[&file]].concat());
+        assert_eq!(code, 1, "{command:?}: {error}");
+        let says = error.contains("not a Parquet file: it ends in") && error.contains("`marquetry recover`");
+        assert!(says && error.lines().count() == 1, "{command:?}: {error}");
+    }
+    // Nothing can be recovered of what was never a Parquet file.
+    let text = at(&dir, "text.parquet");
+    fs::write(&text, "id,name\n1,one\n2,two\n").unwrap();
+    assert!(!failure(&["cat", &text]).1.contains("`marquetry recover`"));
 }

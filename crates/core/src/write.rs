@@ -16,7 +16,7 @@ mod settings;
 mod values_seen;
 mod workspace;
 
-pub use checkpoint::{CheckpointEvery, Durable};
+pub use checkpoint::{CheckpointCost, CheckpointEvery, Durable};
 pub use choose::{Candidate, Choice};
 pub use chunk_bytes::{ChunkBytes, Spill};
 pub use column::ColumnWriter;

@@ -172,7 +172,8 @@ fn the_finished_file_refers_to_no_checkpoint() {
         write_group(&mut writer, group * 100, 10 + group).unwrap();
         writer.write_checkpoint().unwrap();
     }
-    assert_eq!(writer.checkpoints(), (3, spent));
+    let cost = writer.checkpoints();
+    assert_eq!((cost.count, cost.bytes), (3, spent));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn write(
     for batch in batches {
         file.write(batch)?;
     }
-    let (checkpoints, bytes) = (file.writer().checkpoints(), file.writer().checkpoint_bytes());
+    let cost = file.writer().checkpoint_cost();
     file.close()?;
-    Ok((start.elapsed(), std::fs::metadata(path)?.len(), checkpoints, bytes))
+    Ok((start.elapsed(), std::fs::metadata(path)?.len(), cost.count, cost.bytes))
 }

@@ -25,7 +25,7 @@ pub mod porting;
 
 pub use create::{NewFile, create, create_with};
 pub use many::dataset;
-pub use open::{OpenFile, open, open_bytes};
+pub use open::{OpenFile, open, open_bytes, open_with};
 
 /// Many files as one table.
 pub use marquetry_arrow::dataset;

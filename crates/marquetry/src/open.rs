@@ -28,9 +28,28 @@ use std::sync::Arc;
 /// # Ok::<(), marquetry::errors::Error>(())
 /// ```
 pub fn open(path: impl AsRef<Path>) -> Result<OpenFile> {
+    open_with(path, ArrowReaderOptions::new())
+}
+
+/// As [`open`], with options: what has to be known before the footer is read, such as limits, a schema, or that the footer
+/// may be that of a checkpoint. See [`OpenFile::new`].
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// use marquetry::arrow::arrow_reader::ArrowReaderOptions;
+/// // A file whose writer may have died, up to its last checkpoint.
+/// let options = ArrowReaderOptions::new().with_checkpoint_recovery(true);
+/// let file = marquetry::open_with(path, options)?;
+/// if let Some(end) = file.recovered_end() {
+///     println!("not finished: read up to byte {end}");
+/// }
+/// # assert_eq!(file.recovered_end(), None);
+/// # Ok::<(), marquetry::errors::Error>(())
+/// ```
+pub fn open_with(path: impl AsRef<Path>, options: ArrowReaderOptions) -> Result<OpenFile> {
     let name: Arc<str> = path.as_ref().display().to_string().into();
     let source = LocalFile::open(path)?;
-    OpenFile::new(Arc::new(source), ArrowReaderOptions::new()).map_err(|error| error.in_file(name))
+    OpenFile::new(Arc::new(source), options).map_err(|error| error.in_file(name))
 }
 
 /// Opens a file that is in memory.
@@ -45,6 +64,7 @@ pub fn open_bytes(bytes: impl Into<Bytes>) -> Result<OpenFile> {
 pub struct OpenFile {
     source: Arc<dyn Source>,
     metadata: Arc<ParquetMetaData>,
+    recovered_end: Option<u64>,
     options: ArrowReaderOptions,
     columns: Option<Vec<String>>,
     evolution: Option<Evolution>,
@@ -66,6 +86,7 @@ impl OpenFile {
         Ok(OpenFile {
             source,
             metadata,
+            recovered_end: loaded.recovered_end(),
             options,
             columns: None,
             evolution: None,
@@ -81,6 +102,12 @@ impl OpenFile {
     /// The footer.
     pub fn metadata(&self) -> &Arc<ParquetMetaData> {
         &self.metadata
+    }
+
+    /// Where the footer that was read ends, if that is not the end of the file: nothing from there on is read. Only with
+    /// [`with_checkpoint_recovery`](ArrowReaderOptions::with_checkpoint_recovery).
+    pub fn recovered_end(&self) -> Option<u64> {
+        self.recovered_end
     }
 
     /// The Arrow schema of the chosen columns. INT96 columns are nanoseconds in it; reading may find that they need a

@@ -172,9 +172,13 @@ fn a_dropped_writer_leaves_its_checkpoints_beside_the_name() {
     let path = folder.join("f.parquet");
     let hidden = abandoned(&path, 5);
     assert!(!path.exists());
-    assert!(marquetry::open(&hidden).is_err());
+    let error = marquetry::open(&hidden).unwrap_err().to_string();
+    assert!(error.contains("`marquetry recover` makes a file of what is whole"), "{error}");
     assert_eq!(recover(&hidden), Some(4 * ROWS));
     let options = ArrowReaderOptions::new().with_checkpoint_recovery(true);
+    let open = marquetry::open_with(&hidden, options.clone()).unwrap();
+    assert!(open.recovered_end().is_some());
+    assert_eq!(check(open), 4 * ROWS);
     let recovered = ArrowReaderMetadata::load(File::open(&hidden).unwrap(), options.clone()).unwrap();
     assert!(recovered.recovered_end().is_some_and(|end| end < fs::metadata(&hidden).unwrap().len()));
     // The next writer of the same name is not in its way, and goes without a trace if it is asked to.
@@ -189,6 +193,7 @@ fn a_dropped_writer_leaves_its_checkpoints_beside_the_name() {
     let mut file = marquetry::create(&path, batch(0).schema()).unwrap();
     file.write(&batch(0)).unwrap();
     file.close().unwrap();
+    assert_eq!(marquetry::open_with(&path, options.clone()).unwrap().recovered_end(), None);
     let whole = ArrowReaderMetadata::load(File::open(&path).unwrap(), options).unwrap();
     assert_eq!(whole.recovered_end(), None);
     fs::remove_dir_all(folder).unwrap();
@@ -202,10 +207,13 @@ fn a_file_with_checkpoints_is_a_plain_file() {
         let mut writer =
             ArrowWriter::try_new_durable(&mut file, batch(0).schema(), Some(properties)).unwrap();
         (0..6).for_each(|i| writer.write(&batch(i * ROWS)).unwrap());
-        let bytes = writer.checkpoint_bytes();
-        let checkpoints = writer.checkpoints();
-        writer.close().unwrap();
-        (file, checkpoints, bytes)
+        let cost = writer.checkpoint_cost();
+        writer.finish().unwrap();
+        // A finished file still says what they were.
+        assert_eq!((writer.checkpoint_cost(), writer.checkpoints()), (cost, cost.count));
+        assert_eq!(writer.checkpoint_bytes(), cost.bytes);
+        drop(writer);
+        (file, cost.count, cost.bytes)
     };
     let (plain, _, none) = write(None);
     let (file, checkpoints, bytes) = write(Some(CheckpointEvery::RowGroups(2)));

@@ -7,11 +7,13 @@ use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_select::concat::concat_batches;
 use bytes::Bytes;
 use damage::{Fault, Random, changed, check, consequences, pages, salvage, written};
+use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::OnCorrupt;
 use marquetry::basic::{Compression, Encoding, ZstdLevel};
 use marquetry::errors::{Kind, Limits};
 use marquetry::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use marquetry::file::read_metadata;
+use marquetry::predicate::Predicate;
 use marquetry_core::recover::{GivenSchema, RecoverOptions, SchemaOrigin, recover};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -96,6 +98,65 @@ fn faults_of(seed: u64) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
+}
+
+/// The rows that a predicate wants of those that are whole are those that it wants of a file of nothing else.
+#[test]
+fn a_predicate_is_asked_about_what_is_whole() {
+    // With the columns that each looks at.
+    const PREDICATES: [(&str, &[&str]); 6] = [
+        ("id >= 100 and id < 900", &["id"]),
+        ("few = 'city 3' or float > 300", &["few", "float"]),
+        ("many is null and group.number > 20", &["many", "group.number"]),
+        ("not few in ('city 1', 'city 2') and float is not null", &["few", "float"]),
+        ("id < 0", &["id"]),
+        ("many is not null or group.number < 100", &["many", "group.number"]),
+    ];
+    // All, others than those that predicates look at, one of a struct of which they look at another one, none.
+    const COLUMNS: [Option<&[&str]>; 4] = [None, Some(&["list", "float"]), Some(&["group.tags"]), Some(&[])];
+    let mut random = Random(77);
+    let (mut wanted_rows, mut lossy) = (0, 0);
+    for _ in 0..24 {
+        let table = damage::table(1000, &mut random);
+        let good = written(&table, properties(&mut random).build());
+        let pages = pages(&good, &good);
+        let page = &pages[random.below(pages.len())];
+        let bad = Fault::Bit(page.body.start + random.below(page.body.len()), 0x10).on(&good);
+        let cases = MODES.into_iter().flat_map(|mode| PREDICATES.map(|predicate| (mode, predicate)));
+        for ((mode, (text, asked)), columns) in cases.flat_map(|case| COLUMNS.map(|columns| (case, columns)))
+        {
+            // Parts of a struct that are read together are lost together.
+            if mode == OnCorrupt::NullPage && columns == COLUMNS[2] {
+                continue;
+            }
+            let open =
+                |file: &Bytes| marquetry::open_bytes(file.clone()).unwrap().on_corrupt(mode).batch_size(70);
+            let of_columns = |file: OpenFile, columns: Option<Vec<&str>>| match columns {
+                Some(columns) => file.columns(columns),
+                None => file,
+            };
+            let all = |file: OpenFile| {
+                let mut reader = file.batches().unwrap();
+                let (schema, batches) = (reader.schema(), reader.by_ref().map(Result::unwrap));
+                (concat_batches(&schema, &batches.collect::<Vec<_>>()).unwrap(), reader.loss_report())
+            };
+            let read = columns.map(|columns| [columns, asked].concat());
+            let (whole, _) = all(of_columns(open(&bad), read));
+            let whole = written(&whole, WriterProperties::default());
+            let (offset, limit) = (random.pick(&[0, 0, 13]), random.pick(&[5, 200, usize::MAX]));
+            let chosen = |file: &Bytes| {
+                let file = open(file).filter(Predicate::parse(text).unwrap()).offset(offset).limit(limit);
+                of_columns(file, columns.map(<[&str]>::to_vec))
+            };
+            let (found, report) = all(chosen(&bad));
+            let (expected, _) = all(chosen(&whole).on_corrupt(OnCorrupt::Fail));
+            assert_eq!(found.num_rows(), expected.num_rows(), "{mode:?} {text} {columns:?}\n{report}");
+            assert_eq!(found.columns(), expected.columns(), "{mode:?} {text} {columns:?}\n{report}");
+            wanted_rows += found.num_rows();
+            lossy += usize::from(!report.is_empty());
+        }
+    }
+    assert!(wanted_rows > 10_000 && lossy > 100, "{wanted_rows}, {lossy}");
 }
 
 /// No checksum covers page headers: each bit of each of them is flipped, in pages so small that much could fit by chance.

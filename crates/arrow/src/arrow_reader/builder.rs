@@ -175,6 +175,9 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// Only rows for which `predicate` is true. Row groups and pages that can have none are not read, as far as statistics
     /// and indexes tell; then its columns are read, and of all others only the rows that it wants. Default all.
     ///
+    /// With another [`OnCorrupt`] than `Fail` all rows are read that can be, and it is asked about these: a value that is lost
+    /// and null is null to it.
+    ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     /// use marquetry_core::predicate::Predicate;
@@ -237,8 +240,8 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 
     /// The reader. Fails if a row group does not exist, if the batch size is 0, if the predicate does not fit the schema,
-    /// if the file cannot be read as the wanted schema, and if rows are to be chosen from a damaged file: which they are
-    /// could not be told any more.
+    /// if the file cannot be read as the wanted schema, and if rows of a damaged file are to be chosen by other means than a
+    /// predicate: which they are could not be told any more.
     pub fn build(mut self) -> Result<ParquetRecordBatchReader> {
         let evolved = self.evolved()?;
         self.build_evolved(evolved)
@@ -278,11 +281,22 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
 
     fn reader(mut self) -> Result<ParquetRecordBatchReader> {
         let (row_groups, options, schema) = self.fitted()?;
-        let is_whole = self.selection.is_none() && self.predicate.is_none() && self.filter.is_none();
+        // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
+        let has_predicate = self.predicate.is_some() && options.on_corrupt == OnCorrupt::Fail;
+        let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
         if is_whole && options.virtual_columns.is_empty() {
+            let bound = self.predicate.map(|predicate| predicate.bind(self.metadata.parquet_schema()));
             let (projection, offset, batch_size) = (self.projection, self.offset, self.batch_size);
             let limit = self.limit.unwrap_or(usize::MAX);
-            let plan = Plan { row_groups, batch_size, projection, limit, offset, threads: self.threads };
+            let plan = Plan {
+                row_groups,
+                batch_size,
+                projection,
+                limit,
+                offset,
+                threads: self.threads,
+                predicate: bound.transpose()?,
+            };
             let (source, metadata, fields) = (self.source, self.metadata.metadata, &self.metadata.fields);
             return ParquetRecordBatchReader::new(source, metadata, fields, &schema, &options, plan);
         }

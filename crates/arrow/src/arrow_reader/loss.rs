@@ -72,8 +72,8 @@ impl LossReport {
 #[cold]
 pub(crate) fn no_choice_of_rows() -> Error {
     Error::argument(
-        "filters, selections of rows and virtual columns do not go with reading on where a file is damaged: \
-         read all rows, and filter the batches",
+        "row filters, selections of rows and virtual columns, and in streams predicates, do not go with reading on where a \
+         file is damaged: read all rows, and filter the batches",
     )
 }
 

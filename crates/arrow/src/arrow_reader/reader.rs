@@ -1,13 +1,13 @@
 //! The reader of record batches.
 
 use super::ProjectionMask;
+use super::asked::{Answer, Asked};
 use super::far::{Course, Far};
 use super::filtered::Filtered;
 use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
 use super::parallel::{Batches, Parallel};
 use super::root::{Room, Root};
-use super::runs;
 use super::salvage::{Chosen, Salvage};
 use crate::evolution::Remake;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
@@ -16,6 +16,7 @@ use marquetry_base::{Error, Held, Result};
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::{Field, FieldKind};
 use marquetry_core::page::{PageOptions, Trust};
+use marquetry_core::predicate::Bound;
 use marquetry_core::read::{ColumnReader, Layout, Target, is_damage};
 use marquetry_core::schema::Leaf;
 use marquetry_core::source::Source;
@@ -27,7 +28,8 @@ use std::sync::Arc;
 /// After an error the reader is over. With a filter, a selection of rows or virtual columns, batches end with row groups.
 /// With another [`OnCorrupt`] than `Fail`, damage is no error: batches end with row
 /// groups then, an offset counts rows of the file and a limit counts rows that are given, and
-/// [`loss_report`](Self::loss_report) has what is missing.
+/// [`loss_report`](Self::loss_report) has what is missing. With a predicate as well, an offset counts rows that it wants, a value
+/// that is lost is null to it, and the report is of all rows that were read, wanted or not.
 pub struct ParquetRecordBatchReader {
     schema: SchemaRef,
     /// Until several threads read them.
@@ -44,6 +46,8 @@ pub struct ParquetRecordBatchReader {
     course: Option<Course>,
     /// Unless damage is an error.
     salvage: Option<Salvage>,
+    /// A predicate, where damage is no error.
+    asked: Option<Asked>,
     /// If not all rows of the row groups are read, or more than their columns: everything else is idle then.
     filtered: Option<Box<Filtered>>,
     /// What batches are made into, unless they are given as they are read.
@@ -58,6 +62,8 @@ pub(super) struct Plan {
     pub(super) limit: usize,
     pub(super) offset: usize,
     pub(super) threads: usize,
+    /// Only where damage is no error: offset and limit are of rows that it wants.
+    pub(super) predicate: Option<Bound>,
 }
 
 /// What is read of a field of the root, and what it becomes.
@@ -95,16 +101,27 @@ impl ParquetRecordBatchReader {
         fields: &[Field],
         schema: &ArrowSchema,
         options: &ArrowReaderOptions,
-        plan: Plan,
+        mut plan: Plan,
     ) -> Result<Self> {
         let page_options = page_options(&metadata, options);
         let mut roots = Vec::new();
-        let projected: Vec<_> = projected(fields, schema, &plan.projection).collect();
-        let num_columns = projected.iter().map(|root| root.leaves().len()).sum();
-        for root in projected {
+        let mut read: Vec<_> = projected(fields, schema, &plan.projection).collect();
+        let given = read.len();
+        let asked = Asked::of(&mut plan, given);
+        if let Some(asked) = &asked {
+            read.extend(projected(fields, schema, &asked.others(metadata.schema(), &plan.projection)));
+        }
+        let num_columns = read.iter().map(|root| root.leaves().len()).sum();
+        for root in read {
             let columns = root.leaves().into_iter().map(|leaf| {
                 let column = metadata.schema().column(leaf);
-                let layout = to_decode(column, &root.field, &root.arrow, leaf, options);
+                let layout = match to_decode(column, &root.field, &root.arrow, leaf, options) {
+                    // Predicates know no others.
+                    Layout::Joined if asked.as_ref().is_some_and(|asked| asked.looks_at(leaf)) => {
+                        Layout::Values
+                    }
+                    layout => layout,
+                };
                 let target = Target::new(column, &root.field, leaf, layout);
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
@@ -121,7 +138,7 @@ impl ParquetRecordBatchReader {
             .fold(0, u64::saturating_add);
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
         let offset = plan.offset.min(rows);
-        let arrow_fields: Vec<FieldRef> = roots.iter().map(|root| root.arrow.clone()).collect();
+        let arrow_fields: Vec<FieldRef> = roots[..given].iter().map(|root| root.arrow.clone()).collect();
         let arrow_fields = match options.on_corrupt {
             OnCorrupt::NullPage => arrow_fields.iter().map(nullable).collect(),
             _ => arrow_fields,
@@ -153,6 +170,7 @@ impl ParquetRecordBatchReader {
             offset,
             course,
             salvage,
+            asked,
             filtered: None,
             remake: None,
         })
@@ -171,6 +189,7 @@ impl ParquetRecordBatchReader {
             offset: 0,
             course: None,
             salvage: None,
+            asked: None,
             filtered: Some(Box::new(filtered)),
             remake: None,
         }
@@ -262,14 +281,20 @@ impl ParquetRecordBatchReader {
 
     fn salvaged(&mut self, salvage: &mut Salvage, rows: usize) -> Result<Option<RecordBatch>> {
         loop {
+            if self.asked.as_ref().is_some_and(|asked| asked.limit == 0) {
+                return Ok(None);
+            }
             if salvage.group.is_none() && !salvage.open_next(&mut self.offset, &mut self.roots)? {
                 return Ok(None);
             }
             let chosen = salvage.choose(rows);
             let error = match self.read_chosen(salvage, &chosen) {
-                Ok(arrays) => {
+                Ok((arrays, answer)) => {
                     salvage.pass(&chosen);
-                    match runs::count(&chosen.runs) as usize {
+                    if let (Some(asked), Some(answer)) = (&mut self.asked, &answer) {
+                        asked.note(answer);
+                    }
+                    match answer.map_or(chosen.rows(), |answer| answer.rows) {
                         0 => continue,
                         rows => return self.batch(arrays, rows).map(Some),
                     }
@@ -292,28 +317,63 @@ impl ParquetRecordBatchReader {
         }
     }
 
-    fn read_chosen(&mut self, salvage: &mut Salvage, chosen: &Chosen) -> Result<Vec<ArrayRef>, Failed> {
+    /// The arrays of the chosen rows, or of those that the predicate wants, if there is one.
+    fn read_chosen(
+        &mut self,
+        salvage: &mut Salvage,
+        chosen: &Chosen,
+    ) -> Result<(Vec<ArrayRef>, Option<Answer>), Failed> {
         let held = &mut Held::default();
-        let mut arrays = Vec::with_capacity(self.roots.len());
-        for (i, root) in self.roots.iter_mut().enumerate() {
-            let failed = |leaf: Option<usize>| move |error: Error| Failed { root: i, leaf, error };
-            for (leaf, column, _) in &mut root.columns {
-                let batch = salvage.read(i, *leaf, column, chosen).map_err(failed(Some(*leaf)))?;
-                self.room.batches[*leaf] = Some(batch);
+        let (roots, room) = (&mut self.roots, &mut self.room);
+        let answer = match &self.asked {
+            None => None,
+            // It may look at all columns, in any order.
+            Some(asked) => {
+                for (i, root) in roots.iter_mut().enumerate() {
+                    read_columns(i, root, room, salvage, chosen)?;
+                }
+                Some(asked.answer(salvage, roots, room, chosen)?)
             }
-            let array = self.room.assemble(root, held);
+        };
+        let given = self.asked.as_ref().map_or(roots.len(), |asked| asked.given);
+        let mut arrays = Vec::with_capacity(given);
+        for (i, root) in roots[..given].iter_mut().enumerate() {
+            if answer.is_none() {
+                read_columns(i, root, room, salvage, chosen)?;
+            }
+            let array = room.assemble(root, held);
             let array = array.and_then(|array| salvage.with_nulls(i, array, chosen));
-            arrays.push(array.map_err(failed(None))?);
+            let array = array.and_then(|array| match &answer {
+                Some(answer) => arrow_select::filter::filter(&array, &answer.keep).map_err(crate::refused),
+                None => Ok(array),
+            });
+            arrays.push(array.map_err(|error| Failed { root: i, leaf: None, error })?);
         }
-        Ok(arrays)
+        Ok((arrays, answer))
     }
 }
 
+/// Reads the chosen rows of a root's columns.
+fn read_columns(
+    number: usize,
+    root: &mut Root,
+    room: &mut Room,
+    salvage: &mut Salvage,
+    chosen: &Chosen,
+) -> Result<(), Failed> {
+    for (leaf, column, _) in &mut root.columns {
+        let batch = salvage.read(number, *leaf, column, chosen);
+        let batch = batch.map_err(|error| Failed { root: number, leaf: Some(*leaf), error })?;
+        room.batches[*leaf] = Some(batch);
+    }
+    Ok(())
+}
+
 /// What went wrong, and with which field of the root and column of the file.
-struct Failed {
-    root: usize,
-    leaf: Option<usize>,
-    error: Error,
+pub(super) struct Failed {
+    pub(super) root: usize,
+    pub(super) leaf: Option<usize>,
+    pub(super) error: Error,
 }
 
 fn nullable(field: &FieldRef) -> FieldRef {

@@ -6,6 +6,7 @@
 //! column b      [   page   ][   page   ]                               and nulls between them
 //! ```
 
+use super::asked::Expanded;
 use super::loss::{Loss, LossReport, OnCorrupt};
 use super::root::Root;
 use super::runs;
@@ -55,6 +56,12 @@ pub(super) struct Chosen {
     pub(super) runs: Vec<Range<u64>>,
     /// The row after them and after what is left out behind them.
     pub(super) next: u64,
+}
+
+impl Chosen {
+    pub(super) fn rows(&self) -> usize {
+        runs::count(&self.runs) as usize
+    }
 }
 
 impl Salvage {
@@ -230,6 +237,13 @@ impl Salvage {
         });
         let runs: Vec<Run> = runs.collect();
         column.read_runs(&runs)
+    }
+
+    /// The values of a column with a null for each chosen row that is lost in its field; `None` if none is.
+    pub(super) fn with_gaps(&self, root: usize, batch: &LeafBatch, chosen: &Chosen) -> Option<Expanded> {
+        let whole = runs::subtract(&chosen.runs, &self.group.as_ref()?.lost[root]);
+        let is_whole = runs::count(&whole) == runs::count(&chosen.runs);
+        (!is_whole).then(|| Expanded::new(batch, &chosen.runs, &whole))
     }
 
     /// The array of a field with a null for each chosen row that is lost in it.

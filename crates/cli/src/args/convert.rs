@@ -292,11 +292,13 @@ Cells of CSV with nested values hold JSON; fixed(BYTES) is read from hexadecimal
 rows keep their order. Rows are chosen by --offset and --limit before they are sorted.
 
 With --checkpoint-every a command that is killed leaves its temporary file, .OUT.*, beside OUT; `marquetry recover` makes
-a file of all that was written before its last checkpoint. `marquetry rewrite` drops checkpoints from a finished file.
+a file of all that was written before its last checkpoint. The report has the bytes and the time that checkpoints took.
+`marquetry rewrite` drops them from a finished file.
 
 The report after writing Parquet has the bytes of each column: those of the Parquet file that was read, or in memory,
 and those that were written. JSON: {file, rows, row_groups, size, before, columns: [{column, values, before, after,
-uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}]}; `before` of the file is \"parquet\" or \"memory\".
+uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], checkpoints: {count, bytes, seconds}}; `before` of the
+file is \"parquet\" or \"memory\", `checkpoints` is null without --checkpoint-every: `seconds` is how long they were waited for.
 
 Values in JSON Lines, and in the cells of CSV:
   numbers       their digits; decimals with all digits of their scale; \"NaN\", \"Infinity\" and \"-Infinity\" as text

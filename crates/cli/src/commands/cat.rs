@@ -21,8 +21,13 @@ pub(crate) fn run(args: &CatArgs, output: &mut Output, outcome: &mut Outcome) ->
 }
 
 fn cat(args: &CatArgs, output: &mut Output) -> Result<(), Failure> {
+    let mut losses = Losses::new(&args.selection, &args.tables.files, None)?;
+    let printed = print(args, &mut losses, output);
+    losses.finish(printed)
+}
+
+fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(), Failure> {
     let path = &args.tables.files[0];
-    let mut losses = Losses::new(&args.selection)?;
     let table = Table::open(&args.tables.files, &args.tables.together)?;
     let mut rows = table.plain_rows(&args.selection, args.limit, BLOCK)?;
     let mut table = RowTable::new(&rows.schema(), args.full);

@@ -1,10 +1,10 @@
 //! What is said of a file that was changed in place.
 
-use super::percent;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::rewrite::Tally;
 use crate::table::printable;
+use crate::unreferenced;
 use marquetry::file::Edited;
 use serde_json::json;
 use std::path::Path;
@@ -35,10 +35,7 @@ pub(super) fn report(
     output
         .line(format!("{name}: {rows} rows in {row_groups} row groups, {size} bytes, {grown} of them new"))?;
     if edited.unreferenced > 0 {
-        let share = percent(Some(edited.unreferenced as f64 / size.max(1) as f64));
-        let unreferenced = edited.unreferenced;
-        output
-            .line(format!("nothing refers to {unreferenced} bytes, {share}; rewrite leaves them behind"))?;
+        output.line(unreferenced::line(edited.unreferenced, size))?;
     }
     tally.print(output)
 }

@@ -25,6 +25,18 @@ pub(crate) fn run(args: &ConvertArgs, output: &mut Output, outcome: &mut Outcome
 
 fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
     let to_stdout = args.output.as_os_str() == "-";
+    let out = Some(args.output.as_path()).filter(|_| !to_stdout);
+    let mut lost = Losses::new(&args.selection, &args.inputs, out)?;
+    let converted = convert_rows(args, to_stdout, &mut lost, output);
+    lost.finish(converted)
+}
+
+fn convert_rows(
+    args: &ConvertArgs,
+    to_stdout: bool,
+    lost: &mut Losses,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let target = match (args.to, to_stdout) {
         (Some(target), _) => target,
         (None, true) => Target::Jsonl,
@@ -38,10 +50,10 @@ fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
     };
     let keys = args.sort_by.iter().map(|key| SortKey::parse(key, &schema)).collect::<Result<Vec<_>, _>>()?;
     let report = report_format(args, to_stdout, output)?;
-    let (mut lost, losses) = (Losses::new(&args.selection)?, input.losses.clone());
+    let losses = input.losses.clone();
     let mut destination = match to_stdout {
         true => Destination::stdout(output),
-        false => Destination::create(&args.output, &args.inputs)?,
+        false => Destination::create(&args.output, args.inputs.iter().chain(&input.files))?,
     };
     let written = destination.written();
     let mut progress = Progress::new(total(&input), to_stdout, written.clone());

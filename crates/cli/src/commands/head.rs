@@ -5,13 +5,28 @@ use crate::args::HeadArgs;
 use crate::failure::{Failure, Outcome};
 use crate::losses::Losses;
 use crate::output::Output;
+use crate::rewrite::report_failure;
 use crate::rows::json;
 use crate::rows::table::RowTable;
 use std::io::Write;
 
 pub(crate) fn run(args: &HeadArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let losses = Losses::new(&args.selection, &args.tables.files, None);
+    let mut losses = match losses {
+        Ok(losses) => losses,
+        Err(failure) => return report_failure(&args.tables.files[0], failure, outcome),
+    };
+    let printed = print(args, &mut losses, output, outcome);
+    losses.finish(printed)
+}
+
+fn print(
+    args: &HeadArgs,
+    losses: &mut Losses,
+    output: &mut Output,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
     let are_several = args.tables.are_several();
-    let mut losses = Losses::new(&args.selection)?;
     args.tables.for_each(outcome, |path, table| {
         // A batch as large as what is wanted, unless that is much.
         let batch_rows = args.rows.clamp(1, MOST_ROWS);

@@ -5,7 +5,9 @@ use crate::args::MetaArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::table::{Table, printable, shortened};
+use crate::unreferenced::{self, unreferenced};
 use crate::value::{self, cell};
+use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::{Error, Kind};
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
 use marquetry::format::{ColumnOrder, Statistics};
@@ -19,6 +21,10 @@ pub(crate) fn run(args: &MetaArgs, output: &mut Output, outcome: &mut Outcome) -
     let are_several = args.files.are_several();
     args.files.for_each(outcome, |path, file| {
         let mut facts = facts(file.metadata())?;
+        let metadata = file.metadata().clone();
+        let source = file.into_source()?;
+        facts["size"] = json!(source.len());
+        facts["unreferenced"] = json!(unreferenced(&*source, &metadata));
         if output.is_json() {
             facts["file"] = Value::String(path.display().to_string());
             return Ok(output.json(&facts)?);
@@ -35,6 +41,8 @@ fn facts(metadata: &ParquetMetaData) -> Result<Value, Error> {
     let row_groups = metadata.row_groups().map(|row_group| row_group_facts(row_group, metadata));
     Ok(json!({
         "file": null,
+        "size": null,
+        "unreferenced": null,
         "version": metadata.version(),
         "created_by": metadata.created_by(),
         "rows": metadata.num_rows(),
@@ -153,6 +161,9 @@ fn statistics_facts(statistics: &Statistics<&[u8]>, leaf: &Leaf) -> Value {
 fn print(facts: &Value, widest: usize, output: &mut Output) -> Result<(), Failure> {
     output.line(format!("created by   {}", printable(&cell(&facts["created_by"]))))?;
     output.line(format!("version      {}", facts["version"]))?;
+    if let (Some(bytes @ 1..), Some(size)) = (facts["unreferenced"].as_u64(), facts["size"].as_u64()) {
+        output.line(format!("unused       {}", unreferenced::line(bytes, size)))?;
+    }
     output.line(format!("rows         {}", facts["rows"]))?;
     if facts["rows"] != facts["declared_rows"] {
         output.line(format!("             (the footer's own total is {})", facts["declared_rows"]))?;

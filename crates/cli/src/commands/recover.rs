@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::report_file::ReportFile;
 use crate::rewrite::{refuse_existing, report_failure};
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
@@ -56,7 +57,11 @@ decimals) is not in pages at all: give a schema if there is one.
 With --partial a column that is lost becomes null in its row group, if it may be; if it is in a struct or list, all of
 that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
 Encrypted files are left alone. BROKEN is never written to; OUT appears once it is complete, and only if a row group is
-kept, or else the exit code is 1.
+kept.
+
+The exit code is 0 if nothing is lost that the report knows of, and 1 if anything is, as for `marquetry cat --on-corrupt`:
+row groups, columns, or pages that fit nowhere. OUT has all that is kept in both cases. What was cut off with the footer
+is not known of.
 
 The report has a line for each decision, with a confidence: exact, high, medium, low. JSON: {file, schema, rows, bytes,
 bytes_kept, pages_found, decisions: [{what, why, confidence}], row_groups: [{start, end, rows, nulls, why, confidence}],
@@ -68,25 +73,28 @@ Examples:
   marquetry recover broken.parquet saved.parquet --schema 'message m { required int64 id; optional binary name (STRING); }'";
 
 pub(crate) fn run(args: &RecoverArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    run_recover(args, output).or_else(|failure| report_failure(&args.input, failure, outcome))
+    match run_recover(args, output) {
+        Err(failure @ Failure::Check(_)) => {
+            outcome.report(Some(&args.input), &failure);
+            Ok(())
+        }
+        other => other.or_else(|failure| report_failure(&args.input, failure, outcome)),
+    }
 }
 
 fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
-    let inputs = || [Some(args.input.as_path()), args.schema_from.as_deref()].into_iter().flatten();
+    let schema_file = args.schema.as_ref().and_then(|text| text.strip_prefix('@')).map(Path::new);
+    let inputs =
+        || [Some(args.input.as_path()), args.schema_from.as_deref(), schema_file].into_iter().flatten();
     refuse_existing(&args.output, inputs(), args.overwrite)?;
-    if let Some(report) = &args.report {
-        refuse_existing(report, inputs().chain([args.output.as_path()]), args.overwrite)?;
-        if report == &args.output {
-            return Err(Failure::Usage("the report cannot be the new file".to_owned()));
-        }
-    }
+    let create = |path| ReportFile::create(path, inputs(), Some(&args.output), Some(args.overwrite));
+    let report_file = args.report.as_deref().map(create).transpose()?;
     let options =
         RecoverOptions { schema: args.given_schema()?, partial: args.partial, ..RecoverOptions::default() };
     let recovery = recover(crate::remote::source(&args.input)?, &options)?;
     let report = recovery.report();
     let as_json = report_json(&args.output, report);
-    if let Some(path) = &args.report {
-        let mut file = AtomicFile::create(path)?;
+    if let Some(mut file) = report_file {
         writeln!(file, "{as_json:#}")?;
         file.finish()?;
     }
@@ -97,10 +105,29 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
         true => output.json(&as_json)?,
         false => output.line(report.to_string())?,
     }
-    match report.row_groups.is_empty() {
-        true => Err(Failure::Check("no row group is whole: nothing is written".to_owned())),
-        false => Ok(()),
+    if report.row_groups.is_empty() {
+        return Err(Failure::Check("no row group is whole: nothing is written".to_owned()));
     }
+    lost(report).map_or(Ok(()), |lost| Err(Failure::Check(lost)))
+}
+
+/// What is lost, in a line; `None` if nothing is. That something is, is a failure, as where rows are read.
+fn lost(report: &Report) -> Option<String> {
+    let rows: u64 = report.losses.iter().filter_map(|loss| loss.rows).fold(0, u64::saturating_add);
+    let bytes = report.losses.iter().map(|loss| loss.bytes.end - loss.bytes.start);
+    let bytes = bytes.fold(0, u64::saturating_add);
+    let in_part = report.row_groups.iter().filter(|group| !group.nulls.is_empty()).count();
+    let mut parts = Vec::new();
+    if rows > 0 {
+        parts.push(format!("{rows} rows of row groups that are known"));
+    }
+    if !report.losses.is_empty() {
+        parts.push(format!("{bytes} bytes in {} places", report.losses.len()));
+    }
+    if in_part > 0 {
+        parts.push(format!("columns of {in_part} row groups, which are null now"));
+    }
+    (!parts.is_empty()).then(|| format!("lost: {}", parts.join(", ")))
 }
 
 fn write(path: &Path, recovery: &Recovery) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use crate::rewrite::{
     Deed, Edit, Footer, Input, NewFile, Recoder, Room, Tally, codec_of, column_orders, print_report,
     refuse_existing, report_failure,
 };
+use crate::unreferenced::unreferenced;
 use clap::Args as ClapArgs;
 use glob::{MatchOptions, Pattern};
 use marquetry::arrow::ARROW_SCHEMA_META_KEY;
@@ -120,6 +121,9 @@ fn rewrite(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
         None => plan.keep_groups(&mut file, &mut tally)?,
     }
     let (metadata, size) = file.finish()?;
+    if let Some(bytes @ 1..) = unreferenced(&*input[0].source, &input[0].metadata) {
+        tally.note(&format!("left behind: {bytes} bytes that nothing referred to"));
+    }
     let before: Vec<u64> = edit.leaves.iter().map(|leaf| input[0].compressed_size(*leaf)).collect();
     print_report(&args.output, &metadata, size, &before, &tally, output)
 }

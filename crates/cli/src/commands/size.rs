@@ -1,10 +1,12 @@
 //! `size`: bytes of each column.
 
-use super::{percent, title};
+use super::title;
 use crate::args::SizeArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::table::Table;
+use crate::table::{Table, percent};
+use crate::unreferenced::{self, unreferenced};
+use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
 use serde_json::{Value, json};
 
@@ -21,6 +23,9 @@ pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -
     let are_several = args.files.are_several();
     args.files.for_each(outcome, |path, file| {
         let columns = columns(file.metadata())?;
+        let metadata = file.metadata().clone();
+        let source = file.into_source()?;
+        let unreferenced = unreferenced(&*source, &metadata);
         let compressed = columns.iter().map(|column| column.compressed).fold(0, u64::saturating_add);
         let uncompressed = columns.iter().map(|column| column.uncompressed).fold(0, u64::saturating_add);
         if output.is_json() {
@@ -29,6 +34,8 @@ pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -
                 "file": path.display().to_string(),
                 "compressed_size": compressed,
                 "uncompressed_size": uncompressed,
+                "size": source.len(),
+                "unreferenced": unreferenced,
                 "columns": columns,
             }))?);
         }
@@ -58,7 +65,11 @@ pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -
         let share = percent(all.share(compressed));
         let sizes = [compressed.to_string(), uncompressed.to_string(), ratio_cell(all.ratio()), share];
         table.row(std::iter::once(all.path).chain(sizes).chain([String::new(), String::new()]));
-        Ok(table.print(output)?)
+        table.print(output)?;
+        match unreferenced {
+            Some(bytes) if bytes > 0 => Ok(output.line(unreferenced::line(bytes, source.len()))?),
+            _ => Ok(()),
+        }
     })
 }
 

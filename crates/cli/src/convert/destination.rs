@@ -37,10 +37,13 @@ impl<'a> Destination<'a> {
     }
 
     /// A destination at `path`. Fails if that is one of the files `inputs` itself, or nothing can be written there.
-    pub(crate) fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self, Failure> {
+    pub(crate) fn create<'p>(
+        path: &Path,
+        inputs: impl IntoIterator<Item = &'p PathBuf>,
+    ) -> Result<Self, Failure> {
         // A link stays one: what it points to is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if inputs.iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == path)) {
+        if inputs.into_iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == path)) {
             return Err(Failure::Usage("is the file that is read".to_owned()));
         }
         let old = fs::metadata(&path).ok();

@@ -15,6 +15,8 @@ use std::io;
 /// Writes batches to a [`Destination`] as Parquet.
 pub(crate) struct ParquetSink<'a, 'b> {
     writer: ArrowWriter<&'a mut Destination<'b>>,
+    /// Whether checkpoints were asked for, and their cost is told.
+    has_checkpoints: bool,
     /// The Parquet file whose rows these are, if all of them are.
     source: Option<OpenFile>,
     /// Bytes of each column in memory.
@@ -29,10 +31,11 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         properties: WriterProperties,
         source: Option<OpenFile>,
     ) -> Result<Self, Failure> {
+        let has_checkpoints = properties.checkpoint_every().is_some();
         let writer =
             ArrowWriter::try_new_durable(destination, schema.clone(), Some(properties)).map_err(failure)?;
         let columns = schema.fields().iter().map(|field| leaves::count(field.data_type())).sum();
-        Ok(ParquetSink { writer, source, bytes: vec![0; columns] })
+        Ok(ParquetSink { writer, has_checkpoints, source, bytes: vec![0; columns] })
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
@@ -50,7 +53,11 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
             Some(source) => Before::of_file(source.metadata()),
             None => Before::InMemory(self.bytes),
         };
-        SizeReport::new(&metadata, before, reasons)
+        let report = SizeReport::new(&metadata, before, reasons)?;
+        Ok(match self.has_checkpoints {
+            true => report.with_checkpoints(self.writer.checkpoint_cost()),
+            false => report,
+        })
     }
 }
 

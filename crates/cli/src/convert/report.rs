@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::table::Table;
+use crate::table::{Table, percent};
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry::format::PageType;
+use marquetry_core::write::CheckpointCost;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -47,6 +48,8 @@ pub(crate) struct SizeReport {
     row_groups: usize,
     is_before_parquet: bool,
     columns: Vec<ColumnSize>,
+    /// If checkpoints were asked for.
+    checkpoints: Option<CheckpointCost>,
 }
 
 /// What was written of a column.
@@ -95,7 +98,13 @@ impl SizeReport {
         }
         let is_before_parquet = matches!(before, Before::InFile(_));
         let (rows, row_groups) = (metadata.num_rows(), metadata.num_row_groups());
-        Ok(SizeReport { rows, row_groups, is_before_parquet, columns })
+        Ok(SizeReport { rows, row_groups, is_before_parquet, columns, checkpoints: None })
+    }
+
+    /// The same report, which tells what checkpoints have cost as well.
+    pub(super) fn with_checkpoints(mut self, cost: CheckpointCost) -> Self {
+        self.checkpoints = Some(cost);
+        self
     }
 
     /// The report as a table. `path` is the file, which has `size` bytes.
@@ -130,7 +139,8 @@ impl SizeReport {
         ]);
         let path = crate::table::printable(&path.display().to_string());
         output.line(format!("{path}: {} rows, {} row groups, {size} bytes", self.rows, self.row_groups))?;
-        table.print(output)
+        table.print(output)?;
+        self.checkpoints.map_or(Ok(()), |cost| output.line(checkpoints_line(cost, size)))
     }
 
     /// The report as JSON.
@@ -141,6 +151,9 @@ impl SizeReport {
             "row_groups": self.row_groups,
             "size": size,
             "before": if self.is_before_parquet { "parquet" } else { "memory" },
+            "checkpoints": self.checkpoints.map(|cost| {
+                json!({"count": cost.count, "bytes": cost.bytes, "seconds": cost.time.as_secs_f64()})
+            }),
             "columns": self.columns.iter().map(ColumnSize::json).collect::<Vec<_>>(),
         })
     }
@@ -202,6 +215,13 @@ fn encodings(chunk: ColumnChunk<'_>) -> Vec<(String, Option<u64>)> {
         }
         None => chunk.encodings().iter().map(|encoding| (encoding.to_string(), None)).collect(),
     }
+}
+
+/// What checkpoints have cost in a file of `size` bytes.
+fn checkpoints_line(cost: CheckpointCost, size: u64) -> String {
+    let CheckpointCost { count, bytes, time } = cost;
+    let share = percent(Some(bytes as f64 / size.max(1) as f64));
+    format!("checkpoints: {count}, of {bytes} bytes, {share}, took {:.3} s", time.as_secs_f64())
 }
 
 fn ratio(before: Option<u64>, after: u64) -> Option<f64> {

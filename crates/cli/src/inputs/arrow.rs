@@ -38,6 +38,7 @@ pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
         bytes_read: origin.bytes_read(),
         parquet: None,
         losses: Rc::default(),
+        files: Vec::new(),
     })
 }
 

@@ -66,6 +66,7 @@ pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &Wanted<'_>) -> Resul
         bytes_read,
         parquet: None,
         losses: Rc::default(),
+        files: Vec::new(),
     })
 }
 

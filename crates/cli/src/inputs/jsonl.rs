@@ -63,6 +63,7 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
         bytes_read,
         parquet: None,
         losses: Rc::default(),
+        files: Vec::new(),
     })
 }
 

@@ -49,6 +49,7 @@ fn of_file(file: OpenFile, origin: &Origin, wanted: &Wanted<'_>) -> Result<Input
         bytes: None,
         bytes_read: origin.bytes_read(),
         parquet: Some(file),
+        files: Vec::new(),
     })
 }
 
@@ -58,6 +59,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input,
         Table::Files(files) => files,
         Table::File(file) => return of_file(file, &Origin::new(&paths[0]), wanted),
     };
+    let names = files.files().map(Path::to_owned).collect();
     let options = ArrowReaderOptions::new().with_int96(Int96::Fitting);
     let options = if wanted.plain { options.with_text(Text::Utf8View) } else { options };
     // Where a condition decides, files may be left out without a look at their footers.
@@ -89,6 +91,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input,
         bytes: None,
         bytes_read: Rc::default(),
         parquet: None,
+        files: names,
     })
 }
 

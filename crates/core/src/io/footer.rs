@@ -7,8 +7,8 @@
 use crate::meta::{ParquetMetaData, in_footer};
 use crate::source::Source;
 use bytes::Bytes;
-use marquetry_base::{Error, Limits, Result};
-use marquetry_format::{Tail, read_tail};
+use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_format::{PAR1, Tail, read_tail};
 
 /// A footer, and what reading it took.
 #[derive(Debug)]
@@ -21,8 +21,24 @@ pub struct FooterRead {
 
 /// Reads the footer: one read from the end of the file, and a second only if the footer is longer than that.
 ///
-/// Fails if the file is no Parquet file, or its footer is encrypted (PARE), or damaged.
+/// Fails if the file is no Parquet file, or its footer is encrypted (PARE), or damaged; the error of a file that begins as
+/// one, but has no such end, names what can be done.
 pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
+    read_last(source, limits).map_err(|error| {
+        let is_damage = matches!(error.kind(), Kind::Corrupt | Kind::Truncated);
+        let begins = || source.read_at(0, PAR1.len()).is_ok_and(|bytes| bytes[..] == PAR1);
+        match is_damage && source.len() >= SHORTEST && begins() {
+            true => error.advised(ADVICE),
+            false => error,
+        }
+    })
+}
+
+/// What a user can do who knows nothing of footers.
+const ADVICE: &str =
+    "if it was cut off, overwritten or never finished, `marquetry recover` makes a file of what is whole";
+
+fn read_last(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
     let file_len = source.len();
     if file_len < SHORTEST {
         return Err(Error::truncated(format!(

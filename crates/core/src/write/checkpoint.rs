@@ -25,6 +25,17 @@ pub enum CheckpointEvery {
     Time(Duration),
 }
 
+/// What the checkpoints of a file have cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CheckpointCost {
+    /// How many there are.
+    pub count: usize,
+    /// Their bytes, which the finished file does not refer to. `rewrite` leaves them out.
+    pub bytes: u64,
+    /// How long the writer was busy with them, most of which it waits until all that was written before is safe.
+    pub time: Duration,
+}
+
 /// Something whose bytes can be made to survive a crash.
 pub trait Durable: Write {
     /// Returns once all that was written is where it survives the end of the process, and of the machine as far as its
@@ -94,10 +105,7 @@ impl<W: Durable + ?Sized> Durable for Box<W> {
 #[derive(Debug)]
 pub(super) struct Schedule {
     pub(super) every: Option<CheckpointEvery>,
-    /// Bytes of all checkpoints.
-    pub(super) bytes: u64,
-    /// How many there are.
-    pub(super) count: usize,
+    pub(super) cost: CheckpointCost,
     /// How the file was when the last one ended.
     position: u64,
     row_groups: usize,
@@ -110,8 +118,7 @@ impl Schedule {
     pub(super) fn new(every: Option<CheckpointEvery>) -> Self {
         Schedule {
             every,
-            bytes: 0,
-            count: 0,
+            cost: CheckpointCost::default(),
             position: 0,
             row_groups: 0,
             time: Instant::now(),
@@ -142,11 +149,20 @@ impl Schedule {
         matches!(self.every, Some(CheckpointEvery::Bytes(_) | CheckpointEvery::Time(_)))
     }
 
-    /// Notes a checkpoint of so many bytes that ended at `position`.
-    pub(super) fn done(&mut self, len: u64, position: u64, row_groups: usize, columns: usize) {
-        self.bytes += len;
-        self.count += 1;
-        (self.position, self.row_groups, self.time) = (position, row_groups, Instant::now());
+    /// Notes a checkpoint of so many bytes, begun at `start`, that ended at `position`.
+    pub(super) fn done(
+        &mut self,
+        start: Instant,
+        len: u64,
+        position: u64,
+        row_groups: usize,
+        columns: usize,
+    ) {
+        let now = Instant::now();
+        self.cost.bytes += len;
+        self.cost.count += 1;
+        self.cost.time += now - start;
+        (self.position, self.row_groups, self.time) = (position, row_groups, now);
         let chunks = row_groups as u64 * columns as u64;
         self.bytes_of_chunk = len.checked_div(chunks).unwrap_or(BYTES_OF_CHUNK);
     }
@@ -172,10 +188,10 @@ mod tests {
             if schedule.is_due(position, group, 20, 0) {
                 let len = 20 * 250 * group as u64;
                 position += len;
-                schedule.done(len, position, group, 20);
+                schedule.done(Instant::now(), len, position, group, 20);
             }
         }
-        (schedule.bytes as f64 / position as f64, schedule.count)
+        (schedule.cost.bytes as f64 / position as f64, schedule.cost.count)
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! footer, its length, PAR1
 //! ```
 
-use super::checkpoint::{CheckpointEvery, Durable, Schedule};
+use super::checkpoint::{CheckpointCost, CheckpointEvery, Durable, Schedule};
 use super::chunk_bytes::{ChunkBytes, unwritten};
 use crate::checkpoint::frame;
 use crate::meta::ParquetMetaData;
@@ -17,6 +17,7 @@ use crate::page::plain_pages_are_believed;
 use marquetry_base::{Error, Kind, Limits, Result};
 use marquetry_format as format;
 use std::io::{self, Write};
+use std::time::Instant;
 
 /// What is said about a file as a whole.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -225,6 +226,7 @@ impl<W: Write> FileWriter<W> {
     /// Once this has returned, the rows before it are found whatever happens to the writer.
     pub fn write_checkpoint(&mut self) -> Result<()> {
         self.check()?;
+        let start = Instant::now();
         let thrift = self.take_thrift();
         let footer = bytes_of(&thrift);
         self.put_thrift(thrift);
@@ -232,13 +234,13 @@ impl<W: Write> FileWriter<W> {
         self.write(&checkpoint)?;
         self.make_safe()?;
         let (row_groups, columns) = (self.row_groups.len(), self.columns());
-        self.schedule.done(checkpoint.len() as u64, self.position, row_groups, columns);
+        self.schedule.done(start, checkpoint.len() as u64, self.position, row_groups, columns);
         Ok(())
     }
 
-    /// How many checkpoints there are in the file, and how many bytes they have.
-    pub fn checkpoints(&self) -> (usize, u64) {
-        (self.schedule.count, self.schedule.bytes)
+    /// How many checkpoints there are in the file, and what they have cost.
+    pub fn checkpoints(&self) -> CheckpointCost {
+        self.schedule.cost
     }
 
     fn columns(&self) -> usize {

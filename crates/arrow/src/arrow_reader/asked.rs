@@ -1,0 +1,164 @@
+//! A predicate where damage is no error: every row that can be read is read, and those are given that it wants.
+//!
+//! ```text
+//! whole rows of all columns -> the predicate, where a lost value is null -> the rows that it wants -> batch
+//! ```
+//!
+//! Nothing is pruned: what is lost is the same with and without a predicate, and statistics of a damaged file need not be
+//! true.
+
+use super::ProjectionMask;
+use super::reader::{Failed, Plan};
+use super::root::{Room, Root};
+use super::salvage::{Chosen, Salvage};
+use crate::leaf::boolean_buffer;
+use arrow_array::BooleanArray;
+use marquetry_base::{Error, Result};
+use marquetry_core::predicate::{Bound, LeafValues};
+use marquetry_core::read::LeafBatch;
+use marquetry_core::schema::Schema;
+use marquetry_encoding::{Bits, Values};
+use std::ops::Range;
+
+/// Which rows are given of those that are read.
+pub(super) struct Asked {
+    predicate: Bound,
+    /// How many of the reader's roots batches have. Those behind them are read for the predicate alone.
+    pub(super) given: usize,
+    /// Wanted rows that are still to be passed over, and to be given.
+    offset: usize,
+    pub(super) limit: usize,
+}
+
+/// What is given of a batch.
+pub(super) struct Answer {
+    /// One for each row that was read.
+    pub(super) keep: BooleanArray,
+    /// How many rows are given, and how many that are wanted are passed over before them.
+    pub(super) rows: usize,
+    passed: usize,
+}
+
+impl Asked {
+    /// What a plan says of it, of which then all rows are to be read. Batches have the `given` first roots.
+    pub(super) fn of(plan: &mut Plan, given: usize) -> Option<Self> {
+        let predicate = plan.predicate.take()?;
+        let offset = std::mem::take(&mut plan.offset);
+        let limit = std::mem::replace(&mut plan.limit, usize::MAX);
+        Some(Asked { predicate, given, offset, limit })
+    }
+
+    /// Whether it needs the values of a column.
+    pub(super) fn looks_at(&self, leaf: usize) -> bool {
+        self.predicate.leaves().contains(&leaf)
+    }
+
+    /// The columns that are read for it alone.
+    pub(super) fn others(&self, schema: &Schema, projection: &ProjectionMask) -> ProjectionMask {
+        let leaves = self.predicate.leaves().iter().copied();
+        ProjectionMask::leaves(schema, leaves.filter(|leaf| !projection.leaf_included(*leaf)))
+    }
+
+    /// Asks the predicate about the chosen rows, all columns of which are in `room`.
+    pub(super) fn answer(
+        &self,
+        salvage: &Salvage,
+        roots: &[Root],
+        room: &Room,
+        chosen: &Chosen,
+    ) -> Result<Answer, Failed> {
+        let mut expanded = Vec::new();
+        for (number, root) in roots.iter().enumerate() {
+            for (leaf, ..) in root.columns.iter().filter(|column| self.looks_at(column.0)) {
+                let failed = |error| Failed { root: number, leaf: None, error };
+                let batch = room.batches[*leaf].as_ref().ok_or_else(|| failed(missing(*leaf)))?;
+                expanded.push((*leaf, batch, salvage.with_gaps(number, batch, chosen)));
+            }
+        }
+        let columns: Vec<_> =
+            expanded.iter().map(|(leaf, batch, gaps)| (*leaf, values_of(batch, gaps.as_ref()))).collect();
+        let rows = chosen.rows();
+        let wanted = self.predicate.evaluate(rows, &columns);
+        Ok(self.cut(wanted.map_err(|error| Failed { root: 0, leaf: None, error })?))
+    }
+
+    /// Without the rows that are passed over, and those that are too many.
+    fn cut(&self, wanted: Bits) -> Answer {
+        let count = wanted.count_ones(0..wanted.len());
+        let passed = count.min(self.offset);
+        let rows = (count - passed).min(self.limit);
+        let keep = match rows == count {
+            true => wanted,
+            false => {
+                let mut number = 0;
+                let is_given = |row| {
+                    let is_wanted = wanted.get(row);
+                    number += usize::from(is_wanted);
+                    is_wanted && (passed + 1..=passed + rows).contains(&number)
+                };
+                (0..wanted.len()).map(is_given).collect()
+            }
+        };
+        Answer { keep: BooleanArray::new(boolean_buffer(keep), None), rows, passed }
+    }
+
+    /// The batch was made.
+    pub(super) fn note(&mut self, answer: &Answer) {
+        self.offset -= answer.passed;
+        self.limit -= answer.rows;
+    }
+}
+
+/// Values with a null for each row that is lost.
+pub(super) struct Expanded {
+    values: Values,
+    validity: Bits,
+}
+
+impl Expanded {
+    /// Those of `batch`, which has the rows of the `pieces`, in order. All rows are those of the `runs`.
+    pub(super) fn new(batch: &LeafBatch, runs: &[Range<u64>], pieces: &[Range<u64>]) -> Self {
+        let mut out = Expanded { values: batch.values.shape().empty(), validity: Bits::new() };
+        let mut next = 0;
+        for run in runs {
+            let mut row = run.start;
+            let inside = pieces.iter().filter(|piece| run.start <= piece.start && piece.end <= run.end);
+            for piece in inside {
+                out.push_nulls((piece.start - row) as usize);
+                let n = (piece.end - piece.start) as usize;
+                out.values.push_range(&batch.values, next..next + n);
+                match &batch.validity {
+                    None => out.validity.push_run(true, n),
+                    Some(validity) => {
+                        (next..next + n).for_each(|i| out.validity.push_run(validity.get(i), 1))
+                    }
+                }
+                next += n;
+                row = piece.end;
+            }
+            out.push_nulls((run.end - row) as usize);
+        }
+        out
+    }
+
+    fn push_nulls(&mut self, n: usize) {
+        self.values.push_defaults(n);
+        self.validity.push_run(false, n);
+    }
+}
+
+fn values_of<'a>(batch: &'a LeafBatch, gaps: Option<&'a Expanded>) -> LeafValues<'a> {
+    let dictionary = batch.dictionary.as_deref();
+    match gaps {
+        Some(Expanded { values, validity }) => LeafValues { values, validity: Some(validity), dictionary },
+        None => {
+            let validity = batch.validity.as_ref().filter(|_| batch.nulls() > 0);
+            LeafValues { values: &batch.values, validity, dictionary }
+        }
+    }
+}
+
+#[cold]
+fn missing(leaf: usize) -> Error {
+    Error::argument(format!("column {leaf} was not read"))
+}
