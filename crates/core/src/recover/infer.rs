@@ -20,7 +20,7 @@ use crate::schema::{annotate, column, group};
 use marquetry_codec::Decompressor;
 use marquetry_encoding::Physical;
 use marquetry_format::{Repetition, SchemaElement};
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -40,6 +40,12 @@ struct Block {
 impl Block {
     fn end(&self) -> usize {
         self.chunks.last().map_or(0, |(chunk, _)| chunk.end)
+    }
+
+    /// How likely it is: what is compared first speaks loudest.
+    fn worth(&self) -> impl Ord {
+        let is_sure = self.visible == self.chunks.len() - 1;
+        (self.is_whole, Reverse(self.uneven), self.end(), is_sure, Reverse(self.not_full), self.visible)
     }
 }
 
@@ -209,23 +215,23 @@ impl Infer<'_> {
     /// The likeliest chunks of as many rows from a page on; `None` if none is likelier than the others.
     fn block(&mut self, at: usize) -> Option<Block> {
         let first = self.guess(at)?;
-        let (mut rows, mut end, mut blocks) = (0u64, at, Vec::new());
+        let (mut rows, mut end) = (0u64, at);
+        // The likeliest so far, and whether another is as likely.
+        let (mut best, mut is_tied) = (None::<Block>, false);
         while let Some(next) = self.add(at, end, &first, &mut rows) {
             end = next;
-            if !self.pages[end - 1].is_dictionary() && rows > 0 {
-                blocks.push(self.block_of((at..end, first), rows));
+            if self.pages[end - 1].is_dictionary() || rows == 0 {
+                continue;
+            }
+            let block = self.block_of((at..end, first), rows);
+            match best.as_ref().map_or(Ordering::Greater, |best| block.worth().cmp(&best.worth())) {
+                Ordering::Greater => (best, is_tied) = (Some(block), false),
+                Ordering::Equal => is_tied = true,
+                Ordering::Less => {}
             }
         }
-        let is_sure = |block: &Block| block.visible == block.chunks.len() - 1;
-        let worth = |block: &Block| {
-            let Block { uneven, not_full, visible, .. } = *block;
-            (block.is_whole, Reverse(uneven), block.end(), is_sure(block), Reverse(not_full), visible)
-        };
-        let best = blocks.iter().map(worth).max()?;
-        blocks.retain(|block| worth(block) == best);
         // Pages that are all alike are those of one column, or of as many.
-        let is_clear = |block: &Block| block.chunks.len() > 1 || self.shows_its_end(&block.chunks[0].0);
-        (blocks.len() == 1 && is_clear(&blocks[0])).then(|| blocks.pop()).flatten()
+        best.filter(|block| !is_tied && (block.chunks.len() > 1 || self.shows_its_end(&block.chunks[0].0)))
     }
 
     fn block_of(&mut self, first: (Range<usize>, Guess), rows: u64) -> Block {
