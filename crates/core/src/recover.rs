@@ -379,14 +379,14 @@ impl<'a> Search<'a> {
         let pages = scan::scan(&mut self.window, range.clone(), is_trusted, &mut self.work)?;
         self.report.pages_found += pages.len();
         let Some(first) = pages.first() else {
-            self.lose_rest(range, Vec::new());
+            self.lose_rest(range, std::iter::empty());
             return Ok(());
         };
         let is_anchored = first.offset == range.start;
         let Some(elements) = self.known_schema(&pages, is_anchored) else {
             let end = pages.last().map_or(range.end, |page| page.end);
             self.report.lose(first.offset + self.base..end + self.base, None, NO_SCHEMA);
-            self.lose_rest(range, vec![first.offset..end]);
+            self.lose_rest(range, std::iter::once(first.offset..end));
             return Ok(());
         };
         let schema = Arc::new(Schema::from_thrift(&elements, &self.options.limits)?);
@@ -394,7 +394,7 @@ impl<'a> Search<'a> {
             Grouper::new(&mut self.window, &pages, &schema, created_by, self.options, &mut self.work);
         let (found, left) = grouper.run(is_anchored)?;
         let explained = found.iter().map(|found| &found.bytes).chain(left.iter().map(|left| &left.bytes));
-        let explained = explained.cloned().collect();
+        let explained: Vec<_> = explained.cloned().collect();
         for left in left {
             let why = format!("{} {}", left.pages, left.why);
             self.report.lose(left.bytes.start + self.base..left.bytes.end + self.base, None, why);
@@ -404,10 +404,11 @@ impl<'a> Search<'a> {
     }
 
     /// Reports the bytes of a range that are neither `explained` nor anything that stands between row groups.
-    fn lose_rest(&mut self, range: Range<u64>, mut explained: Vec<Range<u64>>) {
+    fn lose_rest(&mut self, range: Range<u64>, explained: impl IntoIterator<Item = Range<u64>>) {
+        let mut explained: Vec<_> = explained.into_iter().collect();
         explained.sort_by_key(|bytes| bytes.start);
         let mut at = range.start;
-        for next in explained.into_iter().chain([range.end..range.end]) {
+        for next in explained.into_iter().chain(std::iter::once(range.end..range.end)) {
             while let Some(len) =
                 gap::known(&mut self.window, at).filter(|len| *len <= next.start.saturating_sub(at))
             {
