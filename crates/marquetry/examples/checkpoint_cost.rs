@@ -6,10 +6,11 @@
 //!
 //! Each time is that of [`marquetry::create_with`] up to the end of `close`, the sync of the finished file included. With
 //! BYTES checkpoints come so often, otherwise at the default step. Both ways take turns: what a disk does to a single time
-//! is in the best of each and in the median of their ratios as little as it can be.
+//! is in the best of each and in the median of their ratios as little as it can be. What the writer itself was busy with
+//! checkpoints is told beside them.
 
 use arrow_array::RecordBatch;
-use marquetry::file::properties::{CheckpointEvery, WriterProperties};
+use marquetry::file::properties::{CheckpointCost, CheckpointEvery, WriterProperties};
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,18 +25,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let batches = marquetry::open(input)?.batch_size(65_536).batches()?.collect::<Result<Vec<_>, _>>()?;
     let mut best = [Duration::MAX; 2];
-    let mut ratios = Vec::with_capacity(times);
+    let (mut ratios, mut shares) = (Vec::with_capacity(times), Vec::with_capacity(times));
     for i in 0..times {
         let mut pair = [Duration::ZERO; 2];
         // Each goes first every other time: the disk still works off what was written before.
         for kind in if i % 2 == 0 { [0, 1] } else { [1, 0] } {
             let every = [None, Some(every)][kind];
-            let (time, size, checkpoints, bytes) = write(output.as_ref(), &batches, every)?;
+            let (time, size, cost) = write(output.as_ref(), &batches, every)?;
             pair[kind] = time;
             best[kind] = best[kind].min(time);
-            println!(
-                "{every:?}: {time:.2?}, {size} bytes, {checkpoints} checkpoints of {bytes} bytes together"
-            );
+            let CheckpointCost { count, bytes, time: busy } = cost;
+            println!("{every:?}: {time:.2?}, {size} bytes, {count} checkpoints: {bytes} bytes, {busy:.2?}");
+            if count > 0 {
+                shares.push(busy.as_secs_f64() / time.as_secs_f64());
+            }
         }
         ratios.push(ratio(pair));
     }
@@ -43,6 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     println!("best {:.2?} without, {:.2?} with: {:+.1} %", best[0], best[1], percent(ratio(best)));
     println!("median of {times} pairs: {:+.1} %", percent(ratios[times / 2]));
+    shares.sort_by(f64::total_cmp);
+    if let (Some(median), Some(most)) = (shares.get(shares.len() / 2), shares.last()) {
+        println!("busy with checkpoints: {:.2} % of the time, {:.2} % at most", median * 100.0, most * 100.0);
+    }
     Ok(())
 }
 
@@ -55,7 +62,7 @@ fn write(
     path: &Path,
     batches: &[RecordBatch],
     every: Option<CheckpointEvery>,
-) -> Result<(Duration, u64, usize, u64), Box<dyn Error>> {
+) -> Result<(Duration, u64, CheckpointCost), Box<dyn Error>> {
     let properties = WriterProperties::builder().set_checkpoint_every(every).build();
     let schema = batches.first().ok_or("no rows")?.schema();
     let start = Instant::now();
@@ -65,5 +72,5 @@ fn write(
     }
     let cost = file.writer().checkpoint_cost();
     file.close()?;
-    Ok((start.elapsed(), std::fs::metadata(path)?.len(), cost.count, cost.bytes))
+    Ok((start.elapsed(), std::fs::metadata(path)?.len(), cost))
 }
