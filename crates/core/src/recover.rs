@@ -414,7 +414,9 @@ impl<'a> Search<'a> {
             {
                 at += len;
             }
-            if at < next.start {
+            let is_footer =
+                next.start == self.window.source.len() && gap::begins_footer(&mut self.window, at);
+            if at < next.start && !is_footer {
                 self.report.lose(at + self.base..next.start + self.base, None, NO_PAGES);
             }
             at = at.max(next.end);

@@ -60,6 +60,11 @@ pub(super) fn known(window: &mut Window, at: u64) -> Option<u64> {
         })
 }
 
+/// Whether a footer begins there, which is not whole: a version of 1 or 2, and a list of structs, the schema.
+pub(super) fn begins_footer(window: &mut Window, at: u64) -> bool {
+    window.at(at, 4).is_ok_and(|bytes| matches!(*bytes, [0x15, 2 | 4, 0x19, list] if list & 0x0f == 0x0c))
+}
+
 /// As many bytes as a bloom filter's header and a checkpoint's beginning have at most; fewer zeros are for alignment.
 const HEAD: usize = 64;
 /// The longest metadata or index that is looked for.

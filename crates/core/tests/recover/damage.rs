@@ -65,6 +65,17 @@ fn an_overwritten_footer() {
     assert!(recovery.report().row_groups.iter().all(|group| group.confidence == Confidence::High));
 }
 
+/// What is left of a footer is no loss of rows.
+#[test]
+fn a_cut_in_the_footer() {
+    let good = file(PLAIN, &[40, 30]);
+    for len in footer_start(&good) + 4..good.len() {
+        let recovery = saved(&good.slice(..len), &given(SCHEMA)).unwrap();
+        assert!(recovery.report().losses.is_empty(), "cut at {len}: {}", recovery.report());
+        assert_eq!(recovery.report().rows(), 70, "cut at {len}");
+    }
+}
+
 #[test]
 fn garbage_behind_the_file() {
     let good = file(PLAIN, &[40, 30]);
