@@ -208,12 +208,10 @@ fn checkpoints_are_what_is_left_of_a_file_that_was_cut_off() {
     let (cut, out) = (folder.path("cut.parquet"), folder.path("recovered.parquet"));
     std::fs::write(&cut, &bytes[..bytes.len() * 9 / 10]).expect("a file");
     assert_eq!(failure(&["cat", &cut]).0, 1);
-    // What was cut off is lost, and the exit code says so.
-    let (code, errors) = failure(&["recover", &cut, &out]);
-    assert!(code == 1 && errors[0].contains("lost: "), "{errors:?}");
+    let report = json(&["recover", &cut, &out, "--format", "json"]);
     let recovered = rows(&out);
     let count = recovered.lines().count();
-    assert!(count >= 2000 && count % 500 == 0, "{count}");
+    assert!(count >= 2000 && count % 500 == 0, "{count}: {report}");
     assert!(rows(&output).starts_with(&recovered));
     // `rewrite` drops them.
     let rewritten = folder.path("rewritten.parquet");

@@ -19,12 +19,15 @@ impl Decompressor {
     /// PERF: one call into the library writes straight to the spare capacity: no zeros first, no window buffer.
     pub(crate) fn decompress(&mut self, input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
         Codec::Zstd.reserve(input.len(), EXPANSION, size, output)?;
-        let produced = self
-            .0
-            .get_or_insert_default()
-            .decompress_to_buffer(input, output)
-            .map_err(|cause| Codec::Zstd.refused(cause))?;
-        Codec::Zstd.check_produced(produced, size)
+        match self.0.get_or_insert_default().decompress_to_buffer(input, output) {
+            // The library knows of the room, which pages before may have made larger: the error must not depend on it.
+            Ok(produced) if produced > size => Err(Codec::Zstd.overrun(size)),
+            Ok(produced) => Codec::Zstd.check_produced(produced, size),
+            Err(_) if bulk::Decompressor::upper_bound(input).is_some_and(|whole| whole > size) => {
+                Err(Codec::Zstd.overrun(size))
+            }
+            Err(cause) => Err(Codec::Zstd.refused(cause)),
+        }
     }
 
     /// The first `part` of `size` bytes; all of them if the frame asks for more memory than a page of that size would.
@@ -76,6 +79,18 @@ impl Compressor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_that_is_too_long_has_one_error_whatever_the_room() {
+        let mut page = Vec::new();
+        Compressor::new(None).unwrap().compress(&[7; 500], &mut page).unwrap();
+        let errors = [0, 1000].map(|room| {
+            let mut output = Vec::with_capacity(room);
+            Decompressor::default().decompress(&page, 8, &mut output).unwrap_err().to_string()
+        });
+        assert_eq!(errors[0], errors[1]);
+        assert!(errors[0].contains("more than the 8 bytes"), "{}", errors[0]);
+    }
 
     #[test]
     fn frames_follow_each_other_and_need_no_content_size() {
