@@ -17,7 +17,7 @@ TITLE = "## Read by others"
 PREFACE = """\
 The matrix of `.ci/interop/run.sh`: every encoding, type, codec, page version, nesting and kind of nulls, each value compared; then
 statistics and filters; then their files, read by us; our files with checkpoints, and changed in place (`append`, `meta set`,
-`drop-row-group`), read as plain ones; and these and their files, verified. Their files, broken and recovered, come in
+`drop-row-group`), read as plain ones; and all of these, ours and theirs, verified. Their files, broken and recovered, come in
 `.ci/nightly`. What is not in this table they read right. Spark is tried by `.ci/interop/spark.sh`, outside of CI. The table is made by `.ci/interop/coverage.py --write` from `.ci/interop/known.toml`.
 """
 
