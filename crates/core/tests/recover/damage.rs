@@ -97,6 +97,16 @@ fn two_files_behind_each_other() {
     assert_eq!(rewritten(&recovery), all, "{}", recovery.report());
 }
 
+/// The last footer fits the first file too, if it is the same.
+#[test]
+fn a_file_behind_itself() {
+    let good = file(PLAIN, &[40, 30]);
+    let broken = changed(&good, |bytes| bytes.extend_from_slice(&good));
+    let recovery = saved(&broken, &RecoverOptions::default()).unwrap();
+    assert_eq!(recovery.report().rows(), 140, "{}", recovery.report());
+    assert_eq!(rewritten(&recovery), [contents(&good).unwrap(), contents(&good).unwrap()].concat());
+}
+
 #[test]
 fn a_zeroed_block_costs_the_row_groups_that_it_is_in() {
     let good = file(PLAIN, &[400, 300, 500]);
