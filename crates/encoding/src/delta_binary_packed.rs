@@ -215,13 +215,9 @@ impl<T: Lane> Deltas<T> {
         while n > 0 {
             let (from, take) = self.take(n)?;
             n -= take;
-            // PERF: unpacked in place, then summed in place, while it is in the first-level cache.
-            let start = out.len();
-            match self.run.width {
-                0 => out.resize(start + take, T::from_i64(0)),
-                width => T::unpack(&self.page.padded()[self.run.start..], width, from, take, out),
-            }
-            self.last = T::prefix_sum(&mut out[start..], self.last, self.least);
+            let packed = &self.page.padded()[self.run.start..];
+            let range = from..from + take;
+            self.last = T::unpack_deltas(packed, self.run.width, range, self.last, self.least, out);
         }
         Ok(())
     }

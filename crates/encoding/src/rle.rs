@@ -34,7 +34,7 @@
 
 use crate::{Bits, Decode, Encode, EncodedPage, Values};
 use marquetry_base::{Cursor, Error, PageBytes, Result};
-use marquetry_kernels::{self as kernels, Appender};
+use marquetry_kernels::{self as kernels, Appender, Stretch};
 use std::ops::Range;
 
 /// Decodes `n` values of `width` bits from hybrid bytes without a length prefix.
@@ -210,45 +210,42 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Appends the bits of whole runs: packed ones of one byte of header and at most 64 bits, repeated ones of up to two bytes
-    /// of header, and not more than `most` values together; returns how many values. The run before must be over.
+    /// Appends the bits of whole runs that are short and have headers of up to two bytes, and not more than `most` values
+    /// together; returns how many values. The run before must be over.
     ///
-    /// PERF: scattered nulls make runs of ten or twenty levels, of either kind. There is no branch on the kind, which
-    /// would be mispredicted every other time.
+    /// PERF: scattered nulls make runs of ten or twenty levels, of either kind. There is no branch on the kind, on the header's
+    /// size or on the length, which would be mispredicted every other time.
     fn short_runs(&mut self, most: usize, out: &mut Appender<'_>) -> usize {
         let width = self.width as usize;
-        let Some(longest) = 64usize.checked_div(width) else { return 0 };
+        let Some(longest_packed) = 64usize.checked_div(width) else { return 0 };
+        // Where values do not straddle words, every word of a run is alike.
+        let longest_run = if 64 % width == 0 { 256 / width } else { longest_packed };
         let in_every_value = IN_EVERY_VALUE[width];
-        let mut left = most;
-        while let Some([header, next @ ..]) =
-            self.page.as_slice().get(self.position..).and_then(|bytes| bytes.first_chunk::<9>())
-        {
-            let is_packed = *header & 1 == 1;
-            let word = u64::from_le_bytes(*next);
-            let n = usize::from(header >> 1) << if is_packed { 3 } else { 0 };
-            let is_value = is_packed || u32::from(next[0]) >> width == 0;
-            if *header >= 0x80 {
-                // Two bytes of header, as runs have that are not so short.
-                let count = usize::from(next[0]) << 7 | usize::from(header & 0x7f);
-                let (n, value) = (count >> 1, u32::from(next[1]));
-                if is_packed || next[0] >= 0x80 || n > left || value >> width != 0 {
-                    break;
-                }
-                push_repeated(value, n, width, out);
-                self.position += 3;
-                left -= n;
-                continue;
+        let bytes = self.page.as_slice();
+        let most = most.min(BLOCK);
+        let (mut position, mut left) = (self.position, most);
+        out.push_stretches(most * width, || {
+            let next = bytes.get(position..)?.first_chunk::<10>()?;
+            let has_two = next[0] >> 7;
+            let count = usize::from(next[0] & 0x7f) | usize::from(next[1] * has_two) << 7;
+            let payload = u64::from_le_bytes(*next[1..].first_chunk()?);
+            let behind = u64::from_le_bytes(*next[2..].first_chunk()?);
+            let payload = if has_two == 0 { payload } else { behind };
+            let is_packed = count & 1 == 1;
+            let n = count >> 1 << if is_packed { 3 } else { 0 };
+            let longest = if is_packed { longest_packed } else { longest_run };
+            let is_value = is_packed | (u32::from(payload as u8) >> width == 0);
+            if n > left.min(longest) || !is_value || next[1] & (has_two << 7) != 0 {
+                return None;
             }
-            if n > left.min(longest) || !is_value {
-                break;
-            }
-            let bits = n * width;
-            let all = if n == 0 { 0 } else { u64::MAX >> (64 - bits) };
-            let word = if is_packed { word } else { u64::from(next[0]).wrapping_mul(in_every_value) };
-            out.push(word & all, bits as u32);
-            self.position += 1 + if is_packed { bits / 8 } else { 1 };
             left -= n;
-        }
+            let bits = n * width;
+            position += 1 + usize::from(has_two) + if is_packed { bits / 8 } else { 1 };
+            let repeated = u64::from(payload as u8).wrapping_mul(in_every_value);
+            let word = if is_packed { payload } else { repeated };
+            Some(Stretch { bits, word, after: if bits > 64 { repeated } else { 0 } })
+        });
+        self.position = position;
         most - left
     }
 

@@ -14,6 +14,7 @@ mod unpack;
 use crate::expand::WINDOW;
 use crate::table::Kernels;
 use crate::views::{Survey, survey_scalar};
+use crate::words::put_chunk;
 use crate::{bits, gather, range};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -44,6 +45,8 @@ pub(crate) const AVX2: Kernels = Kernels {
     compact_word,
     prefix_sum_u32: sum::prefix_sum_u32,
     prefix_sum_u64: sum::prefix_sum_u64,
+    deltas_u32: Some(sum::unpack_sum_u32),
+    deltas_u64: Some(sum::unpack_sum_u64),
     min_max_i32,
     min_max_i64,
     min_max_u32,
@@ -129,7 +132,7 @@ fn at_least(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]) {
     for (group, mask) in groups.iter().zip(masks.as_chunks_mut::<4>().0) {
         let levels = load(group);
         let at_least = _mm256_cmpeq_epi8(_mm256_max_epu8(levels, threshold_vector), levels);
-        mask.write_copy_of_slice(&_mm256_movemask_epi8(at_least).to_le_bytes());
+        put_chunk(&_mm256_movemask_epi8(at_least).to_le_bytes(), mask);
     }
     bits::at_least_scalar(rest, threshold, last);
 }

@@ -191,6 +191,20 @@ pub struct Appender<'a> {
     fill: u32,
 }
 
+/// Neighbouring bits: at most 64, or a pattern that every word has, at most 256.
+#[derive(Debug, Clone, Copy)]
+pub struct Stretch {
+    /// How many.
+    pub bits: usize,
+    /// The first 64; those that are not in the stretch may be any.
+    pub word: u64,
+    /// The pattern for the others, or 0 if there are none.
+    pub after: u64,
+}
+
+/// Bytes that are written for a stretch: of the words that it may reach into.
+const WRITTEN: usize = 5 * 8;
+
 impl Appender<'_> {
     /// Appends the lowest `n <= 64` bits of `word`, whose other bits are 0.
     #[inline(always)]
@@ -205,6 +219,38 @@ impl Appender<'_> {
             self.word = word >> 1 >> (63 - self.fill);
         }
         self.fill = fill % 64;
+    }
+
+    /// Appends the stretches that `next` gives, until there is none; together at most `most` bits.
+    ///
+    /// PERF: five words are written for each, however many it fills, so that there is no branch on its length, which nobody
+    /// could foresee.
+    ///
+    /// # Panics
+    /// If there are more than `most` bits, or a stretch is longer than it may be.
+    #[inline(always)]
+    pub fn push_stretches(&mut self, most: usize, mut next: impl FnMut() -> Option<Stretch>) {
+        let start = self.bits.bytes.len();
+        self.bits.bytes.resize(start + most / 64 * 8 + WRITTEN, 0);
+        let out = &mut self.bits.bytes[start..];
+        let (mut at, mut word, mut fill) = (0, self.word, self.fill as usize);
+        while let Some(Stretch { bits, word: first, after }) = next() {
+            let end = fill + bits;
+            let second = first >> 1 >> (63 - fill) | after;
+            let first = word | first << fill;
+            let words = [first, second, after, after, after];
+            let room = out[at..].first_chunk_mut::<WRITTEN>().expect("no more bits than were announced");
+            for (room, word) in room.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+                *room = word.to_le_bytes();
+            }
+            let full = end / 64;
+            word = if full == 0 { first } else { second };
+            word = if full > 1 { after } else { word } & low_mask64(end % 64);
+            (at, fill) = (at + 8 * full, end % 64);
+        }
+        self.bits.bytes.truncate(start + at);
+        self.bits.len += 8 * at;
+        (self.word, self.fill) = (word, fill as u32);
     }
 
     /// Appends `n` times the same bit.

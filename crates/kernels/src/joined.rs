@@ -6,7 +6,7 @@
 
 use crate::gather::max_u32;
 use crate::views::{view_is_inline, view_len};
-use crate::words::bytes_of;
+use crate::words::{bytes_of, put_chunk};
 use std::hint::select_unpredictable;
 use std::iter::once;
 use std::mem::MaybeUninit;
@@ -203,14 +203,6 @@ fn put(source: &[u8], len: usize, to: &mut [MaybeUninit<u8>]) {
     } else {
         copy_exact(&source[..len], &mut to[..len]);
     }
-}
-
-/// PERF: a copy of slices, or of an array byte by byte, is a call of ten times this where the compiler does not inline it, as
-/// it does not without link-time optimisation.
-#[inline(always)]
-fn put_chunk<const N: usize>(chunk: &[u8; N], to: &mut [MaybeUninit<u8>; N]) {
-    // SAFETY: both are arrays of N bytes, of which any value is valid; what `to` was needs no drop.
-    unsafe { *to.as_mut_ptr().cast() = *chunk };
 }
 
 /// Copies all of `from` to `to`, which is as long.

@@ -17,6 +17,7 @@ mod avx2;
 mod avx512;
 mod bits;
 mod compact;
+mod deltas;
 mod expand;
 mod gather;
 mod joined;
@@ -33,8 +34,9 @@ mod unpack;
 mod views;
 mod words;
 
-pub use bits::{Appender, Bits};
+pub use bits::{Appender, Bits, Stretch};
 pub use compact::{compact_bits, compact_fixed, compact_u8, compact_u32, compact_u64, compact_u128};
+pub use deltas::{unpack_deltas_u32, unpack_deltas_u64};
 pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
 pub use gather::{gather, gather_fixed, gather_views, max_u32};
 pub use joined::{

@@ -23,6 +23,9 @@ pub(crate) type Compact<T> =
     unsafe fn(values: &[T], keep: &[u8], first: usize, out: &mut [MaybeUninit<T>]) -> usize;
 /// A loop that makes values of deltas; returns the last.
 pub(crate) type PrefixSum<T> = unsafe fn(values: &mut [T], before: T, least: T) -> T;
+/// A loop that unpacks groups of eight deltas, as [`Unpack`], and makes values of them; returns the last.
+pub(crate) type Deltas<T> =
+    unsafe fn(source: &[u8], width: u32, before: T, least: T, out: &mut [MaybeUninit<T>]) -> T;
 /// A loop that finds the least and the greatest of words, read as `V`.
 pub(crate) type MinMax<T, V> = unsafe fn(words: &[T]) -> (V, V);
 /// A loop that finds the least and the greatest of floats, as integers of that order, and counts the NaNs.
@@ -55,6 +58,10 @@ pub struct Kernels {
     pub(crate) compact_word: unsafe fn(bits: u64, wanted: u64) -> u64,
     pub(crate) prefix_sum_u32: PrefixSum<u32>,
     pub(crate) prefix_sum_u64: PrefixSum<u64>,
+    /// If it gains something to do both at once.
+    pub(crate) deltas_u32: Option<Deltas<u32>>,
+    /// For widths up to [`WIDEST_FUSED`](crate::deltas::WIDEST_FUSED).
+    pub(crate) deltas_u64: Option<Deltas<u64>>,
     pub(crate) min_max_i32: MinMax<u32, i32>,
     pub(crate) min_max_i64: MinMax<u64, i64>,
     pub(crate) min_max_u32: MinMax<u32, u32>,
@@ -91,6 +98,8 @@ pub(crate) const SCALAR: Kernels = Kernels {
     compact_word: compact::compact_word_scalar,
     prefix_sum_u32: sum::prefix_sum_u32_scalar,
     prefix_sum_u64: sum::prefix_sum_u64_scalar,
+    deltas_u32: None,
+    deltas_u64: None,
     min_max_i32: range::min_max_i32_scalar,
     min_max_i64: range::min_max_i64_scalar,
     min_max_u32: range::min_max_u32_scalar,

@@ -63,6 +63,16 @@ pub fn copy_u64(bytes: &[[u8; 8]], out: &mut Vec<u64>) {
     unsafe { append(out, bytes.len(), |spare| u64::copy(bytes, spare)) };
 }
 
+/// Writes all of `to`.
+///
+/// PERF: a copy of slices, or of an array byte by byte, is a call of ten times this where the compiler does not inline it, as
+/// it does not without link-time optimisation.
+#[inline(always)]
+pub(crate) fn put_chunk<const N: usize>(chunk: &[u8; N], to: &mut [MaybeUninit<u8>; N]) {
+    // SAFETY: both are arrays of N bytes, of which any value is valid; what `to` was needs no drop.
+    unsafe { *to.as_mut_ptr().cast() = *chunk };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

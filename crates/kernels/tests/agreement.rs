@@ -180,6 +180,42 @@ fn summing() {
 }
 
 #[test]
+fn unpacking_deltas() {
+    let values = noise(310);
+    for width in 0..=64 {
+        let mut packed = Vec::new();
+        pack_u64(&values, width, &mut packed);
+        for n in LENGTHS {
+            // From values whose bytes end the input, too.
+            for first in [0, 1, 7, 8, 310 - n] {
+                for (before, least) in [(0, 0), (u64::MAX - 4, 0u64.wrapping_sub(3)), (1 << 40, 1 << 63)] {
+                    for kernels in Kernels::all_available() {
+                        let place = format!("{kernels:?}, width {width}, {n} from {first}");
+                        let mut expected = vec![9];
+                        scalar().unpack_u64(&packed, width, first, n, &mut expected);
+                        let last_expected = scalar().prefix_sum_u64(&mut expected[1..], before, least);
+                        let (mut out, range) = (vec![9], first..first + n);
+                        let last =
+                            kernels.unpack_deltas_u64(&packed, width, range.clone(), before, least, &mut out);
+                        assert_eq!((out, last), (expected, last_expected), "{place}");
+                        if width > 32 {
+                            continue;
+                        }
+                        let (before, least) = (before as u32, least as u32);
+                        let mut expected = vec![9];
+                        scalar().unpack_u32(&packed, width, first, n, &mut expected);
+                        let last_expected = scalar().prefix_sum_u32(&mut expected[1..], before, least);
+                        let mut out = vec![9];
+                        let last = kernels.unpack_deltas_u32(&packed, width, range, before, least, &mut out);
+                        assert_eq!((out, last), (expected, last_expected), "{place}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn largest() {
     let values: Vec<u32> = noise(310).iter().map(|&value| value as u32).collect();
     for n in LENGTHS {

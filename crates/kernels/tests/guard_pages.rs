@@ -72,8 +72,10 @@ fn unpacking() {
                 for kernels in Kernels::all_available() {
                     for first in [0, n / 3] {
                         kernels.unpack_u64(source, width, first, n - first, &mut Vec::new());
+                        kernels.unpack_deltas_u64(source, width, first..n, 1, 2, &mut Vec::new());
                         if width <= 32 {
                             kernels.unpack_u32(source, width, first, n - first, &mut Vec::new());
+                            kernels.unpack_deltas_u32(source, width, first..n, 1, 2, &mut Vec::new());
                         }
                         if width <= 8 {
                             kernels.unpack_u8(source, width, first, n - first, &mut Vec::new());

@@ -66,6 +66,13 @@ impl LeafBatch {
         }
     }
 
+    /// Makes room for as many entries of a column in lists as a batch before had.
+    pub(super) fn reserve_entries(&mut self, entries: usize, target: &Target) {
+        self.reserve(entries, target);
+        self.rep.reserve(entries);
+        self.def.reserve(entries);
+    }
+
     /// Fails if the batch with `n` more entries takes more than `limit` bytes, or more than is left of its memory.
     pub(super) fn check_room(&mut self, n: usize, target: &Target, limit: usize) -> Result<()> {
         let entry = width(target.physical.shape()) + LEVELS;

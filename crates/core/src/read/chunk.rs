@@ -1,5 +1,6 @@
 //! One column chunk: its dictionary, and its data pages one after the other.
 
+use super::column::RESERVED_ROWS;
 use super::dictionary::ChunkDictionary;
 use super::mapped::Mapped;
 use super::open_page::{OpenPage, Rest, Scratch};
@@ -170,6 +171,9 @@ impl ChunkReader {
         let mut done = 0;
         while self.goes_on(rows - done)? {
             self.settle_keys(out)?;
+            if out.dictionary.is_some() && out.values.is_empty() {
+                out.values.reserve((rows - done).min(RESERVED_ROWS));
+            }
             let Self { page: Some(page), target, scratch, .. } = self else {
                 break;
             };

@@ -27,8 +27,17 @@ pub struct ColumnReader {
     uses_page_index: bool,
     /// No more rows of a row group will be asked for, if not all.
     most_rows: Option<usize>,
-    /// Bytes of the strings of the last batch, end to end: about as many as the next one will have.
+    /// What the last batch had: about as much as the next one will.
+    last: Last,
+}
+
+/// Sizes of a batch that its rows do not tell.
+#[derive(Debug, Clone, Copy, Default)]
+struct Last {
+    /// Of strings, end to end.
     joined_bytes: usize,
+    /// In lists.
+    entries: usize,
 }
 
 /// Rows to pass over, and rows to read after them.
@@ -74,7 +83,7 @@ impl ColumnReader {
             survey: None,
             uses_page_index: false,
             most_rows: None,
-            joined_bytes: 0,
+            last: Last::default(),
         }
     }
 
@@ -116,17 +125,21 @@ impl ColumnReader {
         let mut out = self.empty_batch();
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
+        // PERF: what grows by and by is copied as often.
         if let Values::Joined(strings) = &mut out.values {
-            // PERF: what grows by and by is copied as often.
-            strings.reserve_bytes(self.joined_bytes);
+            strings.reserve_bytes(self.last.joined_bytes);
+        }
+        if self.target.max_rep > 0 {
+            out.reserve_entries(self.last.entries, &self.target);
         }
         for run in runs {
             self.skip(run.skip)?;
             self.advance(run.read, |chunk, rows| chunk.read(rows, &mut out))?;
         }
         if let Values::Joined(strings) = &out.values {
-            self.joined_bytes = strings.data_bytes(0..strings.len());
+            self.last.joined_bytes = strings.data_bytes(0..strings.len());
         }
+        self.last.entries = out.entries;
         out.finish();
         Ok(out)
     }
@@ -271,4 +284,4 @@ impl ColumnReader {
 }
 
 /// Rows that memory is reserved for before they are seen: a batch of usual size, and no more than it takes.
-const RESERVED_ROWS: usize = 1 << 16;
+pub(super) const RESERVED_ROWS: usize = 1 << 16;

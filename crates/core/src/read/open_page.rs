@@ -255,20 +255,19 @@ impl OpenPage {
     /// rows begin in them.
     pub(super) fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
         let pending = &self.pending_rep[self.consumed..];
-        if pending.len() <= rows {
-            // PERF: no more rows can begin than there are entries: nothing to look for.
-            return (pending.len(), pending.iter().filter(|&&rep| rep == 0).count());
-        }
+        // PERF: no more rows can begin than there are entries, so that whole blocks are only counted in.
         let mut begun = 0;
-        for (i, &rep) in self.pending_rep[self.consumed..].iter().enumerate() {
-            if rep == 0 {
-                if begun == rows {
-                    return (i, begun);
-                }
-                begun += 1;
+        for (i, block) in pending.chunks(COUNTED).enumerate() {
+            let starts = block.iter().map(|&rep| u8::from(rep == 0)).sum::<u8>();
+            if begun + usize::from(starts) > rows {
+                let left = rows - begun;
+                let is_next = |(_, rep): &(usize, &u8)| **rep == 0;
+                let at = block.iter().enumerate().filter(is_next).nth(left).map_or(block.len(), |(at, _)| at);
+                return (i * COUNTED + at, rows);
             }
+            begun += usize::from(starts);
         }
-        (self.pending_rep.len() - self.consumed, begun)
+        (pending.len(), begun)
     }
 
     /// Appends `n` pending entries.
@@ -368,6 +367,8 @@ fn of_levels(kind: &str, error: Error) -> Error {
 const PLAIN: i32 = 0;
 const DELTA_BYTE_ARRAY: i32 = 7;
 
+/// Levels that are counted at a time: a byte counts them.
+const COUNTED: usize = 128;
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
 pub(super) const BLOCK: usize = 2048;
 /// Values copied at a time, where nothing but a copy is to be done: most batches whole. What a page claims to have may not be there.

@@ -1,6 +1,7 @@
 //! The integers that deltas are computed in: of 32 or 64 bits, as the type of the column.
 
 use marquetry_kernels as kernels;
+use std::ops::Range;
 
 /// An integer that wraps around in its own width.
 pub(crate) trait Lane: Copy {
@@ -16,8 +17,16 @@ pub(crate) trait Lane: Copy {
     /// Appends `n` values of `width <= 64` bits; of those wider than a lane only the lowest bits.
     fn unpack(packed: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<Self>);
 
-    /// Makes values of deltas, in place, as [`kernels::prefix_sum_u32`] does. Returns the last.
-    fn prefix_sum(values: &mut [Self], before: Self, least: Self) -> Self;
+    /// Appends the values that the deltas `range` lead to, as [`kernels::unpack_deltas_u32`] does, of `width <= 64` bits. Returns
+    /// the last.
+    fn unpack_deltas(
+        packed: &[u8],
+        width: u32,
+        range: Range<usize>,
+        before: Self,
+        least: Self,
+        out: &mut Vec<Self>,
+    ) -> Self;
 
     /// Appends the lowest `width` bits of each value, packed.
     fn pack(values: &[Self], width: u32, out: &mut Vec<u8>);
@@ -52,8 +61,20 @@ impl Lane for u32 {
     }
 
     #[inline]
-    fn prefix_sum(values: &mut [Self], before: Self, least: Self) -> Self {
-        kernels::prefix_sum_u32(values, before, least)
+    fn unpack_deltas(
+        packed: &[u8],
+        width: u32,
+        range: Range<usize>,
+        before: Self,
+        least: Self,
+        out: &mut Vec<Self>,
+    ) -> Self {
+        if width <= 32 {
+            return kernels::unpack_deltas_u32(packed, width, range, before, least, out);
+        }
+        let start = out.len();
+        Self::unpack(packed, width, range.start, range.len(), out);
+        kernels::prefix_sum_u32(&mut out[start..], before, least)
     }
 
     #[inline]
@@ -107,8 +128,15 @@ impl Lane for u64 {
     }
 
     #[inline]
-    fn prefix_sum(values: &mut [Self], before: Self, least: Self) -> Self {
-        kernels::prefix_sum_u64(values, before, least)
+    fn unpack_deltas(
+        packed: &[u8],
+        width: u32,
+        range: Range<usize>,
+        before: Self,
+        least: Self,
+        out: &mut Vec<Self>,
+    ) -> Self {
+        kernels::unpack_deltas_u64(packed, width, range, before, least, out)
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use super::{fill_at, load};
 use crate::compact::by_words;
 use crate::shuffles::TOGETHER_8;
+use crate::words::put_chunk;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -15,7 +16,7 @@ pub(super) fn compact_u8(values: &[u8], keep: &[u8], first: usize, out: &mut [Ma
             // Each bit eight times.
             let lanes = _pdep_u64(bits.into(), 0x0101_0101_0101_0101) * 0xff;
             let together = _pext_u64(u64::from_le_bytes(*group), lanes);
-            out[at % 64..][..8].write_copy_of_slice(&together.to_le_bytes());
+            put_chunk(&together.to_le_bytes(), out[at % 64..].first_chunk_mut().expect("a group more"));
             at += bits.count_ones() as usize;
             word >>= 8;
         }

@@ -3,6 +3,7 @@
 
 use crate::pack::pack_u8_scalar;
 use crate::unpack::GROUP;
+use crate::words::put_chunk;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -20,7 +21,7 @@ pub(super) fn pack_u8(values: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     let (now, last) = groups.split_at(whole.min(groups.len()));
     for (i, group) in now.iter().enumerate() {
         let packed = _pext_u64(u64::from_le_bytes(*group), lanes);
-        out[i * bytes..][..8].write_copy_of_slice(&packed.to_le_bytes());
+        put_chunk(&packed.to_le_bytes(), out[i * bytes..].first_chunk_mut().expect("eight bytes more"));
     }
     pack_u8_scalar(last.as_flattened(), width, &mut out[now.len() * bytes..]);
 }

@@ -11,6 +11,7 @@
 use super::fill;
 use crate::shuffles::{LANES_U32, NOTHING, check_groups, in_half};
 use crate::unpack::unpack_u64_scalar;
+use crate::words::put_chunk;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -23,12 +24,24 @@ pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) 
     for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more.
         let packed = unsafe { source.as_ptr().add(i * width as usize).cast::<u64>().read_unaligned() };
-        group.write_copy_of_slice(&_pdep_u64(packed, lanes).to_le_bytes());
+        put_chunk(&_pdep_u64(packed, lanes).to_le_bytes(), group);
     }
 }
 
 #[target_feature(enable = "avx2")]
 pub(super) fn unpack_u32(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]) {
+    unpack_u32_as(source, width, out, |values| values);
+}
+
+/// As [`unpack_u32`], with what `finish` makes of each group, one after the other.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn unpack_u32_as(
+    source: &[u8],
+    width: u32,
+    out: &mut [MaybeUninit<u32>],
+    mut finish: impl FnMut(__m256i) -> __m256i,
+) {
     check_groups(source, width, out.len());
     let width = width as usize;
     let lanes = &LANES_U32[width];
@@ -42,7 +55,7 @@ pub(super) fn unpack_u32(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]
     if width <= 25 {
         for (i, group) in groups {
             let values = _mm256_srlv_epi32(_mm256_shuffle_epi8(at(i), shuffle), shift);
-            fill(group, _mm256_and_si256(values, mask));
+            fill(group, finish(_mm256_and_si256(values, mask)));
         }
     } else {
         // A value may begin in the middle of a byte and end four bytes later: the fifth is shuffled and shifted apart.
@@ -50,18 +63,31 @@ pub(super) fn unpack_u32(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]
             let bytes = at(i);
             let low = _mm256_srlv_epi32(_mm256_shuffle_epi8(bytes, shuffle), shift);
             let high = _mm256_sllv_epi32(_mm256_shuffle_epi8(bytes, shuffle_high), shift_high);
-            fill(group, _mm256_and_si256(_mm256_or_si256(low, high), mask));
+            fill(group, finish(_mm256_and_si256(_mm256_or_si256(low, high), mask)));
         }
     }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]) {
-    check_groups(source, width, out.len());
     if width > 57 {
         // Two values with the bits before the first do not fit into 16 bytes.
+        check_groups(source, width, out.len());
         return unpack_u64_scalar(source, width, out);
     }
+    unpack_u64_as(source, width, out, |values| values);
+}
+
+/// As [`unpack_u64`] of `width <= 57`, with what `finish` makes of each half of a group, one after the other.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn unpack_u64_as(
+    source: &[u8],
+    width: u32,
+    out: &mut [MaybeUninit<u64>],
+    mut finish: impl FnMut(__m256i) -> __m256i,
+) {
+    check_groups(source, width, out.len());
     let width = width as usize;
     let [front, back] = &LANES_U64[width];
     let (front_shuffle, front_shift) = (super::load(&front.shuffle), super::load(&front.shift));
@@ -78,8 +104,8 @@ pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]
         let values = _mm256_srlv_epi64(_mm256_shuffle_epi8(bytes, front_shuffle), front_shift);
         let more = _mm256_srlv_epi64(_mm256_shuffle_epi8(more, back_shuffle), back_shift);
         if let (Some(first), Some(last)) = (first.first_chunk_mut::<4>(), last.first_chunk_mut::<4>()) {
-            fill(first, _mm256_and_si256(values, mask));
-            fill(last, _mm256_and_si256(more, mask));
+            fill(first, finish(_mm256_and_si256(values, mask)));
+            fill(last, finish(_mm256_and_si256(more, mask)));
         }
     }
 }
