@@ -221,8 +221,28 @@ impl Cases {
         });
     }
 
-    /// Deltas to values, in place: run after run goes on from what the last one made.
+    /// Deltas to values: packed ones, in runs as long as the blocks of most writers; and in place, where run after run goes on
+    /// from what the last one made.
     fn sums(&mut self) {
+        const BLOCK: usize = 128;
+        let n = self.n / BLOCK * BLOCK;
+        let packed = self.bytes(n * 8 + SLACK);
+        for width in [7, 20, 31] {
+            let from = Arc::clone(&packed);
+            self.add(&format!("delta_unpack_u32_{width}"), move |kernels, out| {
+                out.u32.clear();
+                let step =
+                    |last, at| kernels.unpack_deltas_u32(&from, width, at..at + BLOCK, last, 3, &mut out.u32);
+                (0..n).step_by(BLOCK).fold(7, step);
+            });
+            let from = Arc::clone(&packed);
+            self.add(&format!("delta_unpack_u64_{width}"), move |kernels, out| {
+                out.u64.clear();
+                let step =
+                    |last, at| kernels.unpack_deltas_u64(&from, width, at..at + BLOCK, last, 3, &mut out.u64);
+                (0..n).step_by(BLOCK).fold(7, step);
+            });
+        }
         let (half_words, words) = (self.half_words(), self.words());
         self.add("delta_sum_u32", move |kernels, out| {
             if out.u32.len() != half_words.len() {

@@ -366,12 +366,13 @@ impl Encode for Encoder {
 /// Replaces all but the first `prefix` bytes of `last` by those at the same place of `from`.
 ///
 /// PERF: all bytes are written, each time the same ones together. Were only those that change, the next value's load
-/// would have to wait until the bytes of several stores have reached the cache.
+/// would have to wait until the bytes of several stores have reached the cache. By index, because what makes a zip of iterators is a
+/// call where the compiler does not inline between units.
 #[inline(always)]
 fn overlay(last: &mut [u8; SHORT], from: &[u8; SHORT], prefix: usize) {
-    let keep = &KEEP[SHORT - prefix..];
-    for ((last, from), keep) in last.iter_mut().zip(from).zip(keep) {
-        *last = *last & keep | *from & !keep;
+    let keep: &[u8; SHORT] = KEEP[SHORT - prefix..].first_chunk().expect("twice as many bytes");
+    for i in 0..SHORT {
+        last[i] = last[i] & keep[i] | from[i] & !keep[i];
     }
 }
 

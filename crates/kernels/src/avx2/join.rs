@@ -19,9 +19,9 @@ pub(super) fn join_u32(streams: [&[u8]; 4], out: &mut [MaybeUninit<u32>]) {
     for (i, group) in groups.iter_mut().enumerate() {
         let quadruples = interleaved(load(&a[i]), load(&b[i]), load(&c[i]), load(&d[i]));
         let (low, high) = group.split_at_mut(VALUES / 2);
-        let halves = low.as_chunks_mut::<4>().0.iter_mut().zip(high.as_chunks_mut::<4>().0);
-        for (values, (low, high)) in quadruples.into_iter().zip(halves) {
-            fill_halves(low, high, values);
+        let (low, high) = (low.as_chunks_mut::<4>().0, high.as_chunks_mut::<4>().0);
+        for k in 0..4 {
+            fill_halves(&mut low[k], &mut high[k], quadruples[k]);
         }
     }
     join_u32_scalar(streams.map(|stream| &stream[done..]), tail);
@@ -37,12 +37,12 @@ pub(super) fn join_u64(streams: [&[u8]; 8], out: &mut [MaybeUninit<u64>]) {
         let front = interleaved(load(&a[i]), load(&b[i]), load(&c[i]), load(&d[i]));
         let back = interleaved(load(&e[i]), load(&f[i]), load(&g[i]), load(&h[i]));
         let (low, high) = group.split_at_mut(VALUES / 2);
-        let halves = low.as_chunks_mut::<2>().0.iter_mut().zip(high.as_chunks_mut::<2>().0);
-        let values = front.into_iter().zip(back).flat_map(|(front, back)| {
-            [_mm256_unpacklo_epi32(front, back), _mm256_unpackhi_epi32(front, back)]
-        });
-        for (values, (low, high)) in values.zip(halves) {
-            fill_halves(low, high, values);
+        let (low, high) = (low.as_chunks_mut::<2>().0, high.as_chunks_mut::<2>().0);
+        for k in 0..4 {
+            let (first, second) =
+                (_mm256_unpacklo_epi32(front[k], back[k]), _mm256_unpackhi_epi32(front[k], back[k]));
+            fill_halves(&mut low[2 * k], &mut high[2 * k], first);
+            fill_halves(&mut low[2 * k + 1], &mut high[2 * k + 1], second);
         }
     }
     join_u64_scalar(streams.map(|stream| &stream[done..]), tail);
