@@ -613,6 +613,18 @@ mod tests {
     fn empty_runs_end() {
         assert_eq!(decode(&[0x00, 0x07, 0x01, 0x02, 0x03], 3, 1).unwrap(), [3]);
         assert!(decode(&[0x00, 0x00, 0x00, 0x00], 3, 1).is_err());
+        for first in 0..70 {
+            // Bits that fill words at any place, and empty runs of both kinds behind them.
+            let mut bytes = Vec::new();
+            write_run(1, first, 1, &mut bytes);
+            write_run(1, 1, 1, &mut bytes);
+            bytes.extend([[0x00, 0x01], [0x01, 0x01]].concat().repeat(8));
+            let mut hybrid = Hybrid::new(PageBytes::from(bytes), 1).unwrap();
+            let mut bits = Bits::new();
+            hybrid.decode_bits(first + 1, &mut bits).unwrap();
+            assert_eq!(bits.count_ones(0..bits.len()), first + 1);
+            assert!(hybrid.decode_bits(1, &mut bits).is_err());
+        }
     }
 
     #[test]

@@ -231,7 +231,9 @@ impl Appender<'_> {
     #[inline(always)]
     pub fn push_stretches(&mut self, most: usize, mut next: impl FnMut() -> Option<Stretch>) {
         let start = self.bits.bytes.len();
-        self.bits.bytes.resize(start + most / 64 * 8 + WRITTEN, 0);
+        // The words that may become full, and what is written behind them.
+        let words = (self.fill as usize + most) / 64;
+        self.bits.bytes.resize(start + 8 * words + WRITTEN, 0);
         let out = &mut self.bits.bytes[start..];
         let (mut at, mut word, mut fill) = (0, self.word, self.fill as usize);
         while let Some(Stretch { bits, word: first, after }) = next() {
@@ -408,6 +410,26 @@ mod tests {
                         (0..before).map(|i| i % 2 == 0).chain((first..first + n).map(sample)).collect();
                     assert_eq!(bits, expected, "{before} before, {n} from {first}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn stretches_at_every_alignment() {
+        for before in 0..130 {
+            for bits in [0, 1, 8, 63, 64, 65, 127, 128, 129, 200, 256] {
+                let mut out = Bits::new();
+                let mut appender = out.appender();
+                (0..before).for_each(|i| appender.push(sample(i).into(), 1));
+                // Two that fill what was announced, of which the second is packed, and an empty one behind them.
+                let run = Stretch { bits, word: u64::MAX, after: if bits > 64 { u64::MAX } else { 0 } };
+                let packed = Stretch { bits: 13, word: 0xffff_ffff_ffff_f555, after: 0 };
+                let mut all = [run, packed, Stretch { bits: 0, ..run }].into_iter();
+                appender.push_stretches(bits + 13, || all.next());
+                drop(appender);
+                let values = (0..before).map(sample).chain((0..bits).map(|_| true));
+                let expected: Bits = values.chain((0..13).map(|i| 0x1555 >> i & 1 == 1)).collect();
+                assert_eq!(out, expected, "{bits} behind {before}");
             }
         }
     }
