@@ -218,9 +218,10 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 
     /// How many threads decode columns, the caller's included; 0 for one for each processor. Default 1: none are started.
-    /// Batches are the same whatever the number. Columns are read ahead of the batch that is wanted, up to 64 MiB of them.
+    /// Batches are the same whatever the number. Columns are read ahead of the batch that is wanted, up to 64 MiB of them;
+    /// a large one by several threads, each some pages and row groups of it.
     ///
-    /// One thread is what there is if rows are filtered or selected, if damage is no error, if there is one column, if
+    /// One thread is what there is if rows are filtered or selected, if damage is no error, if
     /// [`Limits::memory`](marquetry_base::Limits::memory) is set, and for sources whose requests are dear.
     ///
     /// ```

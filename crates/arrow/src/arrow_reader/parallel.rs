@@ -1,12 +1,19 @@
-//! Reading by several threads: fields are read ahead of the batch that is wanted, each by one thread at a time.
+//! Reading by several threads: fields are read ahead of the batch that is wanted.
 //!
 //! ```text
-//! lane   a field of the root: its columns, and the arrays that are ready    a [3 4 5]   b [3]   c [3 4 5 6]   next: 3
+//! lane   a field of the root: its columns, and the arrays that are ready    a [3 4 5]   b [3]   c [3 4 - - 7 8]   next: 3
 //! ```
 //!
-//! Whoever has time, the caller too while its batch is not complete, takes the lane that is least far ahead and reads some
-//! batches of it. Lanes stay within a window of batches, which is as wide as [`IN_FLIGHT`] bytes allow. Batches are those
-//! that one thread would give, and so is the error, if there is one: the first in the order of rows and fields.
+//! Whoever has time, the caller too while its batch is not complete, takes the lane that is least far ahead and reads a
+//! stride of batches of it. Lanes stay within a window of batches; all windows together are [`IN_FLIGHT`] bytes wide, about.
+//!
+//! A field that is more than one thread's share of the work, as the only one of a file is, has several readers, and threads
+//! read strides of it side by side: each reader passes over the pages (and row groups) of the strides that others read. The
+//! page in which a stride ends and the next one begins is decoded by both, so that such strides are many pages long.
+//!
+//! Batches are those that one thread would give, and so is the error, if there is one: the first in the order of rows and
+//! fields. Where a reader that passes over pages fails, headers or index may tell other rows than pages have: that stride and
+//! all that follow are read by one reader then, which passes over nothing.
 
 use super::root::{Room, Root};
 use crate::leaf::DictionaryCache;
@@ -19,12 +26,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+#[cfg(test)]
+mod tests;
+
 /// Fields that are read by several threads.
 pub(super) struct Parallel {
     shared: Arc<Shared>,
     others: Vec<JoinHandle<()>>,
     /// The caller's.
     room: Room,
+}
+
+/// How lanes are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Step {
+    /// How many threads may read a lane side by side.
+    readers: usize,
+    /// How many batches it is read at a time, and how many it may be ahead.
+    stride: usize,
+    window: usize,
 }
 
 /// What batches there are.
@@ -39,9 +59,6 @@ pub(super) struct Batches {
 
 struct Shared {
     batches: Batches,
-    /// How many batches a lane is read at a time, and how many it may be ahead.
-    stride: usize,
-    window: usize,
     state: Mutex<State>,
     /// Something is ready, or there is work, or all is over.
     changed: Condvar,
@@ -57,40 +74,46 @@ struct State {
 }
 
 struct Lane {
-    /// `None` while a thread reads it.
-    work: Option<Work>,
+    /// The readers that no thread reads with.
+    idle: Vec<Reader>,
     /// How many batches were read, or are being read.
     begun: usize,
-    ready: VecDeque<Made>,
+    /// The batches from the next one on; `None` while they are being read.
+    ready: VecDeque<Option<Made>>,
+    step: Step,
+    /// Since which batch one reader reads all, after how many such changes.
+    alone_from: usize,
+    changes: usize,
 }
 
 /// What a thread takes to read on.
-struct Work {
+struct Reader {
     root: Root,
     dictionaries: Vec<DictionaryCache>,
+    /// The batch that it is before.
+    at: usize,
+    /// What reads the field from its first row and passes over nothing, where this one is one of several.
+    alone: Option<Box<Root>>,
 }
 
 /// An array, and what it takes of the read's memory until it is handed over.
 type Made = Result<(ArrayRef, Held)>;
 
 impl Parallel {
-    /// Reads `roots` by `threads` threads, of which the caller is one; by fewer, if no more can be started.
+    /// Reads `roots` by `threads` threads, of which the caller is one; by fewer, if no more can be started. Strides of a
+    /// field that several threads read have `part` bytes, about.
     pub(super) fn new(
         roots: Vec<Root>,
         metadata: &Arc<ParquetMetaData>,
         batches: Batches,
         threads: usize,
+        part: u64,
     ) -> Self {
-        let (stride, window) = steps(&roots, metadata, batches.size);
-        let mut lanes: Vec<Lane> = Vec::with_capacity(roots.len());
-        for root in roots {
-            let dictionaries = root.columns.iter().map(|_| DictionaryCache::default()).collect();
-            lanes.push(Lane { work: Some(Work { root, dictionaries }), begun: 0, ready: VecDeque::new() });
-        }
-        let most = threads.min(lanes.len());
-        let state = State { lanes, next: 0, is_over: false, panic: None };
-        let shared =
-            Arc::new(Shared { batches, stride, window, state: Mutex::new(state), changed: Condvar::new() });
+        let steps = steps(&roots, metadata, batches, threads, part);
+        let most = threads.min(steps.iter().map(|step| step.readers).sum());
+        let lanes = roots.into_iter().zip(steps).map(|(root, step)| Lane::new(root, step));
+        let state = State { lanes: lanes.collect(), next: 0, is_over: false, panic: None };
+        let shared = Arc::new(Shared { batches, state: Mutex::new(state), changed: Condvar::new() });
         let others = (1..most).filter_map(|_| {
             let (shared, mut room) = (shared.clone(), Room::new(metadata.clone()));
             let run = move || shared.run(&mut room);
@@ -109,7 +132,7 @@ impl Parallel {
                 drop(state);
                 resume_unwind(panic);
             }
-            if state.lanes.iter().all(|lane| !lane.ready.is_empty()) {
+            if state.lanes.iter().all(|lane| matches!(lane.ready.front(), Some(Some(_)))) {
                 break;
             }
             state = match shared.choose(&mut state) {
@@ -121,7 +144,8 @@ impl Parallel {
             };
         }
         state.next += 1;
-        let made: Vec<Made> = state.lanes.iter_mut().filter_map(|lane| lane.ready.pop_front()).collect();
+        let made = state.lanes.iter_mut().filter_map(|lane| lane.ready.pop_front().flatten());
+        let made: Vec<Made> = made.collect();
         // The window has moved.
         let goes_on = shared.choosable(&state).is_some();
         drop(state);
@@ -152,9 +176,21 @@ impl Drop for Parallel {
 /// A lane that is to be read on, and which batches of it.
 struct Chosen {
     lane: usize,
-    work: Work,
+    reader: Reader,
     first: usize,
     count: usize,
+    changes: usize,
+}
+
+/// What came of it.
+struct Stride {
+    /// Up to the first failure.
+    made: Vec<Made>,
+    reader: Reader,
+    first: usize,
+    changes: usize,
+    /// Whether the reader was one of several, and is so no more.
+    is_change: bool,
 }
 
 impl Shared {
@@ -179,47 +215,43 @@ impl Shared {
 
     /// The lane that is least far ahead of those that can be read on.
     fn choosable(&self, state: &State) -> Option<usize> {
-        let end = self.batches.count().min(state.next.saturating_add(self.window));
+        let count = self.batches.count();
+        let end = |lane: &Lane| count.min(state.next.saturating_add(lane.step.window));
         let waiting = state.lanes.iter().enumerate();
-        let waiting = waiting.filter(|(_, lane)| lane.work.is_some() && lane.begun < end);
+        let waiting = waiting.filter(|(_, lane)| !lane.idle.is_empty() && lane.begun < end(lane));
         waiting.min_by_key(|(_, lane)| lane.begun).map(|(i, _)| i)
     }
 
     fn choose(&self, state: &mut State) -> Option<Chosen> {
         let lane = self.choosable(state)?;
         let chosen = &mut state.lanes[lane];
-        let (work, first) = (chosen.work.take()?, chosen.begun);
-        let count = self.stride.min(self.batches.count() - first);
+        // The one that has to pass over the least.
+        let nearest = (0..chosen.idle.len()).max_by_key(|&i| chosen.idle[i].at)?;
+        let (reader, first) = (chosen.idle.swap_remove(nearest), chosen.begun);
+        let count = chosen.step.stride.min(self.batches.count() - first);
         chosen.begun += count;
-        Some(Chosen { lane, work, first, count })
+        Some(Chosen { lane, reader, first, count, changes: chosen.changes })
     }
 
     /// Reads batches of a lane; the lock is taken again at the end. After a failure the lane is not read on.
     fn read(&self, chosen: Chosen, room: &mut Room) -> MutexGuard<'_, State> {
-        let Chosen { lane, mut work, first, count } = chosen;
+        let Chosen { lane, mut reader, first, count, changes } = chosen;
         let read = catch_unwind(AssertUnwindSafe(|| {
-            room.swap_dictionaries(&work.root, &mut work.dictionaries);
-            let mut made = Vec::with_capacity(count);
+            let (mut made, was_alone) = (Vec::with_capacity(count), reader.alone.is_none());
             for batch in first..first + count {
-                let skip = if batch == 0 { self.batches.skip } else { 0 };
-                let mut held = Held::default();
-                let array = work.root.read(skip, self.batches.rows_of(batch), room, &mut held);
-                made.push(array.map(|array| (array, held)));
+                made.push(reader.read(batch, self.batches, room));
                 if made.last().is_some_and(Result::is_err) {
                     break;
                 }
             }
-            room.swap_dictionaries(&work.root, &mut work.dictionaries);
-            (made, work)
+            let is_change = reader.alone.is_none() && !was_alone;
+            Stride { made, reader, first, changes, is_change }
         }));
         let mut state = self.state();
         match read {
-            Ok((made, work)) => {
-                let failed = made.last().is_some_and(Result::is_err);
-                let lane = &mut state.lanes[lane];
-                lane.ready.extend(made);
-                // The reader ends with the batch that failed: what the lane does not have is not asked for.
-                lane.work = (!failed).then_some(work);
+            Ok(stride) => {
+                let next = state.next;
+                state.lanes[lane].put(next, stride);
             }
             Err(panic) => state.panic = Some(panic),
         }
@@ -228,32 +260,128 @@ impl Shared {
     }
 }
 
+impl Lane {
+    fn new(root: Root, step: Step) -> Self {
+        let part = || Reader::new(root.another().part(), Some(Box::new(root.another())));
+        let idle = match step.readers {
+            1 => vec![Reader::new(root, None)],
+            readers => (0..readers).map(|_| part()).collect(),
+        };
+        Lane { idle, begun: 0, ready: VecDeque::new(), step, alone_from: usize::MAX, changes: 0 }
+    }
+
+    /// Takes a stride, and the reader back; `next` is the first batch of those that are ready.
+    fn put(&mut self, next: usize, stride: Stride) {
+        let is_current = stride.changes == self.changes;
+        if !is_current && stride.first > self.alone_from {
+            return;
+        }
+        let failed = stride.made.last().is_some_and(Result::is_err);
+        // INVARIANT: batches are handed over only once they are ready: `next` is not behind the first of a stride.
+        let (place, end) = (stride.first - next, stride.first + stride.made.len());
+        self.ready.resize_with(self.ready.len().max(end - next), || None);
+        for (slot, made) in self.ready.range_mut(place..).zip(stride.made) {
+            *slot = Some(made);
+        }
+        if stride.is_change {
+            self.ready.truncate(end - next);
+            self.idle.clear();
+            (self.alone_from, self.begun) = (stride.first, end);
+            self.changes += 1;
+        }
+        if failed {
+            // The read ends with that batch: those behind it are not asked for.
+            self.begun = usize::MAX;
+        } else if is_current || stride.is_change {
+            self.idle.push(stride.reader);
+        }
+    }
+}
+
+impl Reader {
+    fn new(root: Root, alone: Option<Box<Root>>) -> Self {
+        let dictionaries = root.columns.iter().map(|_| DictionaryCache::default()).collect();
+        Reader { root, dictionaries, at: 0, alone }
+    }
+
+    /// The array of a batch that is not behind this reader.
+    fn read(&mut self, batch: usize, batches: Batches, room: &mut Room) -> Made {
+        let made = self.read_at(batch, batches, room);
+        if made.is_err()
+            && let Some(alone) = self.alone.take()
+        {
+            *self = Reader::new(*alone, None);
+            return self.read_at(batch, batches, room);
+        }
+        made
+    }
+
+    fn read_at(&mut self, batch: usize, batches: Batches, room: &mut Room) -> Made {
+        let skip = batches.first_of(batch) - batches.first_of(self.at);
+        let skip = if self.at == 0 { batches.skip.saturating_add(skip) } else { skip };
+        let mut held = Held::default();
+        room.swap_dictionaries(&self.root, &mut self.dictionaries);
+        let array = self.root.read(skip, batches.rows_of(batch), room, &mut held);
+        room.swap_dictionaries(&self.root, &mut self.dictionaries);
+        self.at = batch + 1;
+        array.map(|array| (array, held))
+    }
+}
+
 impl Batches {
     fn count(self) -> usize {
         self.rows.div_ceil(self.size.max(1))
     }
 
+    /// Rows of all batches before.
+    fn first_of(self, batch: usize) -> usize {
+        batch.saturating_mul(self.size).min(self.rows)
+    }
+
     fn rows_of(self, batch: usize) -> usize {
-        (self.rows - batch * self.size).min(self.size)
+        self.first_of(batch + 1) - self.first_of(batch)
     }
 }
 
-/// How many batches of `size` rows a lane is read at a time, and how many it may be ahead.
-fn steps(roots: &[Root], metadata: &ParquetMetaData, size: usize) -> (usize, usize) {
-    let leaves = || roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0));
+/// How each of `roots` is read.
+fn steps(
+    roots: &[Root],
+    metadata: &ParquetMetaData,
+    batches: Batches,
+    threads: usize,
+    part: u64,
+) -> Vec<Step> {
+    let bytes: Vec<u64> = roots.iter().map(|root| bytes_of_batch(root, metadata, batches.size)).collect();
+    let all = bytes.iter().fold(0u64, |all, bytes| all.saturating_add(*bytes)).max(1);
+    let most = usize::try_from(IN_FLIGHT / all).unwrap_or(usize::MAX).max(2);
+    let stride = (STRIDE_ROWS / batches.size.max(1)).clamp(1, most / 2);
+    let of_one = Step { readers: 1, stride, window: most.min(stride * STRIDES) };
+    let step = |(root, bytes): (&Root, u64)| {
+        let shares = (u128::from(bytes) * threads as u128).div_ceil(u128::from(all)) as usize;
+        let stride = usize::try_from(part / bytes.max(1)).unwrap_or(usize::MAX).clamp(1, most / 2);
+        let readers = shares.min(batches.count().div_ceil(stride)).min(most / stride);
+        // INVARIANT: an index is only known to be right where all pages are read.
+        match readers > 1 && batches.skip == 0 && root.columns.iter().all(|column| column.1.is_divisible()) {
+            true => Step { readers, stride, window: most.min(stride * (readers + 1)) },
+            false => of_one,
+        }
+    };
+    roots.iter().zip(bytes).map(step).collect()
+}
+
+/// What a batch of `size` rows takes, about.
+fn bytes_of_batch(root: &Root, metadata: &ParquetMetaData, size: usize) -> u64 {
     let (mut bytes, mut rows) = (0u64, 0u64);
     for row_group in metadata.row_groups().take(FEW_ROW_GROUPS) {
         rows = rows.saturating_add(row_group.num_rows());
-        for chunk in leaves().filter_map(|leaf| row_group.column(leaf).ok()) {
+        for chunk in root.columns.iter().filter_map(|column| row_group.column(column.0).ok()) {
             bytes = bytes.saturating_add(u64::try_from(chunk.uncompressed_size()).unwrap_or(0));
         }
     }
     // What dictionaries and runs make of a byte is not known; a value has eight, or less.
-    let values = leaves().count() as u64 * 8;
-    let of_batch = (bytes / rows.max(1)).max(values).saturating_mul(size as u64).max(1);
-    let window = usize::try_from(IN_FLIGHT / of_batch).unwrap_or(usize::MAX).max(2);
-    let stride = (STRIDE_ROWS / size.max(1)).clamp(1, window / 2);
-    (stride, window.min(stride * STRIDES))
+    let values = root.columns.len() as u128 * 8;
+    let of_row = u128::from(bytes).div_ceil(u128::from(rows.max(1))).max(values);
+    u64::try_from(of_row * size as u128).unwrap_or(u64::MAX)
 }
 
 /// How many bytes may be read ahead, about.
@@ -262,5 +390,8 @@ const IN_FLIGHT: u64 = 64 << 20;
 const STRIDE_ROWS: usize = 1 << 16;
 /// How many times that a lane may be ahead.
 const STRIDES: usize = 4;
+/// PERF: bytes of a lane that are read at a time where several threads read it. Pages have up to 1 MiB, and the one in which
+/// strides meet is decoded twice.
+pub(super) const PART: u64 = 8 << 20;
 /// Row groups that tell how large rows are.
 const FEW_ROW_GROUPS: usize = 4;

@@ -6,7 +6,7 @@ use super::far::{Course, Far};
 use super::filtered::Filtered;
 use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
-use super::parallel::{Batches, Parallel};
+use super::parallel::{Batches, PART, Parallel};
 use super::root::{Room, Root};
 use super::salvage::{Chosen, Salvage};
 use crate::evolution::Remake;
@@ -33,10 +33,12 @@ use std::sync::Arc;
 pub struct ParquetRecordBatchReader {
     schema: SchemaRef,
     /// Until several threads read them.
-    roots: Vec<Root>,
+    pub(super) roots: Vec<Root>,
     room: Room,
     threads: usize,
     parallel: Option<Parallel>,
+    /// Bytes that one of several threads reads of a field at a time.
+    pub(super) part: u64,
     /// Rows still to be read.
     left: usize,
     batch_size: usize,
@@ -163,6 +165,7 @@ impl ParquetRecordBatchReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, schema.metadata().clone())),
             threads: if may_read_ahead { plan.threads } else { 1 },
             parallel: None,
+            part: PART,
             room: Room::new(metadata),
             roots,
             left: end - offset,
@@ -184,6 +187,7 @@ impl ParquetRecordBatchReader {
             room: Room::none(metadata),
             threads: 1,
             parallel: None,
+            part: PART,
             left: usize::MAX,
             batch_size: 0,
             offset: 0,
@@ -243,10 +247,10 @@ impl ParquetRecordBatchReader {
     fn read(&mut self, rows: usize) -> Result<RecordBatch> {
         // Until the batch is handed over.
         let held = &mut Held::default();
-        if self.threads > 1 && self.roots.len() > 1 {
+        if self.threads > 1 && !self.roots.is_empty() {
             let batches = Batches { skip: self.offset, rows: self.left, size: self.batch_size };
             let roots = std::mem::take(&mut self.roots);
-            self.parallel = Some(Parallel::new(roots, &self.room.metadata, batches, self.threads));
+            self.parallel = Some(Parallel::new(roots, &self.room.metadata, batches, self.threads, self.part));
         }
         if let Some(parallel) = &mut self.parallel {
             let arrays = parallel.next(held)?;

@@ -101,6 +101,12 @@ impl PageMemory {
         PageMemory { others: columns.saturating_sub(1), ..PageMemory::default() }
     }
 
+    /// New memory, of one of as many columns.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        PageMemory { others: self.others, ..PageMemory::default() }
+    }
+
     /// How far to read ahead at most.
     fn most_ahead(&self) -> u64 {
         (READ_AHEAD_TOGETHER / (self.others as u64 + 1)).clamp(LEAST_READ_AHEAD, READ_AHEAD)

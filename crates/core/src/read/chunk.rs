@@ -300,6 +300,7 @@ impl ChunkReader {
                 (0, _) => Some(start.num_values()?),
                 // INVARIANT: no checksum covers the header's number of rows; the survey counted them.
                 (_, Some((survey, next))) => Some(survey.rows_in(next - 1)),
+                _ if self.mapped.only_counts() => self.mapped.rows_of(self.data_pages.saturating_sub(1)),
                 _ => start.num_rows(),
             };
             match page_rows {

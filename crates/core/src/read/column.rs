@@ -25,6 +25,8 @@ pub struct ColumnReader {
     survey: Option<Arc<Survey>>,
     /// Whether offset indexes are used to pass over pages.
     uses_page_index: bool,
+    /// Whether others read what is passed over.
+    is_part: bool,
     /// No more rows of a row group will be asked for, if not all.
     most_rows: Option<usize>,
     /// What the last batch had: about as much as the next one will.
@@ -82,6 +84,7 @@ impl ColumnReader {
             memory: PageMemory::default(),
             survey: None,
             uses_page_index: false,
+            is_part: false,
             most_rows: None,
             last: Last::default(),
         }
@@ -99,6 +102,38 @@ impl ColumnReader {
     #[must_use]
     pub fn one_of(self, columns: usize) -> Self {
         ColumnReader { memory: PageMemory::one_of(columns), ..self }
+    }
+
+    /// Another reader of the same column of the same row groups, at the first of them. This one must not have begun.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        ColumnReader {
+            source: self.source.clone(),
+            metadata: self.metadata.clone(),
+            options: self.options.clone(),
+            target: self.target.clone(),
+            row_groups: self.row_groups.clone(),
+            memory: self.memory.another(),
+            survey: self.survey.clone(),
+            chunk: None,
+            ..*self
+        }
+    }
+
+    /// As one of several readers of the column, of which each passes over what the others read: page by page, each as long as
+    /// its header says, or the offset index of a column in lists. Who reads a page checks that it is so: if none of them fails,
+    /// they have read what one would have.
+    #[must_use]
+    pub fn part(self) -> Self {
+        ColumnReader { is_part: true, ..self }
+    }
+
+    /// Whether page headers or offset indexes tell where each page's rows begin, so that [`part`](Self::part)s have less to do
+    /// than to decode all.
+    pub fn is_divisible(&self) -> bool {
+        let mut chunks = self.row_groups.iter().map(|&i| self.metadata.row_group(i).column(self.leaf));
+        self.target.max_rep == 0
+            || chunks.all(|chunk| chunk.is_ok_and(|chunk| chunk.offset_index_range().is_some()))
     }
 
     /// A reader of what `survey` found in column `leaf` of `row_group`: the rows that are lost do not count.
@@ -196,20 +231,21 @@ impl ColumnReader {
 
     /// Looks for the offset index, once pages may be passed over: `rows` rows are more than the open page has.
     fn find_map(&mut self, rows: usize) -> Result<()> {
-        if !self.uses_page_index {
+        let (jumps, is_part) = (self.uses_page_index, self.is_part && self.target.max_rep > 0);
+        if !jumps && !is_part {
             return Ok(());
         }
         let (source, metadata) = (self.source.clone(), self.metadata.clone());
         let (leaf, limits) = (self.leaf, self.options.limits.clone());
         let Some(chunk) = self.chunk()? else { return Ok(()) };
-        if chunk.has_map || rows <= chunk.reader.entries_left() {
+        if chunk.has_map || rows <= chunk.reader.entries_left() && !is_part {
             return Ok(());
         }
         chunk.has_map = true;
         let row_group = metadata.row_group(chunk.row_group);
-        let used = row_group
-            .column(leaf)
-            .and_then(|column| chunk.reader.use_map(&*source, column, row_group.num_rows(), &limits));
+        let used = row_group.column(leaf).and_then(|column| {
+            chunk.reader.use_map(&*source, column, row_group.num_rows(), &limits, is_part)
+        });
         used.map_err(|error| {
             error.in_column(metadata.schema().column(leaf).dotted().clone()).in_row_group(row_group.index())
         })
@@ -229,6 +265,9 @@ impl ColumnReader {
     ) -> Result<()> {
         let mut left = rows;
         while left > 0 {
+            if self.is_part {
+                self.find_map(left)?;
+            }
             let column = self.metadata.schema().column(self.leaf).dotted().clone();
             let Some(chunk) = self.chunk()? else {
                 return Err(

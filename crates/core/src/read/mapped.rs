@@ -1,4 +1,5 @@
-//! Jumping over pages that nothing is wanted of, where an offset index says where the others are.
+//! Passing over pages that nothing is wanted of, where an offset index says where the others are: by jumps, or page by page
+//! where all that the index says is how many rows a page has.
 //!
 //! An offset index is believed as far as it goes unused. Of what it is used for, what can be seen is checked: the page that
 //! is jumped to, and every page after the first jump, must have the rows that the index gives it. Its neighbours were not
@@ -19,7 +20,9 @@ pub(super) struct Mapped {
     map: Option<Arc<PageMap>>,
     /// Whether pages are taken from the map: since the first jump.
     is_followed: bool,
-    /// The rows that the open page must have, where only its levels tell.
+    /// Whether the map only tells how many rows pages have: they are found one after the other.
+    only_counts: bool,
+    /// The rows that the open page must have, where its levels tell.
     expected: Option<Range<u64>>,
 }
 
@@ -28,7 +31,18 @@ impl Mapped {
         self.is_followed
     }
 
-    /// Fails if a page whose header does not tell its rows has others than the map says.
+    pub(super) fn only_counts(&self) -> bool {
+        self.only_counts
+    }
+
+    /// How many rows data page `page` has.
+    pub(super) fn rows_of(&self, page: usize) -> Option<usize> {
+        let map = self.map.as_ref().filter(|map| page < map.len())?;
+        let rows = map.rows(page);
+        usize::try_from(rows.end - rows.start).ok()
+    }
+
+    /// Fails if a page whose levels are to tell has other rows than the map says.
     pub(super) fn hold_levels(&mut self, start: &PageStart, page: &DataPage) -> Result<()> {
         let Some(expected) = self.expected.take() else { return Ok(()) };
         let (mut rep, mut left, mut rows) = (page.rep.clone(), page.num_values, 0);
@@ -45,14 +59,16 @@ impl Mapped {
 }
 
 impl ChunkReader {
-    /// Lets the reader use the offset index of `chunk`, its own, if there is a good one.
+    /// Lets the reader use the offset index of `chunk`, its own, if there is a good one: to jump, or only to count.
     pub(super) fn use_map(
         &mut self,
         source: &dyn Source,
         chunk: ColumnChunk<'_>,
         rows: u64,
         limits: &Limits,
+        only_counts: bool,
     ) -> Result<()> {
+        self.mapped.only_counts = only_counts;
         self.mapped.map = PageMap::read(source, chunk, rows, limits)?.map(Arc::new);
         Ok(())
     }
@@ -60,7 +76,7 @@ impl ChunkReader {
     /// Jumps to the page in which the row `rows` rows from here begins, if that is not the open page and the one that
     /// follows. Returns how many rows were passed, none if there was no jump.
     pub(super) fn jump(&mut self, rows: usize) -> Result<usize> {
-        let Some(map) = self.mapped.map.clone() else { return Ok(0) };
+        let Some(map) = self.mapped.map.clone().filter(|_| !self.mapped.only_counts) else { return Ok(0) };
         let page = map.page_of(self.row.saturating_add(rows as u64));
         let first = map.rows(page).start;
         // The next page is where it is without a jump.
@@ -125,13 +141,14 @@ impl ChunkReader {
         // QUIRK: last pages with more rows than the row group exist. Where they begin must be known for sure then.
         let may_exceed = self.data_pages == map.len() && !self.mapped.is_followed;
         match rows {
-            Some(rows) if may_exceed && rows as u64 >= expected.end - expected.start => Ok(()),
-            Some(rows) => agree(start, rows as u64, &expected),
-            None => {
-                self.mapped.expected = self.mapped.is_followed.then_some(expected);
-                Ok(())
-            }
+            Some(rows) if may_exceed && rows as u64 >= expected.end - expected.start => {}
+            Some(rows) => agree(start, rows as u64, &expected)?,
+            None => {}
         }
+        // What was passed over was so by what the index says, and a header may be as wrong.
+        let is_trusted = self.mapped.is_followed || self.mapped.only_counts;
+        self.mapped.expected = (is_trusted && self.target.max_rep > 0).then_some(expected);
+        Ok(())
     }
 }
 
