@@ -12,7 +12,9 @@
 
 mod asked;
 mod builder;
+mod by_group;
 mod columns;
+mod crew;
 mod far;
 mod filter;
 mod filtered;

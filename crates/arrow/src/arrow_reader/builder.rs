@@ -1,10 +1,11 @@
 //! Choosing what to read of a file.
 
+use super::by_group::{ByGroup, IN_FLIGHT};
 use super::filtered::{Filtered, Wanted};
 use super::loss::{OnCorrupt, no_choice_of_rows};
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
-use super::reader::{ParquetRecordBatchReader, Plan};
+use super::reader::{ParquetRecordBatchReader, Passing, Plan};
 use super::{Int96, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{Evolution, Remake, ordered};
 use arrow_array::RecordBatchReader;
@@ -219,9 +220,11 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
 
     /// How many threads decode columns, the caller's included; 0 for one for each processor. Default 1: none are started.
     /// Batches are the same whatever the number. Columns are read ahead of the batch that is wanted, up to 64 MiB of them;
-    /// a large one by several threads, each some pages and row groups of it.
+    /// a large one by several threads, each some pages and row groups of it. With a predicate or a selection of rows, and for
+    /// virtual columns, each thread reads row groups of its own.
     ///
-    /// One thread is what there is if rows are filtered or selected, if damage is no error, if
+    /// One thread is what there is if rows are filtered by arrays, or if they are counted as well as chosen (with a predicate or
+    /// a selection, and a limit or an offset), if damage is no error, if
     /// [`Limits::memory`](marquetry_base::Limits::memory) is set, and for sources whose requests are dear.
     ///
     /// ```
@@ -302,7 +305,23 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             return ParquetRecordBatchReader::new(source, metadata, fields, &schema, &options, plan);
         }
         let metadata = self.metadata.metadata.clone();
-        Ok(ParquetRecordBatchReader::of_filtered(metadata, self.filtered(row_groups, &options, &schema)?))
+        let threads = self.threads_of_filtered(&row_groups, &options);
+        let filtered = match threads {
+            1 => Passing::Alone(Box::new(self.filtered(row_groups, &options, &schema)?)),
+            _ => Passing::ByGroup(self.by_group(row_groups, &options, &schema, threads)?),
+        };
+        Ok(ParquetRecordBatchReader::of_filtered(metadata, filtered))
+    }
+
+    /// How many threads can read row groups side by side and give what one would.
+    fn threads_of_filtered(&self, row_groups: &[usize], options: &ArrowReaderOptions) -> usize {
+        // Predicates over arrays may remember what they saw, and who counts rows needs to know what was before.
+        let is_each_its_own = self.filter.is_none() && self.limit.is_none() && self.offset == 0;
+        let may_read_ahead = self.source.request_cost().is_none() && options.limits.memory.limit().is_none();
+        match is_each_its_own && may_read_ahead {
+            true => self.threads.min(row_groups.len()).max(1),
+            false => 1,
+        }
     }
 
     /// Which rows of the row groups are wanted, by selection, predicate, filter, offset and limit. Nothing is read but what
@@ -339,21 +358,42 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         options: &ArrowReaderOptions,
         schema: &SchemaRef,
     ) -> Result<Filtered> {
+        let wanted = self.wanted(row_groups, options)?;
+        let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
+        let ArrowReaderMetadata { metadata, fields, .. } = &self.metadata;
+        Filtered::new(&self.source, metadata, fields, schema, options, wanted, filters)
+    }
+
+    /// What [`filtered`](Self::filtered) reads, by several threads.
+    fn by_group(
+        self,
+        row_groups: Vec<usize>,
+        options: &ArrowReaderOptions,
+        schema: &SchemaRef,
+        threads: usize,
+    ) -> Result<ByGroup> {
+        let wanted = self.wanted(row_groups, options)?;
+        let ArrowReaderMetadata { metadata, fields, .. } = &self.metadata;
+        let reader =
+            || Filtered::new(&self.source, metadata, fields, schema, options, wanted.clone(), Vec::new());
+        let others = (1..threads).map(|_| reader()).collect::<Result<_>>()?;
+        Ok(ByGroup::new(reader()?, others, IN_FLIGHT))
+    }
+
+    fn wanted(&self, row_groups: Vec<usize>, options: &ArrowReaderOptions) -> Result<Wanted> {
         if options.on_corrupt != OnCorrupt::Fail {
             return Err(no_choice_of_rows());
         }
-        let metadata = &self.metadata.metadata;
-        let wanted = Wanted {
+        let bind = |predicate: &Predicate| predicate.clone().bind(self.metadata.metadata.schema());
+        Ok(Wanted {
             row_groups,
             batch_size: self.batch_size,
-            projection: self.projection,
+            projection: self.projection.clone(),
             limit: self.limit.unwrap_or(usize::MAX),
             offset: self.offset,
-            selection: self.selection,
-            predicate: self.predicate.map(|predicate| predicate.bind(metadata.schema())).transpose()?,
-            filters: self.filter.map(RowFilter::into_predicates).unwrap_or_default(),
-        };
-        Filtered::new(&self.source, metadata, &self.metadata.fields, schema, options, wanted)
+            selection: self.selection.clone(),
+            predicate: self.predicate.as_ref().map(bind).transpose()?,
+        })
     }
 
     /// The columns that are read of the file, and what is known of it, after [`evolved`](Self::evolved).

@@ -34,6 +34,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Which rows of which columns are wanted.
+#[derive(Clone)]
 pub(super) struct Wanted {
     pub(super) row_groups: Vec<usize>,
     pub(super) batch_size: usize,
@@ -42,7 +43,6 @@ pub(super) struct Wanted {
     pub(super) offset: usize,
     pub(super) selection: Option<RowSelection>,
     pub(super) predicate: Option<Bound>,
-    pub(super) filters: Vec<Box<dyn ArrowPredicate>>,
 }
 
 /// A read that passes over rows.
@@ -60,8 +60,8 @@ pub(super) struct Filtered {
     /// Whether later row groups may be fetched with earlier ones: none is in vain, and no budget is to be kept.
     looks_far: bool,
     dictionaries: Vec<DictionaryCache>,
-    /// The row groups to come, with what was selected of them.
-    row_groups: VecDeque<(usize, Option<Selection>)>,
+    /// The row groups to come.
+    row_groups: VecDeque<Chosen>,
     group: Option<Group>,
     block: Option<Survivors>,
     batch_size: usize,
@@ -72,6 +72,9 @@ pub(super) struct Filtered {
     rows: usize,
     positions: Positions,
 }
+
+/// A row group, and what was selected of it, if not all.
+pub(super) type Chosen = (usize, Option<Selection>);
 
 /// What tells without reading them which rows cannot be wanted.
 struct Pruning {
@@ -107,13 +110,14 @@ impl Filtered {
         schema: &ArrowSchema,
         options: &ArrowReaderOptions,
         wanted: Wanted,
+        filters: Vec<Box<dyn ArrowPredicate>>,
     ) -> Result<Self> {
         let roots: Vec<Projected> = projected(fields, schema, &wanted.projection).collect();
         let mut stages = match &wanted.predicate {
             Some(predicate) => Stage::of_predicate(predicate, metadata),
             None => Vec::new(),
         };
-        for predicate in wanted.filters {
+        for predicate in filters {
             let roots = projected(fields, schema, predicate.projection()).collect();
             stages.push(Stage::of_arrays(predicate, roots));
         }
@@ -188,6 +192,16 @@ impl Filtered {
     /// The schema of all batches.
     pub(super) fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// Leaves the row groups to others: there is nothing to read then but what it is told to [`begin`](Self::begin).
+    pub(super) fn take_row_groups(&mut self) -> VecDeque<Chosen> {
+        std::mem::take(&mut self.row_groups)
+    }
+
+    /// Reads a row group next.
+    pub(super) fn begin(&mut self, chosen: Chosen) {
+        self.row_groups.push_back(chosen);
     }
 
     /// The next batch; `None` after the last.
@@ -278,7 +292,11 @@ impl Filtered {
         let has_rows = selection.selected() > 0;
         let most_rows = Some(selection.selected()).filter(|selected| *selected <= rows / 2);
         let most_rows = most_rows.and_then(|selected| usize::try_from(selected).ok());
-        self.columns.iter_mut().flatten().for_each(|column| column.most_rows = most_rows);
+        for column in self.columns.iter_mut().flatten() {
+            column.most_rows = most_rows;
+            // It may be the one before, wanted twice.
+            column.rewind();
+        }
         self.group =
             has_rows.then(|| Group { index, selection, cursor: Cursor::default(), asks_typed, asks });
         match ahead.filter(|_| has_rows) {
@@ -475,7 +493,7 @@ fn with_selections(
     metadata: &ParquetMetaData,
     row_groups: &[usize],
     selection: Option<&RowSelection>,
-) -> VecDeque<(usize, Option<Selection>)> {
+) -> VecDeque<Chosen> {
     let mut first = 0u64;
     let with_selection = |&index: &usize| {
         let rows = first..first.saturating_add(metadata.row_group(index).num_rows());

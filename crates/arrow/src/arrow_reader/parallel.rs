@@ -15,27 +15,20 @@
 //! fields. Where a reader that passes over pages fails, headers or index may tell other rows than pages have: that stride and
 //! all that follow are read by one reader then, which passes over nothing.
 
+use super::crew::{Crew, Work};
 use super::root::{Room, Root};
 use crate::leaf::DictionaryCache;
 use arrow_array::ArrayRef;
 use marquetry_base::{Held, Result};
 use marquetry_core::meta::ParquetMetaData;
-use std::any::Any;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
 
 /// Fields that are read by several threads.
-pub(super) struct Parallel {
-    shared: Arc<Shared>,
-    others: Vec<JoinHandle<()>>,
-    /// The caller's.
-    room: Room,
-}
+pub(super) struct Parallel(Crew<Lanes>);
 
 /// How lanes are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,20 +50,11 @@ pub(super) struct Batches {
     pub(super) size: usize,
 }
 
-struct Shared {
+struct Lanes {
     batches: Batches,
-    state: Mutex<State>,
-    /// Something is ready, or there is work, or all is over.
-    changed: Condvar,
-}
-
-struct State {
     lanes: Vec<Lane>,
     /// The batch that is wanted next.
     next: usize,
-    is_over: bool,
-    /// What a thread panicked with.
-    panic: Option<Box<dyn Any + Send>>,
 }
 
 struct Lane {
@@ -112,46 +96,14 @@ impl Parallel {
         let steps = steps(&roots, metadata, batches, threads, part);
         let most = threads.min(steps.iter().map(|step| step.readers).sum());
         let lanes = roots.into_iter().zip(steps).map(|(root, step)| Lane::new(root, step));
-        let state = State { lanes: lanes.collect(), next: 0, is_over: false, panic: None };
-        let shared = Arc::new(Shared { batches, state: Mutex::new(state), changed: Condvar::new() });
-        let others = (1..most).filter_map(|_| {
-            let (shared, mut room) = (shared.clone(), Room::new(metadata.clone()));
-            let run = move || shared.run(&mut room);
-            std::thread::Builder::new().name("marquetry-read".to_owned()).spawn(run).ok()
-        });
-        let others = others.collect();
-        Parallel { others, shared, room: Room::new(metadata.clone()) }
+        let lanes = Lanes { batches, lanes: lanes.collect(), next: 0 };
+        let room = || Room::new(metadata.clone());
+        Parallel(Crew::new(lanes, room(), (1..most).map(|_| room())))
     }
 
     /// The arrays of the next batch, of all fields; there must be one.
     pub(super) fn next(&mut self, held: &mut Held) -> Result<Vec<ArrayRef>> {
-        let shared = &*self.shared;
-        let mut state = shared.state();
-        loop {
-            if let Some(panic) = state.panic.take() {
-                drop(state);
-                resume_unwind(panic);
-            }
-            if state.lanes.iter().all(|lane| matches!(lane.ready.front(), Some(Some(_)))) {
-                break;
-            }
-            state = match shared.choose(&mut state) {
-                Some(chosen) => {
-                    drop(state);
-                    shared.read(chosen, &mut self.room)
-                }
-                None => shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            };
-        }
-        state.next += 1;
-        let made = state.lanes.iter_mut().filter_map(|lane| lane.ready.pop_front().flatten());
-        let made: Vec<Made> = made.collect();
-        // The window has moved.
-        let goes_on = shared.choosable(&state).is_some();
-        drop(state);
-        if goes_on {
-            shared.changed.notify_one();
-        }
+        let made = self.0.wait_for(Lanes::take);
         let mut arrays = Vec::with_capacity(made.len());
         for made in made {
             let (array, of_array) = made?;
@@ -162,17 +114,6 @@ impl Parallel {
     }
 }
 
-impl Drop for Parallel {
-    fn drop(&mut self) {
-        self.shared.state().is_over = true;
-        self.shared.changed.notify_all();
-        for other in self.others.drain(..) {
-            // Its panic, if it had one, was caught.
-            let _ = other.join();
-        }
-    }
-}
-
 /// A lane that is to be read on, and which batches of it.
 struct Chosen {
     lane: usize,
@@ -180,10 +121,12 @@ struct Chosen {
     first: usize,
     count: usize,
     changes: usize,
+    batches: Batches,
 }
 
 /// What came of it.
 struct Stride {
+    lane: usize,
     /// Up to the first failure.
     made: Vec<Made>,
     reader: Reader,
@@ -193,70 +136,61 @@ struct Stride {
     is_change: bool,
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        // INVARIANT: what may panic runs outside of the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What a thread does that is not the caller's.
-    fn run(&self, room: &mut Room) {
-        let mut state = self.state();
-        while !state.is_over {
-            state = match self.choose(&mut state) {
-                Some(chosen) => {
-                    drop(state);
-                    self.read(chosen, room)
-                }
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            };
-        }
+impl Lanes {
+    /// The next batch of each lane, once there is one of all.
+    fn take(&mut self) -> Option<Vec<Made>> {
+        let is_ready = |lane: &Lane| matches!(lane.ready.front(), Some(Some(_)));
+        self.lanes.iter().all(is_ready).then(|| {
+            self.next += 1;
+            self.lanes.iter_mut().filter_map(|lane| lane.ready.pop_front().flatten()).collect()
+        })
     }
 
     /// The lane that is least far ahead of those that can be read on.
-    fn choosable(&self, state: &State) -> Option<usize> {
+    fn choosable(&self) -> Option<usize> {
         let count = self.batches.count();
-        let end = |lane: &Lane| count.min(state.next.saturating_add(lane.step.window));
-        let waiting = state.lanes.iter().enumerate();
+        let end = |lane: &Lane| count.min(self.next.saturating_add(lane.step.window));
+        let waiting = self.lanes.iter().enumerate();
         let waiting = waiting.filter(|(_, lane)| !lane.idle.is_empty() && lane.begun < end(lane));
         waiting.min_by_key(|(_, lane)| lane.begun).map(|(i, _)| i)
     }
+}
 
-    fn choose(&self, state: &mut State) -> Option<Chosen> {
-        let lane = self.choosable(state)?;
-        let chosen = &mut state.lanes[lane];
+impl Work for Lanes {
+    type Room = Room;
+    type Task = Chosen;
+    type Done = Stride;
+
+    fn choose(&mut self, _: &Room) -> Option<Chosen> {
+        let (lane, batches) = (self.choosable()?, self.batches);
+        let chosen = &mut self.lanes[lane];
         // The one that has to pass over the least.
         let nearest = (0..chosen.idle.len()).max_by_key(|&i| chosen.idle[i].at)?;
         let (reader, first) = (chosen.idle.swap_remove(nearest), chosen.begun);
-        let count = chosen.step.stride.min(self.batches.count() - first);
+        let count = chosen.step.stride.min(batches.count() - first);
         chosen.begun += count;
-        Some(Chosen { lane, reader, first, count, changes: chosen.changes })
+        Some(Chosen { lane, reader, first, count, changes: chosen.changes, batches })
     }
 
-    /// Reads batches of a lane; the lock is taken again at the end. After a failure the lane is not read on.
-    fn read(&self, chosen: Chosen, room: &mut Room) -> MutexGuard<'_, State> {
-        let Chosen { lane, mut reader, first, count, changes } = chosen;
-        let read = catch_unwind(AssertUnwindSafe(|| {
-            let (mut made, was_alone) = (Vec::with_capacity(count), reader.alone.is_none());
-            for batch in first..first + count {
-                made.push(reader.read(batch, self.batches, room));
-                if made.last().is_some_and(Result::is_err) {
-                    break;
-                }
+    fn run(task: Chosen, room: &mut Room) -> Stride {
+        let Chosen { lane, mut reader, first, count, changes, batches } = task;
+        let (mut made, was_alone) = (Vec::with_capacity(count), reader.alone.is_none());
+        for batch in first..first + count {
+            made.push(reader.read(batch, batches, room));
+            if made.last().is_some_and(Result::is_err) {
+                break;
             }
-            let is_change = reader.alone.is_none() && !was_alone;
-            Stride { made, reader, first, changes, is_change }
-        }));
-        let mut state = self.state();
-        match read {
-            Ok(stride) => {
-                let next = state.next;
-                state.lanes[lane].put(next, stride);
-            }
-            Err(panic) => state.panic = Some(panic),
         }
-        self.changed.notify_all();
-        state
+        let is_change = reader.alone.is_none() && !was_alone;
+        Stride { lane, made, reader, first, changes, is_change }
+    }
+
+    fn put(&mut self, stride: Stride) {
+        self.lanes[stride.lane].put(self.next, stride);
+    }
+
+    fn goes_on(&self) -> bool {
+        self.choosable().is_some()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::ProjectionMask;
 use super::asked::{Answer, Asked};
+use super::by_group::ByGroup;
 use super::far::{Course, Far};
 use super::filtered::Filtered;
 use super::loss::{LossReport, OnCorrupt};
@@ -51,9 +52,31 @@ pub struct ParquetRecordBatchReader {
     /// A predicate, where damage is no error.
     asked: Option<Asked>,
     /// If not all rows of the row groups are read, or more than their columns: everything else is idle then.
-    filtered: Option<Box<Filtered>>,
+    filtered: Option<Passing>,
     /// What batches are made into, unless they are given as they are read.
     remake: Option<Remake>,
+}
+
+/// A read that passes over rows.
+pub(super) enum Passing {
+    Alone(Box<Filtered>),
+    ByGroup(ByGroup),
+}
+
+impl Passing {
+    fn schema(&self) -> &SchemaRef {
+        match self {
+            Passing::Alone(filtered) => filtered.schema(),
+            Passing::ByGroup(groups) => groups.schema(),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        match self {
+            Passing::Alone(filtered) => filtered.next(),
+            Passing::ByGroup(groups) => groups.next(),
+        }
+    }
 }
 
 /// What to read.
@@ -180,7 +203,7 @@ impl ParquetRecordBatchReader {
     }
 
     /// A reader that passes over rows.
-    pub(super) fn of_filtered(metadata: Arc<ParquetMetaData>, filtered: Filtered) -> Self {
+    pub(super) fn of_filtered(metadata: Arc<ParquetMetaData>, filtered: Passing) -> Self {
         ParquetRecordBatchReader {
             schema: filtered.schema().clone(),
             roots: Vec::new(),
@@ -194,7 +217,7 @@ impl ParquetRecordBatchReader {
             course: None,
             salvage: None,
             asked: None,
-            filtered: Some(Box::new(filtered)),
+            filtered: Some(filtered),
             remake: None,
         }
     }
