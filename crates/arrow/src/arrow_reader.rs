@@ -30,6 +30,7 @@ mod runs;
 mod salvage;
 mod selection;
 mod stages;
+mod steps;
 mod virtual_columns;
 mod ways;
 

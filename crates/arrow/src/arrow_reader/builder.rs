@@ -308,7 +308,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         let threads = self.threads_of_filtered(&row_groups, &options);
         let filtered = match threads {
             1 => Passing::Alone(Box::new(self.filtered(row_groups, &options, &schema)?)),
-            _ => Passing::ByGroup(self.by_group(row_groups, &options, &schema, threads)?),
+            _ => Passing::ByGroup(Box::new(self.by_group(row_groups, &options, &schema, threads)?)),
         };
         Ok(ParquetRecordBatchReader::of_filtered(metadata, filtered))
     }

@@ -42,6 +42,8 @@ struct Shared<W> {
 
 struct State<W> {
     work: W,
+    /// How many threads wait.
+    waiting: usize,
     is_over: bool,
     /// What a thread panicked with.
     panic: Option<Box<dyn Any + Send>>,
@@ -50,7 +52,7 @@ struct State<W> {
 impl<W: Work> Crew<W> {
     /// The caller with `room`, and a thread for each of `others`; fewer, if no more can be started.
     pub(super) fn new(work: W, room: W::Room, others: impl IntoIterator<Item = W::Room>) -> Self {
-        let state = State { work, is_over: false, panic: None };
+        let state = State { work, waiting: 0, is_over: false, panic: None };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let others = others.into_iter().filter_map(|mut room| {
             let shared = shared.clone();
@@ -75,7 +77,7 @@ impl<W: Work> Crew<W> {
             }
             let found = ready(&mut state.work);
             // What was taken makes room for more.
-            if state.work.goes_on() {
+            if state.waiting > 0 && state.work.goes_on() {
                 shared.changed.notify_all();
             }
             if let Some(found) = found {
@@ -118,7 +120,10 @@ impl<W: Work> Shared<W> {
         room: &mut W::Room,
     ) -> MutexGuard<'a, State<W>> {
         let Some(task) = state.work.choose(room) else {
-            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting += 1;
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
+            return state;
         };
         drop(state);
         let done = catch_unwind(AssertUnwindSafe(|| W::run(task, room)));
@@ -127,7 +132,10 @@ impl<W: Work> Shared<W> {
             Ok(done) => state.work.put(done),
             Err(panic) => state.panic = Some(panic),
         }
-        self.changed.notify_all();
+        // PERF: the kernel would be asked even if nobody waits.
+        if state.waiting > 0 {
+            self.changed.notify_all();
+        }
         state
     }
 }

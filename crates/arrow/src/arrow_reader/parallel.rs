@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Whoever has time, the caller too while its batch is not complete, takes the lane that is least far ahead and reads a
-//! stride of batches of it. Lanes stay within a window of batches; all windows together are [`IN_FLIGHT`] bytes wide, about.
+//! stride of batches of it. Lanes stay within a window of batches: see [`steps`].
 //!
 //! A field that is more than one thread's share of the work, as the only one of a file is, has several readers, and threads
 //! read strides of it side by side: each reader passes over the pages (and row groups) of the strides that others read. The
@@ -17,6 +17,7 @@
 
 use super::crew::{Crew, Work};
 use super::root::{Room, Root};
+use super::steps::{Batches, Step, steps};
 use crate::leaf::DictionaryCache;
 use arrow_array::ArrayRef;
 use marquetry_base::{Held, Result};
@@ -30,31 +31,15 @@ mod tests;
 /// Fields that are read by several threads.
 pub(super) struct Parallel(Crew<Lanes>);
 
-/// How lanes are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Step {
-    /// How many threads may read a lane side by side.
-    readers: usize,
-    /// How many batches it is read at a time, and how many it may be ahead.
-    stride: usize,
-    window: usize,
-}
-
-/// What batches there are.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Batches {
-    /// Rows that are passed over before the first.
-    pub(super) skip: usize,
-    /// Rows of all batches together, and of each but the last.
-    pub(super) rows: usize,
-    pub(super) size: usize,
-}
-
 struct Lanes {
     batches: Batches,
     lanes: Vec<Lane>,
-    /// The batch that is wanted next.
+    /// The batch that is wanted next, and how many lanes do not have it yet.
     next: usize,
+    missing: usize,
+    /// The lane that was chosen last, and how far it had been read. Those behind it may be less far.
+    last: usize,
+    least: usize,
 }
 
 struct Lane {
@@ -85,18 +70,19 @@ type Made = Result<(ArrayRef, Held)>;
 
 impl Parallel {
     /// Reads `roots` by `threads` threads, of which the caller is one; by fewer, if no more can be started. Strides of a
-    /// field that several threads read have `part` bytes, about.
+    /// field that several threads read have so many pages, about.
     pub(super) fn new(
         roots: Vec<Root>,
         metadata: &Arc<ParquetMetaData>,
         batches: Batches,
         threads: usize,
-        part: u64,
+        pages: u64,
     ) -> Self {
-        let steps = steps(&roots, metadata, batches, threads, part);
+        let steps = steps(&roots, metadata, batches, threads, pages);
         let most = threads.min(steps.iter().map(|step| step.readers).sum());
         let lanes = roots.into_iter().zip(steps).map(|(root, step)| Lane::new(root, step));
-        let lanes = Lanes { batches, lanes: lanes.collect(), next: 0 };
+        let lanes: Vec<Lane> = lanes.collect();
+        let lanes = Lanes { batches, missing: lanes.len(), lanes, next: 0, last: 0, least: 0 };
         let room = || Room::new(metadata.clone());
         Parallel(Crew::new(lanes, room(), (1..most).map(|_| room())))
     }
@@ -139,20 +125,33 @@ struct Stride {
 impl Lanes {
     /// The next batch of each lane, once there is one of all.
     fn take(&mut self) -> Option<Vec<Made>> {
-        let is_ready = |lane: &Lane| matches!(lane.ready.front(), Some(Some(_)));
-        self.lanes.iter().all(is_ready).then(|| {
+        (self.missing == 0).then(|| {
             self.next += 1;
-            self.lanes.iter_mut().filter_map(|lane| lane.ready.pop_front().flatten()).collect()
+            let made = self.lanes.iter_mut().filter_map(|lane| lane.ready.pop_front().flatten()).collect();
+            self.missing = self.lanes.iter().filter(|lane| !lane.is_ready()).count();
+            made
         })
     }
 
     /// The lane that is least far ahead of those that can be read on.
     fn choosable(&self) -> Option<usize> {
         let count = self.batches.count();
-        let end = |lane: &Lane| count.min(self.next.saturating_add(lane.step.window));
-        let waiting = self.lanes.iter().enumerate();
-        let waiting = waiting.filter(|(_, lane)| !lane.idle.is_empty() && lane.begun < end(lane));
-        waiting.min_by_key(|(_, lane)| lane.begun).map(|(i, _)| i)
+        let mut found: Option<usize> = None;
+        // PERF: of a thousand lanes most are as far as the last one was: the next of them does.
+        for i in (self.last..self.lanes.len()).chain(0..self.last) {
+            let lane = &self.lanes[i];
+            let end = count.min(self.next.saturating_add(lane.step.window));
+            if lane.idle.is_empty() || lane.begun >= end {
+                continue;
+            }
+            if lane.begun <= self.least {
+                return Some(i);
+            }
+            if found.is_none_or(|found| lane.begun < self.lanes[found].begun) {
+                found = Some(i);
+            }
+        }
+        found
     }
 }
 
@@ -164,6 +163,7 @@ impl Work for Lanes {
     fn choose(&mut self, _: &Room) -> Option<Chosen> {
         let (lane, batches) = (self.choosable()?, self.batches);
         let chosen = &mut self.lanes[lane];
+        (self.last, self.least) = (lane, chosen.begun);
         // The one that has to pass over the least.
         let nearest = (0..chosen.idle.len()).max_by_key(|&i| chosen.idle[i].at)?;
         let (reader, first) = (chosen.idle.swap_remove(nearest), chosen.begun);
@@ -186,7 +186,10 @@ impl Work for Lanes {
     }
 
     fn put(&mut self, stride: Stride) {
-        self.lanes[stride.lane].put(self.next, stride);
+        let lane = &mut self.lanes[stride.lane];
+        let was_ready = lane.is_ready();
+        lane.put(self.next, stride);
+        self.missing -= usize::from(!was_ready && lane.is_ready());
     }
 
     fn goes_on(&self) -> bool {
@@ -202,6 +205,11 @@ impl Lane {
             readers => (0..readers).map(|_| part()).collect(),
         };
         Lane { idle, begun: 0, ready: VecDeque::new(), step, alone_from: usize::MAX, changes: 0 }
+    }
+
+    /// Whether the batch that is wanted next is there.
+    fn is_ready(&self) -> bool {
+        matches!(self.ready.front(), Some(Some(_)))
     }
 
     /// Takes a stride, and the reader back; `next` is the first batch of those that are ready.
@@ -261,71 +269,3 @@ impl Reader {
         array.map(|array| (array, held))
     }
 }
-
-impl Batches {
-    fn count(self) -> usize {
-        self.rows.div_ceil(self.size.max(1))
-    }
-
-    /// Rows of all batches before.
-    fn first_of(self, batch: usize) -> usize {
-        batch.saturating_mul(self.size).min(self.rows)
-    }
-
-    fn rows_of(self, batch: usize) -> usize {
-        self.first_of(batch + 1) - self.first_of(batch)
-    }
-}
-
-/// How each of `roots` is read.
-fn steps(
-    roots: &[Root],
-    metadata: &ParquetMetaData,
-    batches: Batches,
-    threads: usize,
-    part: u64,
-) -> Vec<Step> {
-    let bytes: Vec<u64> = roots.iter().map(|root| bytes_of_batch(root, metadata, batches.size)).collect();
-    let all = bytes.iter().fold(0u64, |all, bytes| all.saturating_add(*bytes)).max(1);
-    let most = usize::try_from(IN_FLIGHT / all).unwrap_or(usize::MAX).max(2);
-    let stride = (STRIDE_ROWS / batches.size.max(1)).clamp(1, most / 2);
-    let of_one = Step { readers: 1, stride, window: most.min(stride * STRIDES) };
-    let step = |(root, bytes): (&Root, u64)| {
-        let shares = (u128::from(bytes) * threads as u128).div_ceil(u128::from(all)) as usize;
-        let stride = usize::try_from(part / bytes.max(1)).unwrap_or(usize::MAX).clamp(1, most / 2);
-        let readers = shares.min(batches.count().div_ceil(stride)).min(most / stride);
-        // INVARIANT: an index is only known to be right where all pages are read.
-        match readers > 1 && batches.skip == 0 && root.columns.iter().all(|column| column.1.is_divisible()) {
-            true => Step { readers, stride, window: most.min(stride * (readers + 1)) },
-            false => of_one,
-        }
-    };
-    roots.iter().zip(bytes).map(step).collect()
-}
-
-/// What a batch of `size` rows takes, about.
-fn bytes_of_batch(root: &Root, metadata: &ParquetMetaData, size: usize) -> u64 {
-    let (mut bytes, mut rows) = (0u64, 0u64);
-    for row_group in metadata.row_groups().take(FEW_ROW_GROUPS) {
-        rows = rows.saturating_add(row_group.num_rows());
-        for chunk in root.columns.iter().filter_map(|column| row_group.column(column.0).ok()) {
-            bytes = bytes.saturating_add(u64::try_from(chunk.uncompressed_size()).unwrap_or(0));
-        }
-    }
-    // What dictionaries and runs make of a byte is not known; a value has eight, or less.
-    let values = root.columns.len() as u128 * 8;
-    let of_row = u128::from(bytes).div_ceil(u128::from(rows.max(1))).max(values);
-    u64::try_from(of_row * size as u128).unwrap_or(u64::MAX)
-}
-
-/// How many bytes may be read ahead, about.
-const IN_FLIGHT: u64 = 64 << 20;
-/// PERF: rows of a lane that are read at a time. Handing lanes over costs as much as some thousand values.
-const STRIDE_ROWS: usize = 1 << 16;
-/// How many times that a lane may be ahead.
-const STRIDES: usize = 4;
-/// PERF: bytes of a lane that are read at a time where several threads read it. Pages have up to 1 MiB, and the one in which
-/// strides meet is decoded twice.
-pub(super) const PART: u64 = 8 << 20;
-/// Row groups that tell how large rows are.
-const FEW_ROW_GROUPS: usize = 4;

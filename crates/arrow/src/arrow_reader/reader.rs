@@ -7,9 +7,10 @@ use super::far::{Course, Far};
 use super::filtered::Filtered;
 use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
-use super::parallel::{Batches, PART, Parallel};
+use super::parallel::Parallel;
 use super::root::{Room, Root};
 use super::salvage::{Chosen, Salvage};
+use super::steps::{Batches, PAGES};
 use crate::evolution::Remake;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
@@ -38,8 +39,8 @@ pub struct ParquetRecordBatchReader {
     room: Room,
     threads: usize,
     parallel: Option<Parallel>,
-    /// Bytes that one of several threads reads of a field at a time.
-    pub(super) part: u64,
+    /// Pages that one of several threads reads of a field at a time.
+    pub(super) pages: u64,
     /// Rows still to be read.
     left: usize,
     batch_size: usize,
@@ -60,7 +61,7 @@ pub struct ParquetRecordBatchReader {
 /// A read that passes over rows.
 pub(super) enum Passing {
     Alone(Box<Filtered>),
-    ByGroup(ByGroup),
+    ByGroup(Box<ByGroup>),
 }
 
 impl Passing {
@@ -188,7 +189,7 @@ impl ParquetRecordBatchReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, schema.metadata().clone())),
             threads: if may_read_ahead { plan.threads } else { 1 },
             parallel: None,
-            part: PART,
+            pages: PAGES,
             room: Room::new(metadata),
             roots,
             left: end - offset,
@@ -210,7 +211,7 @@ impl ParquetRecordBatchReader {
             room: Room::none(metadata),
             threads: 1,
             parallel: None,
-            part: PART,
+            pages: PAGES,
             left: usize::MAX,
             batch_size: 0,
             offset: 0,
@@ -273,7 +274,8 @@ impl ParquetRecordBatchReader {
         if self.threads > 1 && !self.roots.is_empty() {
             let batches = Batches { skip: self.offset, rows: self.left, size: self.batch_size };
             let roots = std::mem::take(&mut self.roots);
-            self.parallel = Some(Parallel::new(roots, &self.room.metadata, batches, self.threads, self.part));
+            self.parallel =
+                Some(Parallel::new(roots, &self.room.metadata, batches, self.threads, self.pages));
         }
         if let Some(parallel) = &mut self.parallel {
             let arrays = parallel.next(held)?;

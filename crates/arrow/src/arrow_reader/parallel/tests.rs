@@ -77,7 +77,7 @@ fn reader(
     }
     let mut reader = builder.build()?;
     // So that each stride is a batch.
-    reader.part = 1;
+    reader.pages = 0;
     Ok(reader)
 }
 
@@ -173,7 +173,7 @@ fn only_what_is_too_much_for_one_thread_is_divided() {
         let builder = ParquetRecordBatchReaderBuilder::try_new(file(1000, written)).unwrap();
         let metadata = builder.metadata().clone();
         let reader = builder.build().unwrap();
-        steps(&reader.roots, &metadata, Batches { skip, rows: 1000, size: 100 }, threads, 1)
+        steps(&reader.roots, &metadata, Batches { skip, rows: 1000, size: 100 }, threads, 0)
     };
     let readers = |steps: Vec<Step>| steps.iter().map(|step| step.readers).collect::<Vec<_>>();
     assert_eq!(readers(steps_of(written, 1, 0)), [1]);
