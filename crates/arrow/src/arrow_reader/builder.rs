@@ -219,12 +219,12 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 
     /// How many threads decode columns, the caller's included; 0 for one for each processor. Default 1: none are started.
-    /// Batches are the same whatever the number. Columns are read ahead of the batch that is wanted, up to 64 MiB of them;
-    /// a large one by several threads, each some pages and row groups of it. With a predicate or a selection of rows, and for
-    /// virtual columns, each thread reads row groups of its own.
+    /// Batches and errors are the same whatever the number. Columns are read ahead of the batch that is wanted, 8 MiB of them
+    /// as they are encoded; one that is too much for one thread is read in parts, some pages each, up to 64 MiB ahead. With a
+    /// predicate or a selection of rows, and for virtual columns, each thread reads row groups of its own, up to 256 MiB ahead.
     ///
-    /// One thread is what there is if rows are filtered by arrays, or if they are counted as well as chosen (with a predicate or
-    /// a selection, and a limit or an offset), if damage is no error, if
+    /// One thread is what there is if a [`RowFilter`] looks at rows, if a predicate or a selection comes with a limit or an
+    /// offset, if damage is no error, if
     /// [`Limits::memory`](marquetry_base::Limits::memory) is set, and for sources whose requests are dear.
     ///
     /// ```

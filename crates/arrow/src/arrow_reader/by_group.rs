@@ -156,5 +156,6 @@ fn size(batch: &Result<RecordBatch>) -> usize {
     batch.as_ref().map_or(0, RecordBatch::get_array_memory_size)
 }
 
-/// How many bytes may be read ahead, about.
-pub(super) const IN_FLIGHT: usize = 64 << 20;
+/// PERF: how many bytes may be read ahead, about. A thread that has to wait for the row groups before its own may as well not be
+/// there, and these have a hundred megabytes.
+pub(super) const IN_FLIGHT: usize = 256 << 20;
