@@ -6,6 +6,7 @@
 //! looked at, so of two errors that make up for each other, both in pages that are passed over, nothing can be known.
 
 use super::chunk::ChunkReader;
+use super::open_page::row_starts;
 use crate::index::PageMap;
 use crate::meta::ColumnChunk;
 use crate::page::{DataPage, PageStart};
@@ -51,7 +52,7 @@ impl Mapped {
             let block = left.min(LEVELS);
             levels.clear();
             rep.decode(block, &mut levels).map_err(|error| start.place(error))?;
-            rows += levels.iter().filter(|&&level| level == 0).count() as u64;
+            rows += row_starts(&levels) as u64;
             left -= block;
         }
         agree(start, rows, &expected)

@@ -258,7 +258,7 @@ impl OpenPage {
         // PERF: no more rows can begin than there are entries, so that whole blocks are only counted in.
         let mut begun = 0;
         for (i, block) in pending.chunks(COUNTED).enumerate() {
-            let starts = block.iter().map(|&rep| u8::from(rep == 0)).sum::<u8>();
+            let starts = starts_in(block);
             if begun + usize::from(starts) > rows {
                 let left = rows - begun;
                 let is_next = |(_, rep): &(usize, &u8)| **rep == 0;
@@ -366,6 +366,16 @@ fn of_levels(kind: &str, error: Error) -> Error {
 
 const PLAIN: i32 = 0;
 const DELTA_BYTE_ARRAY: i32 = 7;
+
+/// How many rows begin in up to [`COUNTED`] entries. PERF: sums of bytes are added in vectors of bytes.
+fn starts_in(rep: &[u8]) -> u8 {
+    rep.iter().map(|&rep| u8::from(rep == 0)).sum()
+}
+
+/// How many rows begin in entries.
+pub(super) fn row_starts(rep: &[u8]) -> usize {
+    rep.chunks(COUNTED).map(|block| usize::from(starts_in(block))).sum()
+}
 
 /// Levels that are counted at a time: a byte counts them.
 const COUNTED: usize = 128;
