@@ -126,6 +126,9 @@ pub(crate) struct Tables {
     /// shell did not. A directory is one table
     #[arg(value_name = "FILE|DIR", required = true)]
     pub(crate) files: Vec<PathBuf>,
+    /// Read a file that has no footer yet, as its writer died or is still at it, up to its last checkpoint
+    #[arg(long)]
+    pub(crate) unfinished: bool,
     #[command(flatten)]
     pub(crate) together: Together,
 }
@@ -395,7 +398,8 @@ Examples:
   marquetry cat wines.parquet --columns name,producer.founded
   marquetry cat wines.parquet --offset 100 --limit 50 --format json
   marquetry cat 'warehouse/wines/year=202?' --columns year,name
-  marquetry cat broken.parquet --on-corrupt skip-page --loss-report lost.json --format json > rows.jsonl";
+  marquetry cat broken.parquet --on-corrupt skip-page --loss-report lost.json --format json > rows.jsonl
+  marquetry cat .being-written.parquet.tmp --unfinished";
 
 const COUNT_HELP: &str = "\
 With --where only columns of the predicate are read, and of them only what statistics, bloom filters, dictionaries and page

@@ -86,8 +86,11 @@ impl Tables {
         mut look: impl FnMut(&Path, Table) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         for path in self.as_files().expanded(outcome) {
-            let opened = Table::open_one(&path, &self.together).map_err(Failure::from);
-            match opened.and_then(|table| look(&path, table)) {
+            let opened = match self.unfinished {
+                true => Table::open_unfinished(&path),
+                false => Table::open_one(&path, &self.together),
+            };
+            match opened.map_err(Failure::from).and_then(|table| look(&path, table)) {
                 Ok(()) => {}
                 Err(failure @ (Failure::ClosedPipe | Failure::Write(_))) => return Err(failure),
                 Err(failure) => outcome.report(Some(&failure.file(&path)), &failure),

@@ -5,7 +5,7 @@
 
 use crate::args::{Selection, Together};
 use crate::convert::{plain_batch, plain_columns, plain_schema};
-use crate::failure::Failure;
+use crate::failure::{Failure, line};
 use crate::remote;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
@@ -13,6 +13,7 @@ use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, Int96, LossReport, ParquetRecordBatchReader};
 use marquetry::dataset::{Dataset, DatasetReader};
 use marquetry::errors::{Error, Result};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Rows under one schema.
@@ -67,6 +68,18 @@ impl Table {
             true => marquetry::open(path).map(Table::File),
             false => Ok(Table::Files(together.apply(files))),
         }
+    }
+
+    /// A file that may have no footer yet, up to its last checkpoint; where that is, is told.
+    pub(crate) fn open_unfinished(path: &Path) -> Result<Self> {
+        let options = ArrowReaderOptions::new().with_checkpoint_recovery(true);
+        let file = remote::open_with(path, options)?;
+        if let Some(end) = file.recovered_end() {
+            let said = format_args!("not finished: read up to its last checkpoint, which ends at byte {end}");
+            // There is nowhere left to say that this failed.
+            let _ = writeln!(io::stderr(), "{}", line(Some(path), said));
+        }
+        Ok(Table::File(file))
     }
 
     fn of_urls(urls: impl IntoIterator<Item = PathBuf>, together: &Together) -> Result<Self> {

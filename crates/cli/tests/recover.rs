@@ -174,3 +174,32 @@ fn commands_that_find_no_footer_name_it() {
     fs::write(&text, "id,name\n1,one\n2,two\n").unwrap();
     assert!(!failure(&["cat", &text]).1.contains("`marquetry recover`"));
 }
+
+#[test]
+fn unfinished_files_are_read_up_to_their_last_checkpoint() {
+    let dir = directory("unfinished");
+    let (whole, cut) = (at(&dir, "whole.parquet"), at(&dir, "cut.parquet"));
+    success(&["convert", &wines(), &whole, "--row-group-rows", "50", "--checkpoint-every", "1rg"]);
+    let all = rows(&wines());
+    // Nothing is said of a file that has its footer.
+    assert_eq!(success(&["cat", "--format", "json", "--unfinished", &whole]), all);
+    let bytes = fs::read(&whole).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() - 9]).unwrap();
+    assert_eq!(failure(&["cat", &cut]).0, 1);
+    let output = marquetry(&["cat", "--format", "json", "--unfinished", &cut]);
+    let (read, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(
+        told.contains("not finished: read up to its last checkpoint") && told.lines().count() == 1,
+        "{told}"
+    );
+    let count = read.lines().count();
+    assert!(all.starts_with(&read) && count >= 150 && count % 50 == 0, "{count} rows");
+    let counted = marquetry(&["count", "--format", "json", "--unfinished", &cut]);
+    let counted: Value = serde_json::from_slice(&counted.stdout).unwrap();
+    assert_eq!(counted["rows"], count);
+    // Without any checkpoint there is nothing to be read.
+    assert_eq!(failure(&["cat", "--unfinished", &broken(&dir)]).0, 1);
+    let (code, error) = failure(&["cat", "--unfinished", &cut, &whole]);
+    assert!(code != 0 && error.contains("--unfinished is for one file"), "{code}: {error}");
+}

@@ -7,6 +7,7 @@ use crate::output::Output;
 use crate::rows::json;
 use crate::rows::table::RowTable;
 use crate::tables::Table;
+use marquetry::errors::Error;
 use std::io::Write;
 
 pub(crate) fn run(args: &CatArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -28,7 +29,11 @@ fn cat(args: &CatArgs, output: &mut Output) -> Result<(), Failure> {
 
 fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(), Failure> {
     let path = &args.tables.files[0];
-    let table = Table::open(&args.tables.files, &args.tables.together)?;
+    let table = match (args.tables.unfinished, args.tables.files.as_slice()) {
+        (false, files) => Table::open(files, &args.tables.together)?,
+        (true, [file]) => Table::open_unfinished(file)?,
+        (true, _) => return Err(Error::argument("--unfinished is for one file").into()),
+    };
     let mut rows = table.plain_rows(&args.selection, args.limit, BLOCK)?;
     let mut table = RowTable::new(&rows.schema(), args.full);
     let mut line = String::new();
