@@ -146,7 +146,7 @@ impl<W: Write + Send> ArrowWriter<W> {
         let open = OpenRowGroup::new(&arrow_schema, &schema, &columns)?;
         Ok(ArrowWriter {
             file: Some(begin_file(sink, elements, settings)?),
-            workspaces: (0..properties.threads().max(1)).map(|_| Workspace::new()).collect(),
+            workspaces: Workspace::several(properties.threads(), properties.memory_limit().is_none()),
             choices: vec![Choice::default(); columns.len()],
             waiting: Waiting::default(),
             arrow_schema,

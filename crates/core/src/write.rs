@@ -13,6 +13,7 @@ mod levels;
 mod pages;
 mod properties;
 mod settings;
+mod spares;
 mod values_seen;
 mod workspace;
 

@@ -25,6 +25,7 @@
 mod builder;
 mod strings;
 mod table;
+mod words;
 
 pub use builder::Builder;
 pub(crate) use strings::Strings;

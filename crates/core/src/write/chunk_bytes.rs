@@ -1,6 +1,7 @@
 //! The bytes of a column chunk until they go into the file: in memory, in a temporary file, or still in the file that
 //! they are copied from.
 
+use super::spares::{BLOCK, Block, Spares};
 use crate::source::Source;
 use marquetry_base::{Error, Kind, Result};
 use std::fs::File;
@@ -18,6 +19,7 @@ pub struct ChunkBytes {
 
 enum Part {
     Held(Vec<u8>),
+    Block(Block),
     Spilled(Arc<Spill>, Range<u64>),
     Elsewhere(Arc<dyn Source>, Range<u64>),
 }
@@ -50,6 +52,26 @@ impl ChunkBytes {
         self.parts.push(Part::Held(bytes));
     }
 
+    /// Appends a copy of `bytes`, in memory that others have left.
+    pub(super) fn extend(&mut self, mut bytes: &[u8], spares: &Arc<Spares>) {
+        self.held += bytes.len();
+        while !bytes.is_empty() {
+            let room = match self.parts.last_mut() {
+                Some(Part::Block(block)) if block.len() < BLOCK => block,
+                _ => {
+                    // Of a short chunk the first block will be the last.
+                    let is_first = self.parts.is_empty();
+                    let block = if is_first { Block::small() } else { Block::full(spares) };
+                    self.parts.push(Part::Block(block));
+                    continue;
+                }
+            };
+            let before = bytes.len();
+            bytes = room.fill(bytes);
+            self.len += (before - bytes.len()) as u64;
+        }
+    }
+
     /// Appends bytes of a file, which are read when they are written.
     pub fn push_from(&mut self, source: Arc<dyn Source>, range: Range<u64>) {
         self.len += range.end.saturating_sub(range.start);
@@ -66,10 +88,12 @@ impl ChunkBytes {
     /// Moves what is in memory to a temporary file.
     pub fn spill_to(&mut self, spill: &Arc<Spill>) -> Result<()> {
         for part in &mut self.parts {
-            if let Part::Held(bytes) = part {
-                let range = spill.write(bytes)?;
-                *part = Part::Spilled(spill.clone(), range);
-            }
+            let range = match part {
+                Part::Held(bytes) => spill.write(bytes)?,
+                Part::Block(block) => spill.write(block)?,
+                Part::Spilled(..) | Part::Elsewhere(..) => continue,
+            };
+            *part = Part::Spilled(spill.clone(), range);
         }
         self.held = 0;
         Ok(())
@@ -80,6 +104,7 @@ impl ChunkBytes {
         for part in &self.parts {
             match part {
                 Part::Held(bytes) => sink.write_all(bytes).map_err(unwritten)?,
+                Part::Block(block) => sink.write_all(block).map_err(unwritten)?,
                 Part::Spilled(spill, range) => {
                     let mut buffer = Vec::new();
                     for piece in pieces(range) {
@@ -115,6 +140,7 @@ impl std::fmt::Debug for Part {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Part::Held(bytes) => write!(f, "Held({} bytes)", bytes.len()),
+            Part::Block(block) => write!(f, "Block({} bytes)", block.len()),
             Part::Spilled(_, range) => write!(f, "Spilled({range:?})"),
             Part::Elsewhere(_, range) => write!(f, "Elsewhere({range:?})"),
         }
@@ -164,6 +190,25 @@ const COPIED: u64 = 1 << 20;
 mod tests {
     use super::*;
     use bytes::Bytes;
+
+    #[test]
+    fn blocks_are_filled_and_used_again() {
+        let spares = Spares::new(true);
+        let all: Vec<u8> = (0..3 * BLOCK + 7).map(|i| (i / 3) as u8).collect();
+        for _ in 0..2 {
+            let mut chunk = ChunkBytes::new();
+            all.chunks(70_001).for_each(|bytes| chunk.extend(bytes, &spares));
+            let mut out = Vec::new();
+            chunk.copy_to(&mut out).unwrap();
+            assert!(out == all);
+            assert_eq!((chunk.len(), chunk.held(), chunk.parts.len()), (all.len() as u64, all.len(), 4));
+            drop(chunk);
+            assert_eq!(spares.blocks(), 3);
+        }
+        let mut short = ChunkBytes::new();
+        short.extend(&all[..100], &spares);
+        assert_eq!(spares.blocks(), 3);
+    }
 
     #[test]
     fn parts_come_out_in_order_wherever_they_are() {

@@ -122,12 +122,12 @@ impl ColumnWriter {
             (State::Sampling { held }, Present::Keys { .. })
                 if held.values.is_empty() && may_have_dictionary(leaf, settings) =>
             {
-                self.begin_dictionary()?;
+                self.begin_dictionary(workspace)?;
                 return self.write_rows(rows, workspace);
             }
             (State::Sampling { held }, present) => held.push(levels, rows.entries, present)?,
             (State::Interned { interned, .. }, present) => {
-                interned.write(levels, 0..rows.entries, present)?
+                interned.write(levels, 0..rows.entries, present, &workspace.spares)?
             }
             (State::Direct { direct, .. }, present) => {
                 let mut column = Column { leaf, settings, pages, workspace };
@@ -197,7 +197,12 @@ impl ColumnWriter {
             return self.begin_direct(best.code, workspace);
         }
         let mut interned = Interned::new(held.values.shape());
-        interned.write_values(held.levels.levels(leaf), 0..held.levels.entries, &held.values)?;
+        interned.write_values(
+            held.levels.levels(leaf),
+            0..held.levels.entries,
+            &held.values,
+            &workspace.spares,
+        )?;
         let measured = interned.view().measure(is_growing, settings, workspace)?;
         let now = measured.now();
         self.choice.candidates.push(now);
@@ -206,6 +211,7 @@ impl ColumnWriter {
             false => choose::is_better(&now, &best),
         };
         if !pays || interned.page_bytes() > settings.dictionary_page_bytes {
+            interned.leave(&workspace.spares);
             return self.begin_direct(best.code, workspace);
         }
         let next_look = LATER * FIRST_LOOK;
@@ -256,10 +262,15 @@ impl ColumnWriter {
         }
     }
 
-    fn begin_dictionary(&mut self) -> Result<()> {
+    fn begin_dictionary(&mut self, workspace: &Workspace) -> Result<()> {
         let State::Sampling { held } = &self.state else { return Ok(()) };
         let mut interned = Interned::new(held.values.shape());
-        interned.write_values(held.levels.levels(&self.leaf), 0..held.levels.entries, &held.values)?;
+        interned.write_values(
+            held.levels.levels(&self.leaf),
+            0..held.levels.entries,
+            &held.values,
+            &workspace.spares,
+        )?;
         self.choice.reason = "the input has a dictionary";
         self.state = State::Interned { interned, next_look: FIRST_LOOK, measured: None };
         Ok(())

@@ -6,12 +6,14 @@ use super::direct::{Column, Direct};
 use super::levels::{HeldLevels, Levels};
 use super::pages::PageValues;
 use super::settings::{ColumnSettings, StatisticsLevel};
+use super::spares::Spares;
 use crate::nesting::Present;
 use crate::order::Order;
 use crate::stats::Bounds;
 use marquetry_base::Result;
 use marquetry_encoding::dictionary::{self, Builder, Dictionary};
 use marquetry_encoding::{Shape, Values};
+use std::mem::take;
 use std::ops::Range;
 
 /// Values as indices.
@@ -51,7 +53,7 @@ impl Interned {
 
     /// Bytes in memory.
     pub(super) fn memory(&self) -> usize {
-        self.builder.memory() + self.indices.capacity() * size_of::<u32>() + self.levels.memory()
+        self.builder.memory() + self.indices.len() * size_of::<u32>() + self.levels.memory()
     }
 
     /// Takes entries and their values.
@@ -60,10 +62,12 @@ impl Interned {
         levels: Levels<'_>,
         entries: Range<usize>,
         values: &Present,
+        spares: &Spares,
     ) -> Result<()> {
         match values {
-            Present::Values(values) => self.write_values(levels, entries, values),
+            Present::Values(values) => self.write_values(levels, entries, values, spares),
             Present::Keys { keys, dictionary } => {
+                self.make_room(spares);
                 self.builder.intern_keys(keys, dictionary, &mut self.indices)?;
                 self.levels.push(levels, entries);
                 Ok(())
@@ -77,10 +81,18 @@ impl Interned {
         levels: Levels<'_>,
         entries: Range<usize>,
         values: &Values,
+        spares: &Spares,
     ) -> Result<()> {
+        self.make_room(spares);
         self.builder.intern(values, 0..values.len(), &mut self.indices)?;
         self.levels.push(levels, entries);
         Ok(())
+    }
+
+    fn make_room(&mut self, spares: &Spares) {
+        if self.indices.capacity() == 0 {
+            self.indices = spares.take_indices();
+        }
     }
 
     /// About as many bytes as the values that have no page yet will take, before compression.
@@ -113,7 +125,13 @@ impl Interned {
             direct.write(levels, entry..end, &values, column)?;
             (entry, value) = (end, value + n);
         }
+        self.leave(&column.workspace.spares);
         Ok(())
+    }
+
+    /// Forgets everything.
+    pub(super) fn leave(self, spares: &Spares) {
+        spares.give_indices(self.indices);
     }
 
     /// Writes all values that have no page yet in pages of indices. The dictionary is needed from now on.
@@ -130,7 +148,7 @@ impl Interned {
             page.write(levels, entry..end, &self.indices[value..value + n], column)?;
             (entry, value) = (end, value + n);
         }
-        self.indices.clear();
+        column.workspace.spares.give_indices(take(&mut self.indices));
         self.levels.clear();
         Ok(())
     }
@@ -222,7 +240,13 @@ impl<'a> PageOfIndices<'a> {
         if self.dictionary.len() < indices.len() {
             self.used.clear();
             self.used.resize(self.dictionary.len(), 0);
-            indices.iter().for_each(|&index| self.used[index as usize] = 1);
+            for indices in indices.chunks(MARKED) {
+                indices.iter().for_each(|&index| self.used[index as usize] = 1);
+                // PERF: of a few values all have been seen soon.
+                if self.used.len() <= MARKED && !self.used.contains(&0) {
+                    break;
+                }
+            }
             let used = self.used.iter().enumerate().filter(|(_, used)| **used != 0).map(|(i, _)| i);
             bounds.update_at(self.dictionary, used);
         } else {
@@ -235,5 +259,7 @@ impl<'a> PageOfIndices<'a> {
     }
 }
 
+/// Indices that are marked between two looks whether any is missing.
+const MARKED: usize = 512;
 /// Entries that are looked up at a time when a dictionary is given up.
 const BLOCK: usize = 8192;

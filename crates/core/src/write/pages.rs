@@ -199,15 +199,17 @@ impl Pages {
             }
         };
         header.uncompressed_page_size = page_size(body.len())?;
-        let page = self.finish_page(header, if is_compressed { &stored } else { &body }, settings)?;
-        (workspace.body, workspace.stored) = (body, stored);
+        let page = if is_compressed { &stored } else { &body };
+        let header = self.finish_header(header, page, settings)?;
         self.offset_index.page_locations.push(format::PageLocation {
             // The dictionary page comes before it.
             offset: self.data_pages.len() as i64,
-            compressed_page_size: page_size(page.len())?,
+            compressed_page_size: page_size(header.len() + page.len())?,
             first_row_index: self.chunk.counts.rows() as i64,
         });
-        self.data_pages.push(page);
+        self.data_pages.extend(&header, &workspace.spares);
+        self.data_pages.extend(page, &workspace.spares);
+        (workspace.body, workspace.stored) = (body, stored);
         self.note_page(&values, &counts, settings);
         Ok(())
     }
@@ -267,15 +269,16 @@ impl Pages {
             ..format::PageHeader::default()
         };
         let mut page = ChunkBytes::new();
-        page.push(self.finish_page(header, &stored, settings)?);
+        page.extend(&self.finish_header(header, &stored, settings)?, &workspace.spares);
+        page.extend(&stored, &workspace.spares);
         workspace.stored = stored;
         self.dictionary_page = Some(page);
         self.count_encoding(format::PageType::DICTIONARY_PAGE, format::Encoding::PLAIN);
         Ok(())
     }
 
-    /// Header and page together.
-    fn finish_page(
+    /// The bytes of a page's header.
+    fn finish_header(
         &mut self,
         mut header: format::PageHeader,
         stored: &[u8],
@@ -286,10 +289,9 @@ impl Pages {
         header.crc = settings.checksums.then(|| crc32fast::hash(stored) as i32);
         let mut writer = format::Writer::new();
         header.write(&mut writer);
-        let mut page = writer.finish();
-        self.chunk.uncompressed += page.len() as u64 + header.uncompressed_page_size as u64;
-        page.extend_from_slice(stored);
-        Ok(page)
+        let bytes = writer.finish();
+        self.chunk.uncompressed += bytes.len() as u64 + header.uncompressed_page_size as u64;
+        Ok(bytes)
     }
 
     /// The whole chunk. `distinct` is the number of different values, if it is known.

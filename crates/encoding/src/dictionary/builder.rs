@@ -1,6 +1,7 @@
 //! Building a dictionary: each value becomes its index, in order of first appearance.
 
-use super::table::{Found, Hashes, NONE, Words};
+use super::table::{Found, Hashes, NONE};
+use super::words::Words;
 use super::{Dictionary, look_up};
 use crate::arena::Arena;
 use crate::values::wrong_shape;
@@ -243,24 +244,14 @@ fn intern_strings(
     while done < views.len() {
         // PERF: by the block, first the hashes, then what is in their places, so that the waits for memory overlap.
         let block = &views[done..views.len().min(done + HASHED)];
-        let kinds = Kinds::of(block);
-        for (at, view) in kinds.inline(block) {
-            hashes[at] = table.of_inline(view);
-        }
-        for (at, view) in kinds.long(block) {
-            hashes[at] = table.of_bytes(strings.resolve(&view));
-        }
-        for (index, &hash) in known.iter_mut().zip(&hashes[..block.len()]) {
-            *index = table.guess(hash);
-        }
-        for (at, view) in kinds.inline(block) {
-            let is_it = arena.view(known[at]) == Some(view);
-            known[at] = if is_it { known[at] } else { NONE };
-        }
-        for (at, view) in kinds.long(block) {
-            let there = arena.view(known[at]);
-            let is_it = there.is_some_and(|there| arena.is(there, view, strings.resolve(&view)));
-            known[at] = if is_it { known[at] } else { NONE };
+        if block.iter().all(|view| view_is_inline(*view)) {
+            for ((&view, hash), index) in block.iter().zip(&mut hashes).zip(&mut known) {
+                *hash = table.of_inline(view);
+                let guess = table.guess(*hash);
+                *index = if arena.view(guess) == Some(view) { guess } else { NONE };
+            }
+        } else {
+            guess_mixed(table, strings, &arena, block, &mut hashes, &mut known);
         }
         if !known[..block.len()].contains(&NONE) {
             indices.extend_from_slice(&known[..block.len()]);
@@ -293,6 +284,36 @@ fn intern_strings(
         }
     }
     arena.close();
+}
+
+/// The hash of each string of a block, and its index if it is where its hash says; [`NONE`] if not.
+fn guess_mixed(
+    table: &Hashes,
+    strings: &Views,
+    arena: &Arena<'_>,
+    block: &[u128],
+    hashes: &mut [u32; HASHED],
+    known: &mut [u32; HASHED],
+) {
+    let kinds = Kinds::of(block);
+    for (at, view) in kinds.inline(block) {
+        hashes[at] = table.of_inline(view);
+    }
+    for (at, view) in kinds.long(block) {
+        hashes[at] = table.of_bytes(strings.resolve(&view));
+    }
+    for (index, &hash) in known.iter_mut().zip(&hashes[..block.len()]) {
+        *index = table.guess(hash);
+    }
+    for (at, view) in kinds.inline(block) {
+        let is_it = arena.view(known[at]) == Some(view);
+        known[at] = if is_it { known[at] } else { NONE };
+    }
+    for (at, view) in kinds.long(block) {
+        let there = arena.view(known[at]);
+        let is_it = there.is_some_and(|there| arena.is(there, view, strings.resolve(&view)));
+        known[at] = if is_it { known[at] } else { NONE };
+    }
 }
 
 /// Which strings of a block are in their views, and which are somewhere else. PERF: what is to be done with them differs,

@@ -1,4 +1,4 @@
-//! Which values a dictionary has already: hash tables with open addressing and a power of two of slots, at most half
+//! Which values a dictionary has already: a hash table with open addressing and a power of two of slots, at most half
 //! full.
 //!
 //! A hash is a multiplication, and values that were made to collide would make it useless. So a search that takes too
@@ -6,126 +6,6 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-
-/// A value that is compared and hashed as a number.
-pub(super) trait Word: Copy + Eq {
-    fn to_u64(self) -> u64;
-}
-
-impl Word for u32 {
-    #[inline(always)]
-    fn to_u64(self) -> u64 {
-        u64::from(self)
-    }
-}
-
-impl Word for u64 {
-    #[inline(always)]
-    fn to_u64(self) -> u64 {
-        self
-    }
-}
-
-/// Where in a dictionary of words each of them is. Slots have only the index: what is compared is in the dictionary,
-/// which is smaller than a table that has the words too.
-#[derive(Debug, Default)]
-pub(super) struct Words {
-    slots: Vec<u32>,
-    /// By how much a 64-bit hash is shifted to be the number of a slot.
-    shift: u32,
-    keyed: Option<RandomState>,
-}
-
-impl Words {
-    /// Appends the index of each of `words`, and to `dictionary` those that were not there.
-    pub(super) fn intern<T: Word>(&mut self, words: &[T], dictionary: &mut Vec<T>, indices: &mut Vec<u32>) {
-        if self.slots.is_empty() {
-            self.resize(dictionary);
-        }
-        indices.reserve(words.len());
-        let mut guesses = [NONE; GUESSED];
-        for words in words.chunks(GUESSED) {
-            // PERF: sorted data has runs, and is as fast as a comparison.
-            if words[0] == words[words.len() - 1] && words.iter().all(|word| *word == words[0]) {
-                let index = self.index_of(words[0], dictionary);
-                indices.resize(indices.len() + words.len(), index);
-                continue;
-            }
-            // PERF: first all slots of a block, then all words, so that the waits for memory overlap.
-            for (guess, word) in guesses.iter_mut().zip(words) {
-                *guess = self.slots[self.place(*word)];
-            }
-            indices.extend(words.iter().zip(guesses).map(
-                |(&word, guess)| match dictionary.get(guess as usize) == Some(&word) {
-                    true => guess,
-                    false => self.index_of(word, dictionary),
-                },
-            ));
-        }
-    }
-
-    /// Bytes of the table.
-    pub(super) fn memory(&self) -> usize {
-        4 * self.slots.capacity()
-    }
-
-    #[inline]
-    fn index_of<T: Word>(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
-        let limit = if self.keyed.is_some() { usize::MAX } else { PROBES };
-        let mut at = self.place(word);
-        let mut probes = 0;
-        while let Some(there) = dictionary.get(self.slots[at] as usize) {
-            if *there == word {
-                return self.slots[at];
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-            probes += 1;
-            if probes > limit {
-                return self.search_again(word, dictionary);
-            }
-        }
-        let index = dictionary.len() as u32;
-        dictionary.push(word);
-        self.slots[at] = index;
-        if dictionary.len() > most_values(self.slots.len()) {
-            self.resize(dictionary);
-        }
-        index
-    }
-
-    #[cold]
-    fn search_again<T: Word>(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
-        self.keyed = Some(RandomState::new());
-        self.resize(dictionary);
-        self.index_of(word, dictionary)
-    }
-
-    /// Makes the table anew, for all of `dictionary` and more.
-    #[cold]
-    fn resize<T: Word>(&mut self, dictionary: &[T]) {
-        let slots = slots_for(dictionary.len());
-        self.slots.clear();
-        self.slots.resize(slots, NONE);
-        self.shift = u64::BITS - slots.trailing_zeros();
-        for (index, &word) in dictionary.iter().enumerate() {
-            let mut at = self.place(word);
-            while self.slots[at] != NONE {
-                at = (at + 1) & (slots - 1);
-            }
-            self.slots[at] = index as u32;
-        }
-    }
-
-    /// The slot where the search for a word begins.
-    #[inline(always)]
-    fn place<T: Word>(&self, word: T) -> usize {
-        let hash = match &self.keyed {
-            None => word.to_u64().wrapping_mul(MULTIPLIER),
-            Some(keyed) => keyed.hash_one(word.to_u64()),
-        };
-        (hash >> (self.shift & 63)) as usize
-    }
-}
 
 /// Hashes and indices of values that are somewhere else.
 #[derive(Debug, Default)]
@@ -260,12 +140,12 @@ impl Hashes {
 }
 
 /// How many values a table of so many slots has at most: half as many, or, where it fits the caches, a quarter.
-fn most_values(slots: usize) -> usize {
+pub(super) fn most_values(slots: usize) -> usize {
     if slots > CACHED_SLOTS { slots / 2 } else { slots / 4 }
 }
 
 /// How many slots a table gets that has come to `len` values: at least half as many values again have room.
-fn slots_for(len: usize) -> usize {
+pub(super) fn slots_for(len: usize) -> usize {
     let slots = (3 * len).next_power_of_two();
     if slots > CACHED_SLOTS { slots } else { (2 * slots).max(FEWEST_SLOTS) }
 }
@@ -309,12 +189,8 @@ const EMPTY: Hashed = Hashed { hash: 0, index: NONE };
 const FEWEST_SLOTS: usize = 256;
 /// Slots of a table that is in the second-level cache.
 const CACHED_SLOTS: usize = 1 << 16;
-/// Words that are looked for at a time.
-const GUESSED: usize = 32;
 /// Slots that are looked at before the hash is given up. In a table that is half full at most, a good hash takes some 70
 /// at the worst place of a million values.
-const PROBES: usize = 256;
-/// 2^64 divided by the golden ratio: multiples of it are spread evenly.
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(super) const PROBES: usize = 256;
 /// Digits of pi.
 const SEEDS: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344, 0xa409_3822_299f_31d0];

@@ -173,6 +173,29 @@ fn values_that_were_made_to_collide_are_interned() {
 }
 
 #[test]
+fn numbers_near_each_other_and_far_away() {
+    // Up, down, to both sides in turn, then far away, and near again among many: the table changes its way each time.
+    let ways: [fn(i64) -> i64; 6] = [
+        |i| i,
+        |i| -3 * i,
+        |i| if i % 2 == 0 { i } else { -i },
+        |i| i64::MAX - i,
+        |i| i64::MIN + 2 * i,
+        |i| if i == 5_000 { i64::MIN } else { (mix(i as u64) % 3_000) as i64 },
+    ];
+    for way in ways {
+        let numbers = (0..10_000).map(way).chain([0, i64::MAX, i64::MIN, -1]).chain((0..200_000).map(way));
+        let numbers: Vec<i64> = numbers.collect();
+        let words = Values::W64(numbers.iter().map(|i| *i as u64).collect());
+        let (builder, indices) = intern(&words, &[1, 31, 8_192]);
+        check(&builder, &words, &indices);
+        let words = Values::W32(numbers.iter().map(|i| *i as u32).collect());
+        let (builder, indices) = intern(&words, &[1, 31, 8_192]);
+        check(&builder, &words, &indices);
+    }
+}
+
+#[test]
 fn bits_that_differ_are_values_that_differ() {
     let floats = [0.0f64, -0.0, f64::NAN, -f64::NAN, f64::from_bits(f64::NAN.to_bits() + 1), 0.0];
     let (builder, indices) = intern(&Values::W64(floats.map(f64::to_bits).to_vec()), &[10]);

@@ -1,0 +1,255 @@
+//! Which numbers a dictionary has already.
+//!
+//! ```text
+//! near:    slot 0 1 2 3 ...      one for each number from `base` on: no hash, nothing to compare, and numbers that
+//!               | | | |          ascend find theirs side by side
+//! base + 0 1 2 3 ...
+//!
+//! hashed:  slot 0 1 2 3 ...      open addressing, a quarter to a half full; what is there is compared with the dictionary
+//!               hash(number)
+//! ```
+//!
+//! A table begins hashed. Whenever it is made anew, the numbers are looked at: keys, dates, quantities are mostly near each
+//! other.
+
+use super::table::{NONE, PROBES, most_values, slots_for};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+/// A value that is compared and hashed as a number.
+pub(super) trait Word: Copy + Eq {
+    fn to_u64(self) -> u64;
+    /// As a signed number: those around 0 are near each other.
+    fn to_i64(self) -> i64;
+}
+
+impl Word for u32 {
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        u64::from(self)
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        i64::from(self as i32)
+    }
+}
+
+impl Word for u64 {
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        self
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        self as i64
+    }
+}
+
+/// Where in a dictionary of words each of them is. Slots have only the index: what is compared is in the dictionary,
+/// which is smaller than a table that has the words too.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    slots: Vec<u32>,
+    way: Way,
+}
+
+/// Which slot is a word's.
+#[derive(Debug)]
+enum Way {
+    /// One for each number from this one on.
+    Near { base: i64 },
+    /// By how much a 64-bit hash is shifted to be the number of a slot, or of the first that is looked at.
+    Hashed { shift: u32 },
+    /// The same with a hash that nobody can foresee.
+    Keyed { shift: u32, key: RandomState },
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Way::Hashed { shift: 0 }
+    }
+}
+
+impl Words {
+    /// Appends the index of each of `words`, and to `dictionary` those that were not there.
+    pub(super) fn intern<T: Word>(&mut self, words: &[T], dictionary: &mut Vec<T>, indices: &mut Vec<u32>) {
+        if self.slots.is_empty() {
+            self.resize(dictionary);
+        }
+        indices.reserve(words.len());
+        for words in words.chunks(BLOCK) {
+            // PERF: sorted data has runs, and is as fast as a comparison.
+            if words[0] == words[words.len() - 1] && words.iter().all(|word| *word == words[0]) {
+                let index = self.index_of(words[0], dictionary);
+                indices.resize(indices.len() + words.len(), index);
+                continue;
+            }
+            match self.way {
+                Way::Near { base } if are_near(words, base, self.slots.len()) => {
+                    indices.extend(words.iter().map(|&word| {
+                        let slot = &mut self.slots[distance(word.to_i64(), base) as usize];
+                        if *slot == NONE {
+                            *slot = dictionary.len() as u32;
+                            dictionary.push(word);
+                        }
+                        *slot
+                    }));
+                }
+                Way::Near { .. } | Way::Keyed { .. } => {
+                    indices.extend(words.iter().map(|&word| self.index_of(word, dictionary)));
+                }
+                Way::Hashed { shift } => {
+                    // PERF: first all slots of a block, then all words, so that the waits for memory overlap.
+                    let mut guesses = [NONE; BLOCK];
+                    for (guess, word) in guesses.iter_mut().zip(words) {
+                        *guess = self.slots[place(word.to_u64().wrapping_mul(MULTIPLIER), shift)];
+                    }
+                    indices.extend(words.iter().zip(guesses).map(|(&word, guess)| {
+                        match dictionary.get(guess as usize) == Some(&word) {
+                            true => guess,
+                            false => self.index_of(word, dictionary),
+                        }
+                    }));
+                }
+            }
+        }
+    }
+
+    /// Bytes of the table.
+    pub(super) fn memory(&self) -> usize {
+        4 * self.slots.capacity()
+    }
+
+    #[inline]
+    fn index_of<T: Word>(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
+        let (hash, shift, limit) = match &self.way {
+            Way::Near { base } => return self.index_near(word, *base, dictionary),
+            Way::Hashed { shift } => (word.to_u64().wrapping_mul(MULTIPLIER), *shift, PROBES),
+            Way::Keyed { shift, key } => (key.hash_one(word.to_u64()), *shift, usize::MAX),
+        };
+        let mut at = place(hash, shift);
+        let mut probes = 0;
+        while let Some(there) = dictionary.get(self.slots[at] as usize) {
+            if *there == word {
+                return self.slots[at];
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+            probes += 1;
+            if probes > limit {
+                self.way = Way::Keyed { shift, key: RandomState::new() };
+                self.resize(dictionary);
+                return self.index_of(word, dictionary);
+            }
+        }
+        let index = dictionary.len() as u32;
+        dictionary.push(word);
+        self.slots[at] = index;
+        if dictionary.len() > most_values(self.slots.len()) {
+            self.resize(dictionary);
+        }
+        index
+    }
+
+    fn index_near<T: Word>(&mut self, word: T, base: i64, dictionary: &mut Vec<T>) -> u32 {
+        let index = dictionary.len() as u32;
+        match self.slots.get_mut(usize::try_from(distance(word.to_i64(), base)).unwrap_or(usize::MAX)) {
+            Some(slot) if *slot != NONE => return *slot,
+            Some(slot) => {
+                *slot = index;
+                dictionary.push(word);
+            }
+            None => {
+                dictionary.push(word);
+                self.resize(dictionary);
+            }
+        }
+        index
+    }
+
+    /// Makes the table anew, for all of `dictionary` and more.
+    #[cold]
+    fn resize<T: Word>(&mut self, dictionary: &[T]) {
+        let before = match self.way {
+            Way::Near { base } => Some((base, self.slots.len())),
+            Way::Hashed { .. } | Way::Keyed { .. } => None,
+        };
+        if let Some((base, len)) = near(dictionary, before) {
+            self.way = Way::Near { base };
+            self.slots = vec![NONE; len];
+            for (index, word) in dictionary.iter().enumerate() {
+                self.slots[distance(word.to_i64(), base) as usize] = index as u32;
+            }
+            return;
+        }
+        let slots = slots_for(dictionary.len());
+        let shift = u64::BITS - slots.trailing_zeros();
+        self.way = match std::mem::take(&mut self.way) {
+            Way::Keyed { key, .. } => Way::Keyed { shift, key },
+            Way::Near { .. } | Way::Hashed { .. } => Way::Hashed { shift },
+        };
+        self.slots = vec![NONE; slots];
+        for (index, &word) in dictionary.iter().enumerate() {
+            let hash = match &self.way {
+                Way::Keyed { key, .. } => key.hash_one(word.to_u64()),
+                _ => word.to_u64().wrapping_mul(MULTIPLIER),
+            };
+            let mut at = place(hash, shift);
+            while self.slots[at] != NONE {
+                at = (at + 1) & (slots - 1);
+            }
+            self.slots[at] = index as u32;
+        }
+    }
+}
+
+/// The slot where the search for a word begins.
+#[inline(always)]
+fn place(hash: u64, shift: u32) -> usize {
+    (hash >> (shift & 63)) as usize
+}
+
+/// How far a number is above another, or a number that is larger than any table if it is below.
+#[inline(always)]
+fn distance(word: i64, base: i64) -> u64 {
+    word.wrapping_sub(base) as u64
+}
+
+/// Whether all words have a slot.
+#[inline]
+fn are_near<T: Word>(words: &[T], base: i64, len: usize) -> bool {
+    words.iter().fold(0, |most, word| distance(word.to_i64(), base).max(most)) < len as u64
+}
+
+/// Where a table with a slot for each number begins and how many it gets, if the numbers are so near each other that it
+/// does not take much more than a hashed one. `before` is the same of the one that has become too short. There is room on
+/// the side to which the numbers went, and what there was on the other stays: tables are seldom made anew.
+fn near<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Option<(i64, usize)> {
+    if dictionary.len() < FEWEST_NEAR {
+        return None;
+    }
+    let numbers = || dictionary.iter().map(|word| word.to_i64());
+    let (least, greatest) = (numbers().min()?, numbers().max()?);
+    let span = distance(greatest, least);
+    if span >= (SPARSEST * dictionary.len()) as u64 {
+        return None;
+    }
+    let room = span + 1;
+    let (first, last) = match before {
+        Some((base, len)) if least < base => {
+            (least.saturating_sub_unsigned(room), base.saturating_add_unsigned(len as u64 - 1).max(greatest))
+        }
+        _ => (before.map_or(least, |(base, _)| base), greatest.saturating_add_unsigned(room)),
+    };
+    Some((first, distance(last, first) as usize + 1))
+}
+
+/// Words that are looked for at a time.
+const BLOCK: usize = 32;
+/// 2^64 divided by the golden ratio: multiples of it are spread evenly.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Numbers that are near each other have at most so many slots for each of them. A hashed table has 2 to 6.
+const SPARSEST: usize = 8;
+/// A hashed table of fewer words stays in the first-level cache.
+const FEWEST_NEAR: usize = 1 << 10;
