@@ -4,7 +4,7 @@ mod cost;
 
 pub use cost::RequestCost;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use marquetry_base::{Error, Result};
 use std::ops::Range;
 
@@ -15,6 +15,13 @@ pub trait Source: Send + Sync {
 
     /// The `len` bytes from `offset` on. Fails if they are not all there.
     fn read_at(&self, offset: u64, len: usize) -> Result<Bytes>;
+
+    /// [`read_at`](Self::read_at) into memory that the caller has no more use for, by a source that needs any. What is in
+    /// it does not matter.
+    fn read_again(&self, offset: u64, len: usize, memory: BytesMut) -> Result<Bytes> {
+        drop(memory);
+        self.read_at(offset, len)
+    }
 
     /// Whether there are no bytes.
     fn is_empty(&self) -> bool {

@@ -1,7 +1,7 @@
 //! A local file as a source of bytes.
 
 use crate::source::{Source, outside};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use marquetry_base::{Error, Kind, Result};
 use std::fs::File;
 use std::path::Path;
@@ -40,14 +40,27 @@ impl Source for LocalFile {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        self.read_again(offset, len, BytesMut::new())
+    }
+
+    fn read_again(&self, offset: u64, len: usize, mut memory: BytesMut) -> Result<Bytes> {
         // The length is held against the file's before memory is spent on it.
         if offset.checked_add(len as u64).is_none_or(|end| end > self.len) {
             return Err(outside(offset, len, self.len));
         }
-        let mut bytes = vec![0; len];
-        read_exact_at(&self.file, &mut bytes, offset)
+        // PERF: new memory of this size comes from the system, which takes as long as the read. Few bytes do not hold on to
+        // much memory.
+        match memory.capacity() {
+            room if room >= len && room / 4 <= len => memory.resize(len, 0),
+            // The next page may be somewhat longer.
+            _ => {
+                memory = BytesMut::zeroed(len + len / 4);
+                memory.truncate(len);
+            }
+        }
+        read_exact_at(&self.file, &mut memory, offset)
             .map_err(|error| Error::caused_by(Kind::Io, "cannot read the file", error).at(offset))?;
-        Ok(Bytes::from(bytes))
+        Ok(memory.freeze())
     }
 }
 

@@ -4,7 +4,7 @@ use super::checksum::{Checksum, Trust, check};
 use super::writer::plain_pages_are_believed;
 use crate::meta::ColumnChunk;
 use crate::source::Source;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use marquetry_base::{Error, Held, Kind, Limits, PageBytes, Result, SLACK};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::Physical;
@@ -57,6 +57,8 @@ pub struct PageMemory {
     /// How many columns beside this one are read side by side with it.
     others: usize,
     decompressor: Decompressor,
+    /// For the next bytes that are read ahead.
+    window: BytesMut,
     /// For the next decompressed page.
     pub(super) spare: Vec<u8>,
     /// What the decompressed page takes, or `spare` after it.
@@ -304,8 +306,8 @@ impl ChunkPages {
 
     /// What the next chunk can use again.
     pub fn into_memory(mut self) -> PageMemory {
-        // Values of the last batch may refer to them.
-        self.memory.lasting.join(self.window_held);
+        self.leave_window();
+        // Values of the last batch may refer to it.
         self.memory.lasting.join(self.dictionary_held);
         self.memory
     }
@@ -423,14 +425,21 @@ impl ChunkPages {
             let read = usize::try_from(wanted.min(there)).unwrap_or(usize::MAX);
             let read = self.source.at_hand(offset, read).max(len);
             let held = self.options.limits.memory.hold(read)?;
-            let passed = std::mem::replace(&mut self.window, self.source.read_at(offset, read)?);
-            let passed_held = std::mem::replace(&mut self.window_held, held);
-            if !passed.is_unique() {
-                self.memory.lasting.join(passed_held);
-            }
-            self.window_start = offset;
+            self.leave_window();
+            let memory = std::mem::take(&mut self.memory.window);
+            self.window = self.source.read_again(offset, read, memory)?;
+            (self.window_start, self.window_held) = (offset, held);
         }
         Ok(self.window.slice((offset - self.window_start) as usize..))
+    }
+
+    /// Gives up what was read ahead. Its memory is used again, unless values refer to it.
+    fn leave_window(&mut self) {
+        let held = std::mem::take(&mut self.window_held);
+        match std::mem::take(&mut self.window).try_into_mut() {
+            Ok(memory) => self.memory.window = memory,
+            Err(_) => self.memory.lasting.join(held),
+        }
     }
 
     /// How many bytes from `offset` on were read ahead.
