@@ -79,6 +79,7 @@ impl Words {
             self.resize(dictionary);
         }
         indices.reserve(words.len());
+        let mut found = [NONE; BLOCK];
         for words in words.chunks(BLOCK) {
             // PERF: sorted data has runs, and is as fast as a comparison.
             if words[0] == words[words.len() - 1] && words.iter().all(|word| *word == words[0]) {
@@ -86,34 +87,34 @@ impl Words {
                 indices.resize(indices.len() + words.len(), index);
                 continue;
             }
-            match self.way {
-                Way::Near { base } if are_near(words, base, self.slots.len()) => {
-                    indices.extend(words.iter().map(|&word| {
-                        let slot = &mut self.slots[distance(word.to_i64(), base) as usize];
-                        if *slot == NONE {
-                            *slot = dictionary.len() as u32;
-                            dictionary.push(word);
-                        }
-                        *slot
-                    }));
-                }
-                Way::Near { .. } | Way::Keyed { .. } => {
-                    indices.extend(words.iter().map(|&word| self.index_of(word, dictionary)));
-                }
-                Way::Hashed { shift } => {
-                    // PERF: first all slots of a block, then all words, so that the waits for memory overlap.
-                    let mut guesses = [NONE; BLOCK];
-                    for (guess, word) in guesses.iter_mut().zip(words) {
-                        *guess = self.slots[place(word.to_u64().wrapping_mul(MULTIPLIER), shift)];
-                    }
-                    indices.extend(words.iter().zip(guesses).map(|(&word, guess)| {
-                        match dictionary.get(guess as usize) == Some(&word) {
-                            true => guess,
-                            false => self.index_of(word, dictionary),
-                        }
-                    }));
+            // PERF: first those that are where they should be, without a branch for each; waits for memory overlap.
+            let found = &mut found[..words.len()];
+            self.find_at_once(words, dictionary, found);
+            if found.contains(&NONE) {
+                let unknown = found.iter_mut().zip(words).filter(|(index, _)| **index == NONE);
+                unknown.for_each(|(index, &word)| *index = self.index_of(word, dictionary));
+            }
+            indices.extend_from_slice(found);
+        }
+    }
+
+    /// The index of each of `words` that is found at the first look, [`NONE`] for the others.
+    #[inline]
+    fn find_at_once<T: Word>(&self, words: &[T], dictionary: &[T], found: &mut [u32]) {
+        match self.way {
+            Way::Near { base } => {
+                for (index, word) in found.iter_mut().zip(words) {
+                    let at = usize::try_from(distance(word.to_i64(), base)).unwrap_or(usize::MAX);
+                    *index = self.slots.get(at).copied().unwrap_or(NONE);
                 }
             }
+            Way::Hashed { shift } => {
+                for (index, word) in found.iter_mut().zip(words) {
+                    let guess = self.slots[place(word.to_u64().wrapping_mul(MULTIPLIER), shift)];
+                    *index = if dictionary.get(guess as usize) == Some(word) { guess } else { NONE };
+                }
+            }
+            Way::Keyed { .. } => found.fill(NONE),
         }
     }
 
@@ -214,12 +215,6 @@ fn place(hash: u64, shift: u32) -> usize {
 #[inline(always)]
 fn distance(word: i64, base: i64) -> u64 {
     word.wrapping_sub(base) as u64
-}
-
-/// Whether all words have a slot.
-#[inline]
-fn are_near<T: Word>(words: &[T], base: i64, len: usize) -> bool {
-    words.iter().fold(0, |most, word| distance(word.to_i64(), base).max(most)) < len as u64
 }
 
 /// Where a table with a slot for each number begins and how many it gets, if the numbers are so near each other that it
