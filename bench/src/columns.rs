@@ -79,7 +79,7 @@ const fn with_nulls(column: Column, null_percent: u64) -> Column {
 }
 
 use Encoding::{
-    BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, PLAIN, RLE,
+    ALP, BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, PLAIN, RLE,
     RLE_DICTIONARY,
 };
 use ReadAs::{Keys, View, Written};
@@ -102,6 +102,8 @@ pub(crate) const COLUMNS: &[Column] = &[
     numbers("i64_dict_runs", "i64 dictionary, long runs", g::i64_runs, RLE_DICTIONARY),
     numbers("i64_bss", "i64 BYTE_STREAM_SPLIT", g::i64_random, BYTE_STREAM_SPLIT),
     numbers("f64_bss", "f64 BYTE_STREAM_SPLIT", g::f64_random, BYTE_STREAM_SPLIT),
+    numbers("f64_alp", "f64 ALP, prices", g::f64_prices, ALP),
+    numbers("f32_alp", "f32 ALP, prices", g::f32_prices, ALP),
     numbers("bool_plain", "bool PLAIN, random", g::bool_random, PLAIN),
     numbers("bool_rle", "bool RLE, runs", g::bool_runs, RLE),
     strings("str_plain", "string PLAIN (~16 B) as Utf8", g::strings_random, PLAIN, Written),

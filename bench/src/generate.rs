@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow60_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, ListArray, StringArray, make_array,
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, Int64Array, ListArray,
+    StringArray, make_array,
 };
 use arrow60_buffer::{NullBuffer, OffsetBuffer};
 use arrow60_schema::{DataType, Field};
@@ -98,6 +99,16 @@ pub(crate) fn f64_random(rng: &mut Rng, rows: usize) -> ArrayRef {
     let scale = 1e6 / (1u64 << 53) as f64;
     let values: Vec<f64> = std::iter::repeat_with(|| (rng.next() >> 11) as f64 * scale).take(rows).collect();
     Arc::new(Float64Array::from(values))
+}
+
+/// Up to 99,999.99: what ALP is made for.
+pub(crate) fn f64_prices(rng: &mut Rng, rows: usize) -> ArrayRef {
+    Arc::new(Float64Array::from_iter_values((0..rows).map(|_| rng.below(10_000_000) as f64 / 100.0)))
+}
+
+/// Up to 999.99: as many digits as a float has.
+pub(crate) fn f32_prices(rng: &mut Rng, rows: usize) -> ArrayRef {
+    Arc::new(Float32Array::from_iter_values((0..rows).map(|_| rng.below(100_000) as f32 / 100.0)))
 }
 
 pub(crate) fn bool_random(rng: &mut Rng, rows: usize) -> ArrayRef {

@@ -48,7 +48,7 @@ fn noise() -> Vec<u64> {
 }
 
 fn unpacking(line: &Line<'_>) {
-    for width in [1, 2, 5, 8, 10, 13, 17, 20, 25, 26, 31, 32, 40, 57, 60] {
+    for width in [1, 2, 3, 5, 7, 8, 10, 11, 13, 17, 20, 25, 26, 31, 32, 40, 57, 60] {
         let mut packed = Vec::new();
         pack_u64(&noise(), width, &mut packed);
         packed.resize(packed.len() + 64, 0);
@@ -98,7 +98,7 @@ fn packing(line: &Line<'_>) {
 }
 
 fn expanding(line: &Line<'_>) {
-    for per_cent in [10, 50, 90, 99] {
+    for per_cent in [1, 10, 50, 90, 99] {
         let validity: Bits = noise().iter().map(|value| value % 100 < per_cent).collect();
         let ones = validity.count_ones(0..N);
         let (mut words, mut longs, mut views, mut bits) = (Vec::new(), Vec::new(), Vec::new(), Bits::new());

@@ -52,9 +52,9 @@ impl Source for LocalFile {
         // much memory.
         match memory.capacity() {
             room if room >= len && room / 4 <= len => memory.resize(len, 0),
-            // The next page may be somewhat longer.
             _ => {
-                memory = BytesMut::zeroed(len + len / 4);
+                // The next page may be somewhat longer.
+                memory = BytesMut::zeroed(if len >= LARGE { len + len / 4 } else { len });
                 memory.truncate(len);
             }
         }
@@ -63,6 +63,9 @@ impl Source for LocalFile {
         Ok(memory.freeze())
     }
 }
+
+/// Bytes from which on it takes noticeably longer to get new memory.
+const LARGE: usize = 128 << 10;
 
 #[cfg(unix)]
 fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {

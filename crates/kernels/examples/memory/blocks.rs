@@ -1,0 +1,103 @@
+//! Blocks that are allocated, filled and freed: what malloc keeps, and what it gives back to the system.
+
+use crate::pages::copy;
+use crate::region::{KIB, MIB, Times, faults, seconds};
+use std::hint::black_box;
+
+/// How a block comes to be filled.
+#[derive(Clone, Copy)]
+enum Fill {
+    /// Copied into memory that malloc gave.
+    Copied,
+    /// Set to zeros first, as safe code has to before it reads a file into a buffer.
+    Zeroed,
+    /// Into one that is kept: what the others cost more is the price of allocating.
+    Kept,
+}
+
+const FILLS: [(Fill, &str); 3] =
+    [(Fill::Copied, "allocated"), (Fill::Zeroed, "allocated, zeroed"), (Fill::Kept, "kept")];
+
+pub(crate) fn all() {
+    println!(
+        "| block | malloc | filled by copy | GB/s, best | median | faults of the first | faults a block, of later ones |"
+    );
+    println!("|---|---|---|--:|--:|--:|--:|");
+    // As a process finds it: the first block that is freed changes what malloc does with later ones.
+    block_rows("default");
+    std::thread::scope(|scope| {
+        scope.spawn(|| block_rows("default, second thread"));
+    });
+    if always_map() {
+        block_rows("M_MMAP_THRESHOLD fixed at 128 KiB");
+    }
+    println!();
+}
+
+fn block_rows(malloc: &str) {
+    for (size, name, count) in [
+        (64 * KIB, "64 KiB", 10_000),
+        (MIB, "1 MiB", 2_000),
+        (8 * MIB, "8 MiB", 200),
+        (64 * MIB, "64 MiB", 10),
+    ] {
+        let source = vec![1u8; size];
+        for (fill, how) in FILLS {
+            let (times, first, later) = block_times(fill, &source, count);
+            println!("| {name} | {malloc} | {how} | {} | {first} | {later:.2} |", times.speeds(size));
+        }
+    }
+}
+
+/// Ten parts of `count` blocks each in turn, the faults of the first block of all, and those of each of the others.
+fn block_times(fill: Fill, source: &[u8], count: usize) -> (Times, u64, f64) {
+    const PARTS: usize = 10;
+    let mut kept = Vec::new();
+    let start = faults();
+    one_block(fill, source, &mut kept);
+    let first = faults() - start;
+    let mut times = Times::default();
+    for _ in 0..PARTS {
+        let blocks = count / PARTS;
+        let whole = seconds(|| (0..blocks).for_each(|_| one_block(fill, source, &mut kept)));
+        times.0.push(whole / blocks as f64);
+    }
+    let later = (faults() - start - first) as f64 / count as f64;
+    (times, first, later)
+}
+
+fn one_block(fill: Fill, source: &[u8], kept: &mut Vec<u8>) {
+    let mut new = Vec::new();
+    let block = match fill {
+        Fill::Copied | Fill::Zeroed => &mut new,
+        Fill::Kept => kept,
+    };
+    match fill {
+        Fill::Zeroed => {
+            *block = vec![0; source.len()];
+            // Or the compiler might see that no zero is ever read.
+            copy(source, black_box(&mut *block));
+        }
+        Fill::Copied | Fill::Kept => {
+            block.clear();
+            block.reserve_exact(source.len());
+            block.extend_from_slice(black_box(source));
+            black_box(block);
+        }
+    }
+}
+
+/// Lets malloc map all that is larger than 128 KiB, and give it back when it is freed. Whether there is a way.
+#[cfg(target_env = "gnu")]
+fn always_map() -> bool {
+    // SAFETY: sets a number of malloc's, which from then on it leaves as it is; then gives back what is free: malloc
+    // would take blocks from that first.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 128 * KIB as libc::c_int) == 1 && libc::malloc_trim(0) >= 0
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn always_map() -> bool {
+    false
+}
