@@ -361,13 +361,7 @@ impl<W: Word> PageEncoder<W> {
 fn candidates<W: Word>(values: &[W]) -> Vec<Scale> {
     let mut votes: Vec<(Scale, usize)> = Vec::new();
     for vector in values.chunks(VECTOR) {
-        let step = vector.len().div_ceil(SAMPLE);
-        let sample: Vec<W> = vector.iter().copied().step_by(step).collect();
-        let all = (0..=W::MAX_EXPONENT).rev().flat_map(|exponent| {
-            let factors = (0..=exponent).rev();
-            factors.map(move |factor| Scale { exponent, factor })
-        });
-        let Some(best) = best(&sample, all) else {
+        let Some(best) = best_of_all(&sample(vector, SAMPLE)) else {
             continue;
         };
         match votes.iter_mut().find(|(scale, _)| *scale == best) {
@@ -380,36 +374,79 @@ fn candidates<W: Word>(values: &[W]) -> Vec<Scale> {
     votes.into_iter().map(|(scale, _)| scale).collect()
 }
 
+/// At most `most` of the values, evenly spread.
+fn sample<W: Word>(values: &[W], most: usize) -> Vec<W> {
+    values.iter().copied().step_by(values.len().div_ceil(most).max(1)).collect()
+}
+
+/// The best of all scales; none if values take fewer bits as exceptions.
+fn best_of_all<W: Word>(values: &[W]) -> Option<Scale> {
+    let of = |exponent: u8| (0..=exponent).rev().map(move |factor| Scale { exponent, factor });
+    // PERF: the one exponent in which nearly all decimals come back. Larger differences of exponent and factor make larger
+    // integers: once there are hardly any exceptions, there is none much better.
+    let (mut best, mut least) = (None, values.len() * exception_bits::<W>());
+    for scale in of(W::USUAL_EXPONENT) {
+        let Some(Cost { bits, exceptions }) = cost(values, scale, usize::MAX) else { continue };
+        if bits < least {
+            (best, least) = (Some(scale), bits);
+        }
+        if exceptions <= values.len() / 64 {
+            return best;
+        }
+    }
+    // Those that are best for some of the values.
+    let few = sample(values, FEW);
+    let mut found: Vec<(usize, Scale)> = Vec::new();
+    for scale in (0..=W::MAX_EXPONENT).rev().flat_map(of) {
+        let limit = found.get(BEST_OF_FEW - 1).map_or(few.len() * exception_bits::<W>(), |(bits, _)| *bits);
+        if let Some(Cost { bits, .. }) = cost(&few, scale, limit) {
+            let place = found.partition_point(|(before, _)| *before <= bits);
+            found.insert(place, (bits, scale));
+            found.truncate(BEST_OF_FEW);
+        }
+    }
+    self::best(values, found.into_iter().map(|(_, scale)| scale))
+}
+
 /// The scale in which `values` take the fewest bits; of equal ones the first. None if they take fewer as exceptions.
 fn best<W: Word>(values: &[W], scales: impl Iterator<Item = Scale>) -> Option<Scale> {
     let mut best = None;
     let mut least = values.len() * exception_bits::<W>();
     for scale in scales {
-        if let Some(bits) = cost(values, scale, least) {
+        if let Some(Cost { bits, .. }) = cost(values, scale, least) {
             (best, least) = (Some(scale), bits);
         }
     }
     best
 }
 
-/// How many bits `values` take in `scale`, if less than `limit`.
-fn cost<W: Word>(values: &[W], scale: Scale, limit: usize) -> Option<usize> {
-    let (mut bits, mut least, mut largest) = (0, i64::MAX, i64::MIN);
-    for value in values {
-        match value.to_integer(scale) {
-            Some(integer) => (least, largest) = (least.min(integer), largest.max(integer)),
-            None => {
-                bits += exception_bits::<W>();
-                if bits >= limit {
-                    return None;
-                }
-            }
+/// What values take in a scale.
+struct Cost {
+    bits: usize,
+    exceptions: usize,
+}
+
+/// What `values` take in `scale`, if that is less than `limit` bits. Integers that are not found at once count as exceptions.
+fn cost<W: Word>(values: &[W], scale: Scale, limit: usize) -> Option<Cost> {
+    let (mut exact, mut least, mut largest) = (0, i64::MAX, i64::MIN);
+    for (block, values) in values.chunks(BLOCK).enumerate() {
+        let (mut integers, mut are_exact) = ([0; BLOCK], [W::UNKNOWN; BLOCK]);
+        W::to_integers(values, scale, &mut integers, &mut are_exact);
+        // PERF: without a branch, which nobody could foresee where a scale fits some of the values.
+        for (&integer, &is_exact) in integers.iter().zip(&are_exact) {
+            let is_exact = is_exact == W::EXACT;
+            least = least.min(if is_exact { integer } else { i64::MAX });
+            largest = largest.max(if is_exact { integer } else { i64::MIN });
+            exact += usize::from(is_exact);
+        }
+        if (block * BLOCK + values.len() - exact) * exception_bits::<W>() >= limit {
+            return None;
         }
     }
-    if least <= largest {
-        bits += values.len() * width_of(largest.wrapping_sub(least) as u64) as usize;
-    }
-    (bits < limit).then_some(bits)
+    let exceptions = values.len() - exact;
+    let width = if least <= largest { width_of(largest.wrapping_sub(least) as u64) as usize } else { 0 };
+    let bits = exceptions * exception_bits::<W>() + values.len() * width;
+    (bits < limit).then_some(Cost { bits, exceptions })
 }
 
 /// What an exception costs: its position and itself.
@@ -419,25 +456,81 @@ fn exception_bits<W: Word>() -> usize {
 
 /// Appends one vector in the best of the scales.
 fn write_vector<W: Word>(values: &[W], candidates: &[Scale], out: &mut Vec<u8>) {
-    let scale = best(values, candidates.iter().copied());
-    let to_integer = |value: &W| scale.and_then(|scale| value.to_integer(scale));
-    let integers: Vec<Option<i64>> = values.iter().map(to_integer).collect();
-    // SPEC: an exception's place holds the first integer that is none, which keeps the width small.
-    let placeholder = integers.iter().copied().flatten().next().unwrap_or(0);
-    let least = integers.iter().copied().flatten().min().unwrap_or(0);
-    let over_least = |integer: &Option<i64>| integer.unwrap_or(placeholder).wrapping_sub(least) as u64;
-    let deltas: Vec<u64> = integers.iter().map(over_least).collect();
-    let exceptions = || (0..values.len()).filter(|&i| integers[i].is_none());
+    let looked_at = sample(values, if candidates.len() > 1 { SAMPLE } else { FEW });
+    let (mut integers, mut exceptions) = ([0; VECTOR], [0; VECTOR]);
+    let integers = &mut integers[..values.len()];
+    let mut scale = best(&looked_at, candidates.iter().copied());
+    let (mut extent, mut exceptions) = match scale {
+        Some(scale) => extent_of(values, scale, integers, &mut exceptions),
+        None => ((0, 0), &exceptions[..0]),
+    };
+    let bits = exceptions.len() * exception_bits::<W>() + values.len() * width_between(extent) as usize;
+    let every: [u16; VECTOR];
+    if scale.is_none() || bits >= values.len() * exception_bits::<W>() {
+        // Those that were looked at are not like the others.
+        (scale, extent) = (None, (0, 0));
+        integers.fill(0);
+        every = std::array::from_fn(|i| i as u16);
+        exceptions = &every[..values.len()];
+    }
+    let least = extent.0;
     let header = VectorHeader {
         scale: scale.unwrap_or(Scale { exponent: 0, factor: 0 }),
-        exceptions: exceptions().count(),
+        exceptions: exceptions.len(),
         least: least as u64,
-        width: width_of(deltas.iter().copied().fold(0, u64::max)),
+        width: width_between(extent),
     };
     header.write::<W>(out);
-    kernels::pack_u64(&deltas, header.width, out);
-    exceptions().for_each(|i| out.extend_from_slice(&(i as u16).to_le_bytes()));
-    exceptions().for_each(|i| values[i].write(out));
+    let mut deltas = [0; VECTOR];
+    let deltas = &mut deltas[..values.len()];
+    deltas.iter_mut().zip(integers).for_each(|(delta, integer)| *delta = integer.wrapping_sub(least) as u64);
+    kernels::pack_u64(deltas, header.width, out);
+    exceptions.iter().for_each(|i| out.extend_from_slice(&i.to_le_bytes()));
+    exceptions.iter().for_each(|&i| values[usize::from(i)].write(out));
+}
+
+/// The integers of the values, the least and the largest of them (0 and 0 if there are none), and where the values are
+/// that have none.
+fn extent_of<'a, W: Word>(
+    values: &[W],
+    scale: Scale,
+    integers: &mut [i64],
+    exceptions: &'a mut [u16; VECTOR],
+) -> ((i64, i64), &'a [u16]) {
+    let mut exact = [W::UNKNOWN; VECTOR];
+    let exact = &mut exact[..values.len()];
+    let any_large = W::to_integers(values, scale, integers, exact);
+    // PERF: each place is written, and the next one over it if it is none.
+    let mut n = 0;
+    for (i, exact) in exact.iter().enumerate() {
+        exceptions[n] = i as u16;
+        n += usize::from(*exact != W::EXACT);
+    }
+    if any_large {
+        let mut kept = 0;
+        for at in 0..n {
+            let i = exceptions[at];
+            match values[usize::from(i)].to_integer(scale) {
+                Some(integer) => integers[usize::from(i)] = integer,
+                None => (exceptions[kept], kept) = (i, kept + 1),
+            }
+        }
+        n = kept;
+    }
+    let exceptions = &exceptions[..n];
+    // SPEC: an exception's place holds the first integer that is none, which keeps the width small.
+    let first = (0..values.len()).find(|i| exceptions.get(*i).is_none_or(|&at| usize::from(at) != *i));
+    let placeholder = first.map_or(0, |i| integers[i]);
+    exceptions.iter().for_each(|&i| integers[usize::from(i)] = placeholder);
+    let extent = integers.iter().fold((placeholder, placeholder), |(least, largest), &integer| {
+        (least.min(integer), largest.max(integer))
+    });
+    (extent, exceptions)
+}
+
+/// Bits of the numbers from the least to the largest, over the least.
+fn width_between((least, largest): (i64, i64)) -> u32 {
+    width_of(largest.wrapping_sub(least) as u64)
 }
 
 /// Bits that `value` takes.
@@ -543,11 +636,16 @@ fn not_legal(shape: Shape) -> Error {
 }
 
 const OFFSET_LEN: usize = 4;
+/// Values that are looked at together for exceptions.
+const BLOCK: usize = 32;
 /// Values in a vector that is written here. SPEC: the recommended size.
 const VECTOR: usize = 1024;
 /// Values of a vector that scales are tried on, vectors that are sampled, and scales kept for the page: the numbers
 /// that the specification takes from the paper.
 const SAMPLE: usize = 256;
+/// Values of a sample that tell most scales from the good ones, and how many of these are looked at again.
+const FEW: usize = 32;
+const BEST_OF_FEW: usize = 8;
 const SAMPLED_VECTORS: usize = 8;
 const MAX_CANDIDATES: usize = 5;
 

@@ -12,10 +12,15 @@ pub(super) struct Scale {
 }
 
 /// The bits of a FLOAT or a DOUBLE, or of the integer that it is stored as.
-pub(super) trait Word: Copy + fmt::Debug {
+pub(super) trait Word: Copy + PartialEq + fmt::Debug {
     /// Bytes.
     const LEN: usize;
     const MAX_EXPONENT: u8;
+    /// The exponent in which most decimals come back exactly.
+    const USUAL_EXPONENT: u8;
+    /// What [`to_integers`](Word::to_integers) says of a value.
+    const EXACT: Self;
+    const UNKNOWN: Self;
 
     /// The word in exactly [`LEN`](Word::LEN) bytes.
     fn from_le(bytes: &[u8]) -> Self;
@@ -30,11 +35,18 @@ pub(super) trait Word: Copy + fmt::Debug {
 
     /// The integer that [`scale`](Word::scale) turns into exactly these bits, if one is found.
     fn to_integer(self, scale: Scale) -> Option<i64>;
+
+    /// [`to_integer`](Word::to_integer) of many values, and for each whether it is one. Of large integers that is not found
+    /// out here; whether there are any is the result.
+    fn to_integers(values: &[Self], scale: Scale, integers: &mut [i64], exact: &mut [Self]) -> bool;
 }
 
 impl Word for u32 {
     const LEN: usize = 4;
     const MAX_EXPONENT: u8 = 10;
+    const USUAL_EXPONENT: u8 = 6;
+    const EXACT: u32 = u32::MAX;
+    const UNKNOWN: u32 = 0;
 
     fn from_le(bytes: &[u8]) -> Self {
         bytes.try_into().map_or(0, u32::from_le_bytes)
@@ -68,11 +80,32 @@ impl Word for u32 {
         // Also false for NaN, infinities, -0.0 and what is out of range.
         ((integer as f32 * up * down).to_bits() == self).then_some(i64::from(integer))
     }
+
+    fn to_integers(values: &[u32], scale: Scale, integers: &mut [i64], exact: &mut [u32]) -> bool {
+        let mut largest: f32 = 0.0;
+        let (up, down) = powers(&FLOAT_POWERS, scale);
+        let (there, back) =
+            (FLOAT_POWERS.up[usize::from(scale.exponent)], FLOAT_POWERS.down[usize::from(scale.factor)]);
+        for ((&value, integer), exact) in values.iter().zip(integers).zip(exact) {
+            // PERF: rounded, and taken out of the mantissa, by an addition, as `scale` puts it in: no conversion.
+            let moved = f32::from_bits(value) * there * back + FLOAT_MANTISSA;
+            let rounded = moved - FLOAT_MANTISSA;
+            let is_exact = (rounded * up * down).to_bits() == value && rounded.abs() < FLOAT_LIMIT;
+            // Never NaN.
+            largest = if rounded.abs() > largest { rounded.abs() } else { largest };
+            *integer = i64::from(moved.to_bits().wrapping_sub(FLOAT_MANTISSA.to_bits()) as i32);
+            *exact = if is_exact { Self::EXACT } else { Self::UNKNOWN };
+        }
+        largest >= FLOAT_LIMIT
+    }
 }
 
 impl Word for u64 {
     const LEN: usize = 8;
     const MAX_EXPONENT: u8 = 18;
+    const USUAL_EXPONENT: u8 = 14;
+    const EXACT: u64 = u64::MAX;
+    const UNKNOWN: u64 = 0;
 
     fn from_le(bytes: &[u8]) -> Self {
         bytes.try_into().map_or(0, u64::from_le_bytes)
@@ -116,6 +149,24 @@ impl Word for u64 {
         // Also false for NaN, infinities, -0.0 and what is out of range.
         ((integer as f64 * up * down).to_bits() == self).then_some(integer)
     }
+
+    fn to_integers(values: &[u64], scale: Scale, integers: &mut [i64], exact: &mut [u64]) -> bool {
+        let mut largest: f64 = 0.0;
+        let (up, down) = powers(&DOUBLE_POWERS, scale);
+        let (there, back) =
+            (DOUBLE_POWERS.up[usize::from(scale.exponent)], DOUBLE_POWERS.down[usize::from(scale.factor)]);
+        for ((&value, integer), exact) in values.iter().zip(integers).zip(exact) {
+            // PERF: rounded, and taken out of the mantissa, by an addition, as `scale` puts it in: no conversion.
+            let moved = f64::from_bits(value) * there * back + MANTISSA;
+            let rounded = moved - MANTISSA;
+            let is_exact = (rounded * up * down).to_bits() == value && rounded.abs() < LIMIT;
+            // Never NaN.
+            largest = if rounded.abs() > largest { rounded.abs() } else { largest };
+            *integer = moved.to_bits().wrapping_sub(MANTISSA.to_bits()) as i64;
+            *exact = if is_exact { Self::EXACT } else { Self::UNKNOWN };
+        }
+        largest >= LIMIT
+    }
 }
 
 /// 10^i and 10^-i.
@@ -152,3 +203,8 @@ const FLOAT_MAGIC: f32 = 8_388_608.0;
 const DOUBLE_MAGIC: f64 = 4_503_599_627_370_496.0;
 /// 1.5 * 2^52: with an integer of -2^51 to 2^51 - 1 added, a float's lowest bit is worth 1.
 const MANTISSA: f64 = 6_755_399_441_055_744.0;
+/// 1.5 * 2^23, likewise.
+const FLOAT_MANTISSA: f32 = 12_582_912.0;
+/// 2^51 and 2^22: integers below them can be added to these.
+const LIMIT: f64 = 2_251_799_813_685_248.0;
+const FLOAT_LIMIT: f32 = 4_194_304.0;
