@@ -382,20 +382,20 @@ fn sample<W: Word>(values: &[W], most: usize) -> Vec<W> {
 /// The best of all scales; none if values take fewer bits as exceptions.
 fn best_of_all<W: Word>(values: &[W]) -> Option<Scale> {
     let of = |exponent: u8| (0..=exponent).rev().map(move |factor| Scale { exponent, factor });
+    // Most are told from the good ones by a few values.
+    let few = sample(values, FEW);
     // PERF: the one exponent in which nearly all decimals come back. Larger differences of exponent and factor make larger
-    // integers: once there are hardly any exceptions, there is none much better.
-    let (mut best, mut least) = (None, values.len() * exception_bits::<W>());
+    // integers: once there are no exceptions, there is none better.
+    let (mut best, mut least) = (None, few.len() * exception_bits::<W>());
     for scale in of(W::USUAL_EXPONENT) {
-        let Some(Cost { bits, exceptions }) = cost(values, scale, usize::MAX) else { continue };
+        let Some(Cost { bits, exceptions }) = cost(&few, scale, usize::MAX) else { continue };
         if bits < least {
             (best, least) = (Some(scale), bits);
         }
-        if exceptions <= values.len() / 64 {
+        if exceptions == 0 {
             return best;
         }
     }
-    // Those that are best for some of the values.
-    let few = sample(values, FEW);
     let mut found: Vec<(usize, Scale)> = Vec::new();
     for scale in (0..=W::MAX_EXPONENT).rev().flat_map(of) {
         let limit = found.get(BEST_OF_FEW - 1).map_or(few.len() * exception_bits::<W>(), |(bits, _)| *bits);
@@ -456,7 +456,7 @@ fn exception_bits<W: Word>() -> usize {
 
 /// Appends one vector in the best of the scales.
 fn write_vector<W: Word>(values: &[W], candidates: &[Scale], out: &mut Vec<u8>) {
-    let looked_at = sample(values, if candidates.len() > 1 { SAMPLE } else { FEW });
+    let looked_at = sample(values, if candidates.len() > 1 { SAMPLE / 2 } else { FEW });
     let (mut integers, mut exceptions) = ([0; VECTOR], [0; VECTOR]);
     let integers = &mut integers[..values.len()];
     let mut scale = best(&looked_at, candidates.iter().copied());
@@ -485,8 +485,10 @@ fn write_vector<W: Word>(values: &[W], candidates: &[Scale], out: &mut Vec<u8>) 
     let deltas = &mut deltas[..values.len()];
     deltas.iter_mut().zip(integers).for_each(|(delta, integer)| *delta = integer.wrapping_sub(least) as u64);
     kernels::pack_u64(deltas, header.width, out);
-    exceptions.iter().for_each(|i| out.extend_from_slice(&i.to_le_bytes()));
-    exceptions.iter().for_each(|&i| values[usize::from(i)].write(out));
+    let mut positions = [[0; 2]; VECTOR];
+    positions.iter_mut().zip(exceptions).for_each(|(position, i)| *position = i.to_le_bytes());
+    out.extend_from_slice(positions[..exceptions.len()].as_flattened());
+    W::write_at(values, exceptions, out);
 }
 
 /// The integers of the values, the least and the largest of them (0 and 0 if there are none), and where the values are
@@ -645,7 +647,7 @@ const VECTOR: usize = 1024;
 const SAMPLE: usize = 256;
 /// Values of a sample that tell most scales from the good ones, and how many of these are looked at again.
 const FEW: usize = 32;
-const BEST_OF_FEW: usize = 8;
+const BEST_OF_FEW: usize = 4;
 const SAMPLED_VECTORS: usize = 8;
 const MAX_CANDIDATES: usize = 5;
 

@@ -25,7 +25,8 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
     /// The word in exactly [`LEN`](Word::LEN) bytes.
     fn from_le(bytes: &[u8]) -> Self;
 
-    fn write(self, out: &mut Vec<u8>);
+    /// Appends the words at these places.
+    fn write_at(words: &[Self], places: &[u16], out: &mut Vec<u8>);
 
     /// Appends `n` packed integers.
     fn unpack(packed: &[u8], width: u32, n: usize, out: &mut Vec<Self>);
@@ -37,7 +38,7 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
     fn to_integer(self, scale: Scale) -> Option<i64>;
 
     /// [`to_integer`](Word::to_integer) of many values, and for each whether it is one. Of large integers that is not found
-    /// out here; whether there are any is the result.
+    /// out here; whether there are any, or any that are no numbers, is the result.
     fn to_integers(values: &[Self], scale: Scale, integers: &mut [i64], exact: &mut [Self]) -> bool;
 }
 
@@ -52,8 +53,12 @@ impl Word for u32 {
         bytes.try_into().map_or(0, u32::from_le_bytes)
     }
 
-    fn write(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_le_bytes());
+    fn write_at(words: &[u32], places: &[u16], out: &mut Vec<u8>) {
+        let start = out.len();
+        out.resize(start + 4 * places.len(), 0);
+        for (slot, &place) in out[start..].as_chunks_mut().0.iter_mut().zip(places) {
+            *slot = words[usize::from(place)].to_le_bytes();
+        }
     }
 
     fn unpack(packed: &[u8], width: u32, n: usize, out: &mut Vec<u32>) {
@@ -82,7 +87,7 @@ impl Word for u32 {
     }
 
     fn to_integers(values: &[u32], scale: Scale, integers: &mut [i64], exact: &mut [u32]) -> bool {
-        let mut largest: f32 = 0.0;
+        let mut all_near = u32::MAX;
         let (up, down) = powers(&FLOAT_POWERS, scale);
         let (there, back) =
             (FLOAT_POWERS.up[usize::from(scale.exponent)], FLOAT_POWERS.down[usize::from(scale.factor)]);
@@ -90,13 +95,14 @@ impl Word for u32 {
             // PERF: rounded, and taken out of the mantissa, by an addition, as `scale` puts it in: no conversion.
             let moved = f32::from_bits(value) * there * back + FLOAT_MANTISSA;
             let rounded = moved - FLOAT_MANTISSA;
-            let is_exact = (rounded * up * down).to_bits() == value && rounded.abs() < FLOAT_LIMIT;
-            // Never NaN.
-            largest = if rounded.abs() > largest { rounded.abs() } else { largest };
+            // PERF: masks, which vectors have. NaN is not near.
+            let near = if rounded.abs() < FLOAT_LIMIT { u32::MAX } else { 0 };
+            let same = if (rounded * up * down).to_bits() == value { u32::MAX } else { 0 };
+            all_near &= near;
             *integer = i64::from(moved.to_bits().wrapping_sub(FLOAT_MANTISSA.to_bits()) as i32);
-            *exact = if is_exact { Self::EXACT } else { Self::UNKNOWN };
+            *exact = near & same;
         }
-        largest >= FLOAT_LIMIT
+        all_near != u32::MAX
     }
 }
 
@@ -111,8 +117,12 @@ impl Word for u64 {
         bytes.try_into().map_or(0, u64::from_le_bytes)
     }
 
-    fn write(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_le_bytes());
+    fn write_at(words: &[u64], places: &[u16], out: &mut Vec<u8>) {
+        let start = out.len();
+        out.resize(start + 8 * places.len(), 0);
+        for (slot, &place) in out[start..].as_chunks_mut().0.iter_mut().zip(places) {
+            *slot = words[usize::from(place)].to_le_bytes();
+        }
     }
 
     fn unpack(packed: &[u8], width: u32, n: usize, out: &mut Vec<u64>) {
@@ -151,7 +161,7 @@ impl Word for u64 {
     }
 
     fn to_integers(values: &[u64], scale: Scale, integers: &mut [i64], exact: &mut [u64]) -> bool {
-        let mut largest: f64 = 0.0;
+        let mut all_near = u64::MAX;
         let (up, down) = powers(&DOUBLE_POWERS, scale);
         let (there, back) =
             (DOUBLE_POWERS.up[usize::from(scale.exponent)], DOUBLE_POWERS.down[usize::from(scale.factor)]);
@@ -159,13 +169,14 @@ impl Word for u64 {
             // PERF: rounded, and taken out of the mantissa, by an addition, as `scale` puts it in: no conversion.
             let moved = f64::from_bits(value) * there * back + MANTISSA;
             let rounded = moved - MANTISSA;
-            let is_exact = (rounded * up * down).to_bits() == value && rounded.abs() < LIMIT;
-            // Never NaN.
-            largest = if rounded.abs() > largest { rounded.abs() } else { largest };
+            // PERF: masks, which vectors have. NaN is not near.
+            let near = if rounded.abs() < LIMIT { u64::MAX } else { 0 };
+            let same = if (rounded * up * down).to_bits() == value { u64::MAX } else { 0 };
+            all_near &= near;
             *integer = moved.to_bits().wrapping_sub(MANTISSA.to_bits()) as i64;
-            *exact = if is_exact { Self::EXACT } else { Self::UNKNOWN };
+            *exact = near & same;
         }
-        largest >= LIMIT
+        all_near != u64::MAX
     }
 }
 
