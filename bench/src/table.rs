@@ -43,6 +43,7 @@ const README: &[Summary] = &[
     column("i64 DELTA_BINARY_PACKED, timestamps", "i64_delta_ts"),
     column("i64 dictionary of 1,000", "i64_dict1000"),
     column("f64 BYTE_STREAM_SPLIT", "f64_bss"),
+    column("f64 ALP, prices", "f64_alp"),
     column("bool PLAIN, random", "bool_plain"),
     column("string PLAIN (~16 B) as Utf8", "str_plain"),
     column("string DELTA_LENGTH_BYTE_ARRAY as Utf8", "str_dlba"),
