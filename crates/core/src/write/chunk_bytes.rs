@@ -18,8 +18,7 @@ pub struct ChunkBytes {
 }
 
 enum Part {
-    Held(Vec<u8>),
-    Block(Block),
+    Held(Block),
     Spilled(Arc<Spill>, Range<u64>),
     Elsewhere(Arc<dyn Source>, Range<u64>),
 }
@@ -49,7 +48,7 @@ impl ChunkBytes {
     pub fn push(&mut self, bytes: Vec<u8>) {
         self.len += bytes.len() as u64;
         self.held += bytes.len();
-        self.parts.push(Part::Held(bytes));
+        self.parts.push(Part::Held(Block::of(bytes)));
     }
 
     /// Appends a copy of `bytes`, in memory that others have left.
@@ -57,12 +56,12 @@ impl ChunkBytes {
         self.held += bytes.len();
         while !bytes.is_empty() {
             let room = match self.parts.last_mut() {
-                Some(Part::Block(block)) if block.len() < BLOCK => block,
+                Some(Part::Held(block)) if block.len() < BLOCK => block,
                 _ => {
                     // Of a short chunk the first block will be the last.
                     let is_first = self.parts.is_empty();
-                    let block = if is_first { Block::small() } else { Block::full(spares) };
-                    self.parts.push(Part::Block(block));
+                    let block = if is_first { Block::of(Vec::new()) } else { Block::full(spares) };
+                    self.parts.push(Part::Held(block));
                     continue;
                 }
             };
@@ -88,12 +87,10 @@ impl ChunkBytes {
     /// Moves what is in memory to a temporary file.
     pub fn spill_to(&mut self, spill: &Arc<Spill>) -> Result<()> {
         for part in &mut self.parts {
-            let range = match part {
-                Part::Held(bytes) => spill.write(bytes)?,
-                Part::Block(block) => spill.write(block)?,
-                Part::Spilled(..) | Part::Elsewhere(..) => continue,
-            };
-            *part = Part::Spilled(spill.clone(), range);
+            if let Part::Held(block) = part {
+                let range = spill.write(block)?;
+                *part = Part::Spilled(spill.clone(), range);
+            }
         }
         self.held = 0;
         Ok(())
@@ -103,8 +100,7 @@ impl ChunkBytes {
     pub fn copy_to(&self, sink: &mut dyn Write) -> Result<()> {
         for part in &self.parts {
             match part {
-                Part::Held(bytes) => sink.write_all(bytes).map_err(unwritten)?,
-                Part::Block(block) => sink.write_all(block).map_err(unwritten)?,
+                Part::Held(block) => sink.write_all(block).map_err(unwritten)?,
                 Part::Spilled(spill, range) => {
                     let mut buffer = Vec::new();
                     for piece in pieces(range) {
@@ -139,8 +135,7 @@ pub(super) fn unwritten(error: std::io::Error) -> Error {
 impl std::fmt::Debug for Part {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Part::Held(bytes) => write!(f, "Held({} bytes)", bytes.len()),
-            Part::Block(block) => write!(f, "Block({} bytes)", block.len()),
+            Part::Held(block) => write!(f, "Held({} bytes)", block.len()),
             Part::Spilled(_, range) => write!(f, "Spilled({range:?})"),
             Part::Elsewhere(_, range) => write!(f, "Elsewhere({range:?})"),
         }

@@ -44,7 +44,7 @@ fn lock<T>(spares: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
     spares.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// At most [`BLOCK`] bytes of finished pages. If it is a full-sized one, its memory goes to the spares when it is dropped.
+/// Bytes of finished pages. If it is a full-sized block of [`BLOCK`] bytes, its memory goes to the spares when it is dropped.
 #[derive(Debug)]
 pub(super) struct Block {
     bytes: Vec<u8>,
@@ -52,9 +52,9 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// One that may get few bytes only, and grows with them.
-    pub(super) fn small() -> Self {
-        Block { bytes: Vec::new(), spares: None }
+    /// One that has these bytes. It may get few more, and grows with them.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        Block { bytes, spares: None }
     }
 
     /// A full-sized one.
@@ -63,7 +63,7 @@ impl Block {
         Block { bytes, spares: Some(spares.clone()) }
     }
 
-    /// Takes the first of `bytes`, as many as there is room for, and gives back the others.
+    /// Takes the first of `bytes`, as many as there is room for, and gives back the others. It has at most [`BLOCK`].
     pub(super) fn fill<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let (taken, rest) = bytes.split_at(bytes.len().min(BLOCK - self.bytes.len()));
         let len = self.bytes.len() + taken.len();
