@@ -645,11 +645,11 @@ const VECTOR: usize = 1024;
 /// Values of a vector that scales are tried on, vectors that are sampled, and scales kept for the page: the numbers
 /// that the specification takes from the paper.
 const SAMPLE: usize = 256;
+const SAMPLED_VECTORS: usize = 8;
+const MAX_CANDIDATES: usize = 5;
 /// Values of a sample that tell most scales from the good ones, and how many of these are looked at again.
 const FEW: usize = 32;
 const BEST_OF_FEW: usize = 4;
-const SAMPLED_VECTORS: usize = 8;
-const MAX_CANDIDATES: usize = 5;
 
 #[cfg(test)]
 mod tests;

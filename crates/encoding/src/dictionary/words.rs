@@ -1,12 +1,10 @@
 //! Which numbers a dictionary has already.
 //!
 //! ```text
-//! near:    slot 0 1 2 3 ...      one for each number from `base` on: no hash, nothing to compare, and numbers that
-//!               | | | |          ascend find theirs side by side
-//! base + 0 1 2 3 ...
-//!
-//! hashed:  slot 0 1 2 3 ...      open addressing, a quarter to a half full; what is there is compared with the dictionary
-//!               hash(number)
+//! near:    slot = number - base      one for each number: no hash, nothing to compare, and numbers that ascend find
+//!                                    theirs side by side
+//! hashed:  slot = hash(number) ..    open addressing, a quarter to a half full; what is there is compared with the
+//!                                    dictionary
 //! ```
 //!
 //! A table begins hashed. Whenever it is made anew, the numbers are looked at: keys, dates, quantities are mostly near each
