@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use marquetry_kernels::{
-    self as kernels, Bits, Kernels, Survey, gather, gather_fixed, gather_views, plain_joined, plain_views,
+    self as kernels, Bits, Exact, Kernels, Survey, gather, gather_fixed, gather_views, plain_joined, plain_views,
 };
 
 use crate::generate::Rng;
@@ -26,11 +26,13 @@ pub(super) struct Case {
 #[derive(Default, PartialEq)]
 pub(super) struct Out {
     u8: Vec<u8>,
+    u16: Vec<u16>,
     u32: Vec<u32>,
     u64: Vec<u64>,
     u128: Vec<u128>,
     bits: Bits,
     survey: Option<Survey>,
+    exact: Option<Exact>,
 }
 
 /// Bytes that loops may read behind their input.
@@ -43,6 +45,7 @@ pub(super) fn cases(n: usize) -> Vec<Case> {
     let mut cases = Cases { n, rng: Rng::new(5), list: Vec::new() };
     cases.unpack();
     cases.pack();
+    cases.decimals();
     cases.expand();
     cases.compact();
     cases.levels();
@@ -98,6 +101,13 @@ impl Cases {
                 kernels.unpack_u8(&packed, width, 0, n, &mut out.u8);
             });
         }
+        for width in [1, 9, 16] {
+            let packed = Arc::clone(&packed);
+            self.add(&format!("unpack_u16_{width}"), move |kernels, out| {
+                out.u16.clear();
+                kernels.unpack_u16(&packed, width, 0, n, &mut out.u16);
+            });
+        }
         for width in [1, 3, 7, 8, 10, 12, 16, 17, 20, 25, 31, 32] {
             let packed = Arc::clone(&packed);
             self.add(&format!("unpack_u32_{width}"), move |kernels, out| {
@@ -124,6 +134,14 @@ impl Cases {
             });
         }
         let (half_words, words) = (self.half_words(), self.words());
+        let shorts: Arc<Vec<u16>> = Arc::new(words.iter().map(|&word| word as u16).collect());
+        for width in [1, 9, 15] {
+            let shorts = Arc::clone(&shorts);
+            self.add(&format!("pack_u16_{width}"), move |levels, out| {
+                out.u8.clear();
+                levels.pack_u16(&shorts, width, &mut out.u8);
+            });
+        }
         for width in [1, 10, 20] {
             let half_words = Arc::clone(&half_words);
             self.add_any(&format!("pack_u32_{width}"), move |out| {
@@ -138,6 +156,39 @@ impl Cases {
                 kernels::pack_u64(&words, width, &mut out.u8);
             });
         }
+    }
+
+    /// Prices with two digits behind the point.
+    fn decimals(&mut self) {
+        let n = self.n;
+        let packed = self.bytes(n * 8 + SLACK);
+        for width in [8, 17, 24] {
+            let packed = Arc::clone(&packed);
+            self.add(&format!("unpack_decimals_f32_{width}"), move |kernels, out| {
+                out.u32.clear();
+                kernels.unpack_decimals_f32(&packed, width, n, 7, [1.0, 0.01], &mut out.u32);
+            });
+        }
+        for width in [8, 17, 40, 60] {
+            let packed = Arc::clone(&packed);
+            self.add(&format!("unpack_decimals_f64_{width}"), move |kernels, out| {
+                out.u64.clear();
+                kernels.unpack_decimals_f64(&packed, width, n, 7, [1.0, 0.01], &mut out.u64);
+            });
+        }
+        let prices: Vec<u64> = self.words().iter().map(|word| word % 100_000).collect();
+        let halves: Vec<u32> = prices.iter().map(|&price| (price as f32 / 100.0).to_bits()).collect();
+        let words: Vec<u64> = prices.iter().map(|&price| (price as f64 / 100.0).to_bits()).collect();
+        self.add("integers_f32", move |kernels, out| {
+            out.u32.resize(2 * n, 0);
+            let (integers, exact) = out.u32.split_at_mut(n);
+            out.exact = Some(kernels.integers_f32(&halves, [100.0, 1.0], [1.0, 0.01], integers, exact));
+        });
+        self.add("integers_f64", move |kernels, out| {
+            out.u64.resize(2 * n, 0);
+            let (integers, exact) = out.u64.split_at_mut(n);
+            out.exact = Some(kernels.integers_f64(&words, [100.0, 1.0], [1.0, 0.01], integers, exact));
+        });
     }
 
     /// A slot for each value and each null.

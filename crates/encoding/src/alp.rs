@@ -41,7 +41,6 @@
 use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
 use decimal::{Scale, Word};
 use marquetry_base::{Cursor, Error, PageBytes, Result};
-use marquetry_kernels as kernels;
 use std::ops::Range;
 
 mod decimal;
@@ -202,9 +201,8 @@ impl Vectors {
         let positions = cursor.take(header.exceptions * 2).map_err(place)?;
         let exceptions = cursor.take(header.exceptions * W::LEN).map_err(place)?;
 
-        W::unpack(packed, header.width, n, out);
+        W::unpack(packed, header.width, n, header.scale, header.least, out);
         let values = &mut out[start..];
-        W::scale(values, header.scale, header.least);
         let positions = positions.as_chunks().0.iter().copied().map(u16::from_le_bytes);
         for (position, exception) in positions.zip(exceptions.chunks_exact(W::LEN)) {
             match values.get_mut(usize::from(position)) {
@@ -428,23 +426,19 @@ struct Cost {
 
 /// What `values` take in `scale`, if that is less than `limit` bits. Integers that are not found at once count as exceptions.
 fn cost<W: Word>(values: &[W], scale: Scale, limit: usize) -> Option<Cost> {
-    let (mut exact, mut least, mut largest) = (0, i64::MAX, i64::MIN);
+    let (mut count, mut least, mut largest) = (0, i64::MAX, i64::MIN);
+    let (mut integers, mut exact) = ([W::ZERO; BLOCK], [W::ZERO; BLOCK]);
     for (block, values) in values.chunks(BLOCK).enumerate() {
-        let (mut integers, mut are_exact) = ([0; BLOCK], [W::UNKNOWN; BLOCK]);
-        W::to_integers(values, scale, &mut integers, &mut are_exact);
-        // PERF: without a branch, which nobody could foresee where a scale fits some of the values.
-        for (&integer, &is_exact) in integers.iter().zip(&are_exact) {
-            let is_exact = is_exact == W::EXACT;
-            least = least.min(if is_exact { integer } else { i64::MAX });
-            largest = largest.max(if is_exact { integer } else { i64::MIN });
-            exact += usize::from(is_exact);
-        }
-        if (block * BLOCK + values.len() - exact) * exception_bits::<W>() >= limit {
+        let n = values.len();
+        let found = W::to_integers(values, scale, &mut integers[..n], &mut exact[..n]);
+        count += found.count;
+        (least, largest) = (least.min(found.range.0), largest.max(found.range.1));
+        if (block * BLOCK + n - count) * exception_bits::<W>() >= limit {
             return None;
         }
     }
-    let exceptions = values.len() - exact;
-    let width = if least <= largest { width_of(largest.wrapping_sub(least) as u64) as usize } else { 0 };
+    let exceptions = values.len() - count;
+    let width = if least <= largest { width_between((least, largest)) as usize } else { 0 };
     let bits = exceptions * exception_bits::<W>() + values.len() * width;
     (bits < limit).then_some(Cost { bits, exceptions })
 }
@@ -457,7 +451,7 @@ fn exception_bits<W: Word>() -> usize {
 /// Appends one vector in the best of the scales.
 fn write_vector<W: Word>(values: &[W], candidates: &[Scale], out: &mut Vec<u8>) {
     let looked_at = sample(values, if candidates.len() > 1 { SAMPLE / 2 } else { FEW });
-    let (mut integers, mut exceptions) = ([0; VECTOR], [0; VECTOR]);
+    let (mut integers, mut exceptions) = ([W::ZERO; VECTOR], [0; VECTOR]);
     let integers = &mut integers[..values.len()];
     let mut scale = best(&looked_at, candidates.iter().copied());
     let (mut extent, mut exceptions) = match scale {
@@ -469,7 +463,7 @@ fn write_vector<W: Word>(values: &[W], candidates: &[Scale], out: &mut Vec<u8>) 
     if scale.is_none() || bits >= values.len() * exception_bits::<W>() {
         // Those that were looked at are not like the others.
         (scale, extent) = (None, (0, 0));
-        integers.fill(0);
+        integers.fill(W::ZERO);
         every = std::array::from_fn(|i| i as u16);
         exceptions = &every[..values.len()];
     }
@@ -481,10 +475,7 @@ fn write_vector<W: Word>(values: &[W], candidates: &[Scale], out: &mut Vec<u8>) 
         width: width_between(extent),
     };
     header.write::<W>(out);
-    let mut deltas = [0; VECTOR];
-    let deltas = &mut deltas[..values.len()];
-    deltas.iter_mut().zip(integers).for_each(|(delta, integer)| *delta = integer.wrapping_sub(least) as u64);
-    kernels::pack_u64(deltas, header.width, out);
+    W::pack(integers, least, header.width, out);
     let mut positions = [[0; 2]; VECTOR];
     positions.iter_mut().zip(exceptions).for_each(|(position, i)| *position = i.to_le_bytes());
     out.extend_from_slice(positions[..exceptions.len()].as_flattened());
@@ -496,19 +487,22 @@ fn write_vector<W: Word>(values: &[W], candidates: &[Scale], out: &mut Vec<u8>) 
 fn extent_of<'a, W: Word>(
     values: &[W],
     scale: Scale,
-    integers: &mut [i64],
+    integers: &mut [W],
     exceptions: &'a mut [u16; VECTOR],
 ) -> ((i64, i64), &'a [u16]) {
-    let mut exact = [W::UNKNOWN; VECTOR];
+    let mut exact = [W::ZERO; VECTOR];
     let exact = &mut exact[..values.len()];
-    let any_large = W::to_integers(values, scale, integers, exact);
+    let found = W::to_integers(values, scale, integers, exact);
+    if found.count == values.len() {
+        return (found.range, &[]);
+    }
     // PERF: each place is written, and the next one over it if it is none.
     let mut n = 0;
     for (i, exact) in exact.iter().enumerate() {
         exceptions[n] = i as u16;
-        n += usize::from(*exact != W::EXACT);
+        n += usize::from(*exact == W::ZERO);
     }
-    if any_large {
+    if found.any_large {
         let mut kept = 0;
         for at in 0..n {
             let i = exceptions[at];
@@ -522,12 +516,9 @@ fn extent_of<'a, W: Word>(
     let exceptions = &exceptions[..n];
     // SPEC: an exception's place holds the first integer that is none, which keeps the width small.
     let first = (0..values.len()).find(|i| exceptions.get(*i).is_none_or(|&at| usize::from(at) != *i));
-    let placeholder = first.map_or(0, |i| integers[i]);
+    let placeholder = first.map_or(W::ZERO, |i| integers[i]);
     exceptions.iter().for_each(|&i| integers[usize::from(i)] = placeholder);
-    let extent = integers.iter().fold((placeholder, placeholder), |(least, largest), &integer| {
-        (least.min(integer), largest.max(integer))
-    });
-    (extent, exceptions)
+    (W::range(integers).unwrap_or_default(), exceptions)
 }
 
 /// Bits of the numbers from the least to the largest, over the least.

@@ -27,6 +27,7 @@ fn main() {
     };
     unpacking(&line);
     packing(&line);
+    decimals(&line);
     expanding(&line);
     rest(&line);
     strings(&line);
@@ -52,11 +53,17 @@ fn unpacking(line: &Line<'_>) {
         let mut packed = Vec::new();
         pack_u64(&noise(), width, &mut packed);
         packed.resize(packed.len() + 64, 0);
-        let (mut bytes, mut words, mut longs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut bytes, mut halves, mut words, mut longs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         if width <= 8 {
             line(&format!("unpack_u8 {width}"), &mut |kernels| {
                 bytes.clear();
                 kernels.unpack_u8(black_box(&packed), width, 0, N, &mut bytes);
+            });
+        }
+        if width <= 16 {
+            line(&format!("unpack_u16 {width}"), &mut |kernels| {
+                halves.clear();
+                kernels.unpack_u16(black_box(&packed), width, 0, N, &mut halves);
             });
         }
         if width <= 32 {
@@ -75,6 +82,7 @@ fn unpacking(line: &Line<'_>) {
 fn packing(line: &Line<'_>) {
     let longs = noise();
     let words: Vec<u32> = longs.iter().map(|&value| value as u32).collect();
+    let halves: Vec<u16> = longs.iter().map(|&value| value as u16).collect();
     let bytes: Vec<u8> = longs.iter().map(|&value| value as u8).collect();
     let mut out = Vec::new();
     for width in [1, 2, 4, 5, 8, 10, 13, 16, 17, 20, 25, 31, 32, 40, 57, 60] {
@@ -82,6 +90,12 @@ fn packing(line: &Line<'_>) {
             line(&format!("pack_u8 {width}"), &mut |kernels| {
                 out.clear();
                 kernels.pack_u8(black_box(&bytes), width, &mut out);
+            });
+        }
+        if width <= 16 {
+            line(&format!("pack_u16 {width}"), &mut |kernels| {
+                out.clear();
+                kernels.pack_u16(black_box(&halves), width, &mut out);
             });
         }
         if width <= 32 {
@@ -95,6 +109,38 @@ fn packing(line: &Line<'_>) {
             pack_u64(black_box(&longs), width, &mut out);
         });
     }
+}
+
+fn decimals(line: &Line<'_>) {
+    for width in [8, 17, 24, 40, 60] {
+        let mut packed = Vec::new();
+        pack_u64(&noise(), width, &mut packed);
+        packed.resize(packed.len() + 64, 0);
+        let (mut words, mut longs) = (Vec::new(), Vec::new());
+        if width <= 32 {
+            line(&format!("unpack_decimals_f32 {width}"), &mut |kernels| {
+                words.clear();
+                kernels.unpack_decimals_f32(black_box(&packed), width, N, 7, [1.0, 0.01], &mut words);
+            });
+        }
+        line(&format!("unpack_decimals_f64 {width}"), &mut |kernels| {
+            longs.clear();
+            kernels.unpack_decimals_f64(black_box(&packed), width, N, 7, [1.0, 0.01], &mut longs);
+        });
+    }
+    let prices = noise().into_iter().map(|value| value % 100_000);
+    let singles: Vec<u32> = prices.clone().map(|price| (price as f32 / 100.0).to_bits()).collect();
+    let doubles: Vec<u64> = prices.map(|price| (price as f64 / 100.0).to_bits()).collect();
+    let (mut integers, mut exact) = (vec![0; N], vec![0; N]);
+    line("integers_f32", &mut |kernels| {
+        let (to, back) = ([100.0, 1.0], [1.0, 0.01]);
+        black_box(kernels.integers_f32(black_box(&singles), to, back, &mut integers, &mut exact));
+    });
+    let (mut integers, mut exact) = (vec![0; N], vec![0; N]);
+    line("integers_f64", &mut |kernels| {
+        let (to, back) = ([100.0, 1.0], [1.0, 0.01]);
+        black_box(kernels.integers_f64(black_box(&doubles), to, back, &mut integers, &mut exact));
+    });
 }
 
 fn expanding(line: &Line<'_>) {

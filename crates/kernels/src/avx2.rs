@@ -4,6 +4,7 @@
 //! functions check their lengths before they use pointers, so they are safe wherever the CPU has the instructions.
 
 mod compact;
+mod decimals;
 mod expand;
 mod join;
 mod pack;
@@ -31,9 +32,11 @@ pub(crate) fn is_available() -> bool {
 pub(crate) const AVX2: Kernels = Kernels {
     name: "avx2",
     unpack_u8: unpack::unpack_u8,
+    unpack_u16: unpack::unpack_u16,
     unpack_u32: unpack::unpack_u32,
     unpack_u64: unpack::unpack_u64,
     pack_u8: pack::pack_u8,
+    pack_u16: pack::pack_u16,
     expand_u32: expand::expand_u32,
     expand_u64: expand::expand_u64,
     expand_u128,
@@ -47,6 +50,10 @@ pub(crate) const AVX2: Kernels = Kernels {
     prefix_sum_u64: sum::prefix_sum_u64,
     deltas_u32: Some(sum::unpack_sum_u32),
     deltas_u64: Some(sum::unpack_sum_u64),
+    decimals_f32: Some(decimals::unpack_decimals_f32),
+    decimals_f64: Some(decimals::unpack_decimals_f64),
+    integers_f32: decimals::integers_f32,
+    integers_f64: decimals::integers_f64,
     min_max_i32,
     min_max_i64,
     min_max_u32,

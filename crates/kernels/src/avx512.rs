@@ -2,13 +2,14 @@
 //! clock down for it.
 //!
 //! Only what these instructions do better than AVX2 is here: spreading and compacting by a mask, which are one instruction
-//! each, and sums over longer vectors.
+//! each, sums over longer vectors, and what is full of masks.
 
 mod compact;
 mod expand;
 mod sum;
 
 use crate::avx2;
+use crate::decimals::{self, Exact};
 use crate::expand::WINDOW;
 use crate::table::Kernels;
 use std::arch::x86_64::*;
@@ -33,8 +34,21 @@ pub(crate) const AVX512: Kernels = Kernels {
     compact_u64: compact::compact_u64,
     prefix_sum_u32: sum::prefix_sum_u32,
     prefix_sum_u64: sum::prefix_sum_u64,
+    integers_f64,
     ..avx2::AVX2
 };
+
+/// The scalar loop, compiled once more: its masks are registers of their own here.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn integers_f64(
+    values: &[u64],
+    to: [f64; 2],
+    back: [f64; 2],
+    integers: &mut [u64],
+    exact: &mut [u64],
+) -> Exact {
+    decimals::integers(values, to, back, integers, exact)
+}
 
 /// Each of the lowest four bits twice: the mask of a 16-byte value as one of its halves.
 #[target_feature(enable = "bmi2")]

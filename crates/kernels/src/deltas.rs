@@ -3,8 +3,9 @@
 //! The definition is one after the other, [`unpack_u32`](crate::unpack_u32) and [`prefix_sum_u32`](crate::prefix_sum_u32).
 //! A level may have a loop that does both while the deltas are in registers.
 
-use crate::table::{Deltas, Kernels, append};
-use crate::unpack::{GROUP, OVERREAD};
+use crate::table::Kernels;
+use crate::unpack::{WIDEST_IN_REGISTERS, unpack_in_groups};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Unpacks the deltas `range` of `source`, of `width <= 32` bits each, and appends the values that they lead to: each is
@@ -56,9 +57,13 @@ impl Kernels {
             self.prefix_sum_u32(&mut out[start..], before, least)
         };
         match self.deltas_u32 {
-            Some(fused) if width > 0 => {
-                unpack_deltas(fused, apart, source, width, range, (before, least), out)
-            }
+            // SAFETY: this CPU has the level of the loop, which writes all it is given, see `Kernels`.
+            Some(fused) if width > 0 => unsafe {
+                let fused = |source: &[u8], before, out: &mut [MaybeUninit<u32>]| {
+                    fused(source, width, before, least, out)
+                };
+                unpack_in_groups(fused, apart, source, width, range, before, out)
+            },
             _ => apart(range, before, out),
         }
     }
@@ -79,43 +84,14 @@ impl Kernels {
             self.prefix_sum_u64(&mut out[start..], before, least)
         };
         match self.deltas_u64 {
-            Some(fused) if (1..=WIDEST_FUSED).contains(&width) => {
-                unpack_deltas(fused, apart, source, width, range, (before, least), out)
-            }
+            // SAFETY: as above.
+            Some(fused) if (1..=WIDEST_IN_REGISTERS).contains(&width) => unsafe {
+                let fused = |source: &[u8], before, out: &mut [MaybeUninit<u64>]| {
+                    fused(source, width, before, least, out)
+                };
+                unpack_in_groups(fused, apart, source, width, range, before, out)
+            },
             _ => apart(range, before, out),
         }
     }
 }
-
-/// Has whole groups unpacked by `fused`, as far as the input goes on behind them, and what is before and behind by `apart`.
-fn unpack_deltas<T: Copy>(
-    fused: Deltas<T>,
-    apart: impl Fn(Range<usize>, T, &mut Vec<T>) -> T,
-    source: &[u8],
-    width: u32,
-    range: Range<usize>,
-    (before, least): (T, T),
-    out: &mut Vec<T>,
-) -> T {
-    let first_group = range.start.div_ceil(GROUP);
-    let groups = (source.len().saturating_sub(OVERREAD) / width as usize).min(range.end / GROUP);
-    if groups <= first_group {
-        return apart(range, before, out);
-    }
-    let mut last = before;
-    if range.start < first_group * GROUP {
-        last = apart(range.start..first_group * GROUP, last, out);
-    }
-    let source = &source[first_group * width as usize..];
-    // SAFETY: this CPU has the level of `fused`, which writes all it is given, see `Kernels`.
-    unsafe {
-        append(out, (groups - first_group) * GROUP, |spare| last = fused(source, width, last, least, spare))
-    }
-    if groups * GROUP < range.end {
-        last = apart(groups * GROUP..range.end, last, out);
-    }
-    last
-}
-
-/// Wider deltas of 64 bits are no longer unpacked in registers.
-pub(crate) const WIDEST_FUSED: u32 = 57;

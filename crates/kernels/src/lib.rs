@@ -17,6 +17,7 @@ mod avx2;
 mod avx512;
 mod bits;
 mod compact;
+mod decimals;
 mod deltas;
 mod expand;
 mod gather;
@@ -36,6 +37,7 @@ mod words;
 
 pub use bits::{Appender, Bits, Stretch};
 pub use compact::{compact_bits, compact_fixed, compact_u8, compact_u32, compact_u64, compact_u128};
+pub use decimals::{Exact, integers_f32, integers_f64, unpack_decimals_f32, unpack_decimals_f64};
 pub use deltas::{unpack_deltas_u32, unpack_deltas_u64};
 pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
 pub use gather::{gather, gather_fixed, gather_views, max_u32};
@@ -43,12 +45,12 @@ pub use joined::{
     Entry, bytes_of_entries, concat_views, gather_joined, join_views, plain_joined, plain_strings,
     push_padded,
 };
-pub use pack::{pack_msb, pack_u8, pack_u32, pack_u64};
+pub use pack::{pack_msb, pack_u8, pack_u16, pack_u32, pack_u64};
 pub use range::{min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64};
 pub use split::{join, join_u32, join_u64, split, split_u32, split_u64};
 pub use sum::{prefix_sum_u32, prefix_sum_u64};
 pub use table::Kernels;
-pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u32, unpack_u64};
+pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u16, unpack_u32, unpack_u64};
 pub use views::{
     Survey, inline_view, long_view, plain_views, rebase_views, survey, view_at, view_bytes, view_is_inline,
     view_len,

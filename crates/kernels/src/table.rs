@@ -4,8 +4,9 @@
 //! the only thing that its caller must know is that the CPU has the level's instructions. That is known of every
 //! table there is, because [`Kernels::current`] and [`Kernels::all_available`] hand out no others.
 
+use crate::decimals::Exact;
 use crate::views::Survey;
-use crate::{bits, compact, expand, gather, pack, range, split, sum, unpack, views};
+use crate::{bits, compact, decimals, expand, gather, pack, range, split, sum, unpack, views};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
@@ -26,6 +27,12 @@ pub(crate) type PrefixSum<T> = unsafe fn(values: &mut [T], before: T, least: T) 
 /// A loop that unpacks groups of eight deltas, as [`Unpack`], and makes values of them; returns the last.
 pub(crate) type Deltas<T> =
     unsafe fn(source: &[u8], width: u32, before: T, least: T, out: &mut [MaybeUninit<T>]) -> T;
+/// A loop that unpacks groups of eight integers, as [`Unpack`], and makes floats of them.
+pub(crate) type Decimals<T, F> =
+    unsafe fn(source: &[u8], width: u32, least: T, powers: [F; 2], out: &mut [MaybeUninit<T>]);
+/// A loop that finds the integers that floats come from.
+pub(crate) type Integers<T, F> =
+    unsafe fn(values: &[T], to: [F; 2], back: [F; 2], integers: &mut [T], exact: &mut [T]) -> Exact;
 /// A loop that finds the least and the greatest of words, read as `V`.
 pub(crate) type MinMax<T, V> = unsafe fn(words: &[T]) -> (V, V);
 /// A loop that finds the least and the greatest of floats, as integers of that order, and counts the NaNs.
@@ -42,9 +49,11 @@ pub(crate) type Join<T, const W: usize> = unsafe fn(streams: [&[u8]; W], out: &m
 pub struct Kernels {
     pub(crate) name: &'static str,
     pub(crate) unpack_u8: Unpack<u8>,
+    pub(crate) unpack_u16: Unpack<u16>,
     pub(crate) unpack_u32: Unpack<u32>,
     pub(crate) unpack_u64: Unpack<u64>,
     pub(crate) pack_u8: Pack<u8>,
+    pub(crate) pack_u16: Pack<u16>,
     pub(crate) expand_u32: Expand<u32, 4>,
     pub(crate) expand_u64: Expand<u64, 8>,
     pub(crate) expand_u128: Expand<u128, 16>,
@@ -60,8 +69,15 @@ pub struct Kernels {
     pub(crate) prefix_sum_u64: PrefixSum<u64>,
     /// If it gains something to do both at once.
     pub(crate) deltas_u32: Option<Deltas<u32>>,
-    /// For widths up to [`WIDEST_FUSED`](crate::deltas::WIDEST_FUSED).
+    /// For widths up to [`WIDEST_IN_REGISTERS`](unpack::WIDEST_IN_REGISTERS).
     pub(crate) deltas_u64: Option<Deltas<u64>>,
+    /// If it gains something to do both at once.
+    pub(crate) decimals_f32: Option<Decimals<u32, f32>>,
+    /// For integers of [`are_small`](decimals::are_small), whose width is at most
+    /// [`WIDEST_IN_REGISTERS`](unpack::WIDEST_IN_REGISTERS).
+    pub(crate) decimals_f64: Option<Decimals<u64, f64>>,
+    pub(crate) integers_f32: Integers<u32, f32>,
+    pub(crate) integers_f64: Integers<u64, f64>,
     pub(crate) min_max_i32: MinMax<u32, i32>,
     pub(crate) min_max_i64: MinMax<u64, i64>,
     pub(crate) min_max_u32: MinMax<u32, u32>,
@@ -84,9 +100,11 @@ pub struct Kernels {
 pub(crate) const SCALAR: Kernels = Kernels {
     name: "scalar",
     unpack_u8: unpack::unpack_u8_scalar,
+    unpack_u16: unpack::unpack_u16_scalar,
     unpack_u32: unpack::unpack_u32_scalar,
     unpack_u64: unpack::unpack_u64_scalar,
     pack_u8: pack::pack_u8_scalar,
+    pack_u16: pack::pack_u16_scalar,
     expand_u32: expand::expand_scalar,
     expand_u64: expand::expand_scalar,
     expand_u128: expand::expand_scalar,
@@ -100,6 +118,10 @@ pub(crate) const SCALAR: Kernels = Kernels {
     prefix_sum_u64: sum::prefix_sum_u64_scalar,
     deltas_u32: None,
     deltas_u64: None,
+    decimals_f32: None,
+    decimals_f64: None,
+    integers_f32: decimals::integers_f32_scalar,
+    integers_f64: decimals::integers_f64_scalar,
     min_max_i32: range::min_max_i32_scalar,
     min_max_i64: range::min_max_i64_scalar,
     min_max_u32: range::min_max_u32_scalar,

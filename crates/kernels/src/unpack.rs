@@ -11,6 +11,7 @@
 
 use crate::table::{Kernels, Unpack, append};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Values in a group: `8 * width` bits are a whole number of bytes.
 pub(crate) const GROUP: usize = 8;
@@ -23,6 +24,15 @@ pub(crate) const OVERREAD: usize = 16;
 /// If `width > 8` or `source` ends before the last value.
 pub fn unpack_u8(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u8>) {
     Kernels::current().unpack_u8(source, width, first, n, out);
+}
+
+/// Unpacks into 16-bit integers `n` values of `width <= 16` bits, beginning with value `first` of `source`, and
+/// appends them.
+///
+/// # Panics
+/// If `width > 16` or `source` ends before the last value.
+pub fn unpack_u16(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u16>) {
+    Kernels::current().unpack_u16(source, width, first, n, out);
 }
 
 /// Unpacks into 32-bit integers `n` values of `width <= 32` bits, beginning with value `first` of `source`, and
@@ -48,6 +58,12 @@ impl Kernels {
     pub fn unpack_u8(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u8>) {
         assert!(width <= u8::BITS, "width {width}");
         unpack(self.unpack_u8, source, width, first, n, out);
+    }
+
+    /// [`unpack_u16`] at this level.
+    pub fn unpack_u16(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u16>) {
+        assert!(width <= u16::BITS, "width {width}");
+        unpack(self.unpack_u16, source, width, first, n, out);
     }
 
     /// [`unpack_u32`] at this level.
@@ -164,6 +180,41 @@ fn unpack<T: Packed>(kernel: Unpack<T>, source: &[u8], width: u32, first: usize,
     }
 }
 
+/// Has whole groups unpacked by `groups`, as far as the input goes on behind them, and what is before and behind by
+/// `apart`, one after the other: each is given what the one before it returned.
+///
+/// # Safety
+/// `groups` must write all it is given.
+pub(crate) unsafe fn unpack_in_groups<T: Copy, S: Copy>(
+    groups: impl FnOnce(&[u8], S, &mut [MaybeUninit<T>]) -> S,
+    apart: impl Fn(Range<usize>, S, &mut Vec<T>) -> S,
+    source: &[u8],
+    width: u32,
+    range: Range<usize>,
+    before: S,
+    out: &mut Vec<T>,
+) -> S {
+    let first_group = range.start.div_ceil(GROUP);
+    let end_group = (source.len().saturating_sub(OVERREAD) / width as usize).min(range.end / GROUP);
+    if end_group <= first_group {
+        return apart(range, before, out);
+    }
+    let mut last = before;
+    if range.start < first_group * GROUP {
+        last = apart(range.start..first_group * GROUP, last, out);
+    }
+    let source = &source[first_group * width as usize..];
+    // SAFETY: the caller's.
+    unsafe { append(out, (end_group - first_group) * GROUP, |spare| last = groups(source, last, spare)) };
+    if end_group * GROUP < range.end {
+        last = apart(end_group * GROUP..range.end, last, out);
+    }
+    last
+}
+
+/// Values of 64 bits that are wider are not unpacked in registers.
+pub(crate) const WIDEST_IN_REGISTERS: u32 = 57;
+
 /// An integer that packed values are widened to.
 trait Packed: Copy {
     fn from_u64(value: u64) -> Self;
@@ -173,6 +224,13 @@ impl Packed for u8 {
     #[inline(always)]
     fn from_u64(value: u64) -> Self {
         value as u8
+    }
+}
+
+impl Packed for u16 {
+    #[inline(always)]
+    fn from_u64(value: u64) -> Self {
+        value as u16
     }
 }
 
@@ -195,6 +253,10 @@ type Groups<T> = fn(source: &[u8], out: &mut [MaybeUninit<T>]);
 
 pub(crate) fn unpack_u8_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     GROUPS_U8[width as usize](source, out);
+}
+
+pub(crate) fn unpack_u16_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u16>]) {
+    GROUPS_U16[width as usize](source, out);
 }
 
 pub(crate) fn unpack_u32_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]) {
@@ -242,6 +304,26 @@ static GROUPS_U8: [Groups<u8>; 9] = [
     groups::<6, u8>,
     groups::<7, u8>,
     groups::<8, u8>,
+];
+
+static GROUPS_U16: [Groups<u16>; 17] = [
+    groups::<0, u16>,
+    groups::<1, u16>,
+    groups::<2, u16>,
+    groups::<3, u16>,
+    groups::<4, u16>,
+    groups::<5, u16>,
+    groups::<6, u16>,
+    groups::<7, u16>,
+    groups::<8, u16>,
+    groups::<9, u16>,
+    groups::<10, u16>,
+    groups::<11, u16>,
+    groups::<12, u16>,
+    groups::<13, u16>,
+    groups::<14, u16>,
+    groups::<15, u16>,
+    groups::<16, u16>,
 ];
 
 static GROUPS_U32: [Groups<u32>; 33] = [
@@ -376,6 +458,13 @@ mod tests {
                         if width <= 32 {
                             let mut out = Vec::new();
                             unpack_u32(&packed, width, first, n, &mut out);
+                            assert!(
+                                out.iter().map(|&v| u64::from(v)).eq(all[first..first + n].iter().copied())
+                            );
+                        }
+                        if width <= 16 {
+                            let mut out = Vec::new();
+                            unpack_u16(&packed, width, first, n, &mut out);
                             assert!(
                                 out.iter().map(|&v| u64::from(v)).eq(all[first..first + n].iter().copied())
                             );

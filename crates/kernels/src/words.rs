@@ -23,7 +23,14 @@ pub(crate) unsafe trait Word<const W: usize>: Copy + Default {
     }
 }
 
-// SAFETY: 4 bytes without padding; any bits are an integer.
+// SAFETY: 2 bytes without padding; any bits are an integer.
+unsafe impl Word<2> for u16 {
+    fn of(bytes: [u8; 2]) -> Self {
+        u16::from_le_bytes(bytes)
+    }
+}
+
+// SAFETY: as above, of 4 bytes.
 unsafe impl Word<4> for u32 {
     fn of(bytes: [u8; 4]) -> Self {
         u32::from_le_bytes(bytes)
@@ -68,8 +75,8 @@ pub fn copy_u64(bytes: &[[u8; 8]], out: &mut Vec<u64>) {
 /// PERF: a copy of slices, or of an array byte by byte, is a call of ten times this where the compiler does not inline it, as
 /// it does not without link-time optimisation.
 #[inline(always)]
-pub(crate) fn put_chunk<const N: usize>(chunk: &[u8; N], to: &mut [MaybeUninit<u8>; N]) {
-    // SAFETY: both are arrays of N bytes, of which any value is valid; what `to` was needs no drop.
+pub(crate) fn put_chunk<T: Copy, const N: usize>(chunk: &[T; N], to: &mut [MaybeUninit<T>; N]) {
+    // SAFETY: both are arrays of N values; what `to` was needs no drop.
     unsafe { *to.as_mut_ptr().cast() = *chunk };
 }
 

@@ -55,6 +55,12 @@ fn unpacking() {
                             scalar().unpack_u32(source, width, first, n, &mut expected);
                             assert_eq!(out, expected, "{place}");
                         }
+                        if width <= 16 {
+                            let (mut out, mut expected) = (vec![1], vec![1]);
+                            kernels.unpack_u16(source, width, first, n, &mut out);
+                            scalar().unpack_u16(source, width, first, n, &mut expected);
+                            assert_eq!(out, expected, "{place}");
+                        }
                         if width <= 8 {
                             let (mut out, mut expected) = (vec![1], vec![1]);
                             kernels.unpack_u8(source, width, first, n, &mut out);
@@ -280,6 +286,134 @@ fn packing() {
                     expected.truncate(1);
                     pack_u64(&wide, width, &mut expected);
                     assert_eq!(out, expected, "{kernels:?}, {n} of width {width}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn packing_16_bits() {
+    let halves: Vec<u16> = noise(340).iter().map(|&value| (value >> 30) as u16).collect();
+    for width in 0..=16 {
+        for n in LENGTHS {
+            for start in 0..3 {
+                for kernels in Kernels::all_available() {
+                    let (mut out, mut expected) = (vec![7], vec![7]);
+                    kernels.pack_u16(&halves[start..start + n], width, &mut out);
+                    let wide: Vec<u64> = halves[start..start + n].iter().map(|&half| half.into()).collect();
+                    pack_u64(&wide, width, &mut expected);
+                    assert_eq!(out, expected, "{kernels:?}, {n} of width {width}");
+                }
+            }
+        }
+    }
+}
+
+/// Against the definition, value by value: not only against the scalar loop, which has a fast way of its own.
+#[test]
+fn unpacking_decimals() {
+    let powers = [[1.0, 0.01], [1e3, 1e-7], [1e10, 1e-10]];
+    for width in 0..=64 {
+        let mut packed = Vec::new();
+        pack_u64(&noise(310), width, &mut packed);
+        for n in LENGTHS {
+            let needed = (n * width as usize).div_ceil(8);
+            for source in [&packed[..needed], &packed] {
+                for least in [0u64, 5, 1u64.wrapping_neg(), 1 << 50, (1u64 << 51).wrapping_neg(), 1 << 63] {
+                    for ([up, down], kernels) in powers
+                        .into_iter()
+                        .flat_map(|powers| Kernels::all_available().map(move |at| (powers, at)))
+                    {
+                        let place = format!("{kernels:?}, width {width}, {n} over {least}");
+                        let mut integers = Vec::new();
+                        scalar().unpack_u64(source, width, 0, n, &mut integers);
+                        let value = |integer: &u64| integer.wrapping_add(least) as i64 as f64 * up * down;
+                        let expected: Vec<u64> = integers.iter().map(|i| value(i).to_bits()).collect();
+                        let mut out = vec![7];
+                        kernels.unpack_decimals_f64(source, width, n, least, [up, down], &mut out);
+                        assert_eq!(out[1..], expected, "{place}");
+                        if width > 32 {
+                            continue;
+                        }
+                        let (least, up, down) = (least as u32, up as f32, down as f32);
+                        let value =
+                            |integer: &u64| (*integer as u32).wrapping_add(least) as i32 as f32 * up * down;
+                        let expected: Vec<u32> = integers.iter().map(|i| value(i).to_bits()).collect();
+                        let mut out = vec![7];
+                        kernels.unpack_decimals_f32(source, width, n, least, [up, down], &mut out);
+                        assert_eq!(out[1..], expected, "{place}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Decimals, decimals of too many digits, large numbers, and what is no number, against the definition.
+#[test]
+fn integers() {
+    let prices: Vec<f64> = noise(310).iter().map(|&value| (value % 2_000_000) as f64 / 100.0 - 1e4).collect();
+    let special =
+        [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1e300, 5e-324, 1.0 / 3.0, 1e14, -1e17];
+    for n in LENGTHS {
+        for start in 0..3 {
+            for specials in [0, 1, 4] {
+                let mut values = prices.clone();
+                for (i, &value) in special.iter().enumerate().take(specials * 3) {
+                    values[i * 29 + 1] = value;
+                }
+                let doubles: Vec<u64> =
+                    values[start..start + n].iter().map(|value| value.to_bits()).collect();
+                let singles: Vec<u32> =
+                    values[start..start + n].iter().map(|&value| (value as f32).to_bits()).collect();
+                for kernels in Kernels::all_available() {
+                    let place = format!("{kernels:?}, {n} from {start}, {specials} specials");
+                    let (mut integers, mut exact) = (vec![3; n], vec![3; n]);
+                    let found =
+                        kernels.integers_f64(&doubles, [100.0, 1.0], [1.0, 0.01], &mut integers, &mut exact);
+                    let mut expected = (0, i64::MAX, i64::MIN, false);
+                    for (i, &bits) in doubles.iter().enumerate() {
+                        let rounded = (f64::from_bits(bits) * 100.0 * 1.0).round_ties_even();
+                        let is_small = rounded.abs() < (1u64 << 51) as f64;
+                        let is_exact = is_small && (rounded as i64 as f64 * 1.0 * 0.01).to_bits() == bits;
+                        assert_eq!(exact[i], if is_exact { u64::MAX } else { 0 }, "{place}: {i}");
+                        if is_exact {
+                            let integer = rounded as i64;
+                            assert_eq!(integers[i] as i64, integer, "{place}: {i}");
+                            expected.0 += 1;
+                            expected.1 = expected.1.min(integer);
+                            expected.2 = expected.2.max(integer);
+                        }
+                        expected.3 |= !is_small;
+                    }
+                    let (least, largest) = found.range;
+                    let found = (found.count, least, largest, found.any_large);
+                    assert_eq!(found.0, expected.0, "{place}");
+                    assert_eq!(found.3, expected.3, "{place}");
+                    if found.0 > 0 {
+                        assert_eq!(found, expected, "{place}");
+                    } else {
+                        assert!(least > largest, "{place}");
+                    }
+
+                    let (mut integers, mut exact) = (vec![3; n], vec![3; n]);
+                    let found =
+                        kernels.integers_f32(&singles, [100.0, 1.0], [1.0, 0.01], &mut integers, &mut exact);
+                    let mut count = 0;
+                    for (i, &bits) in singles.iter().enumerate() {
+                        let rounded = (f32::from_bits(bits) * 100.0 * 1.0).round_ties_even();
+                        let is_small = rounded.abs() < (1u64 << 22) as f32;
+                        let is_exact = is_small && (rounded as i64 as f32 * 1.0 * 0.01).to_bits() == bits;
+                        assert_eq!(exact[i], if is_exact { u32::MAX } else { 0 }, "{place}: {i}");
+                        if is_exact {
+                            assert_eq!(integers[i] as i32, rounded as i32, "{place}: {i}");
+                            assert!((found.range.0..=found.range.1).contains(&(rounded as i64)), "{place}");
+                            count += 1;
+                        }
+                        assert!(is_small || found.any_large, "{place}");
+                    }
+                    assert_eq!(found.count, count, "{place}");
                 }
             }
         }

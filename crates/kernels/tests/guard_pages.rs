@@ -72,10 +72,15 @@ fn unpacking() {
                 for kernels in Kernels::all_available() {
                     for first in [0, n / 3] {
                         kernels.unpack_u64(source, width, first, n - first, &mut Vec::new());
+                        kernels.unpack_decimals_f64(source, width, n, 9, [1e3, 1e-4], &mut Vec::new());
                         kernels.unpack_deltas_u64(source, width, first..n, 1, 2, &mut Vec::new());
                         if width <= 32 {
                             kernels.unpack_u32(source, width, first, n - first, &mut Vec::new());
+                            kernels.unpack_decimals_f32(source, width, n, 9, [1e3, 1e-4], &mut Vec::new());
                             kernels.unpack_deltas_u32(source, width, first..n, 1, 2, &mut Vec::new());
+                        }
+                        if width <= 16 {
+                            kernels.unpack_u16(source, width, first, n - first, &mut Vec::new());
                         }
                         if width <= 8 {
                             kernels.unpack_u8(source, width, first, n - first, &mut Vec::new());
@@ -115,6 +120,12 @@ fn all_that_takes_values() {
             kernels.push_at_least(&mut Bits::new(), memory.copy(&levels), 100);
             kernels.compact_u8(memory.copy(&levels), keep, 0, &mut Vec::new());
             (1..8).for_each(|width| kernels.pack_u8(memory.copy(&levels), width, &mut Vec::new()));
+            let halves: Vec<u16> = words.iter().map(|&word| word as u16).collect();
+            (1..16).for_each(|width| kernels.pack_u16(memory.copy(&halves), width, &mut Vec::new()));
+            let (integers, exact) = (&mut vec![0; n], &mut vec![0; n]);
+            kernels.integers_f32(memory.copy(&words), [100.0, 1.0], [1.0, 0.01], integers, exact);
+            let (integers, exact) = (&mut vec![0; n], &mut vec![0; n]);
+            kernels.integers_f64(memory.copy(&values[..n]), [100.0, 1.0], [1.0, 0.01], integers, exact);
             kernels.split_u32(memory.copy(&words), &mut Vec::new());
             kernels.split_u64(memory.copy(&values[..n]), &mut Vec::new());
             kernels.min_max_i32(memory.copy(&words));

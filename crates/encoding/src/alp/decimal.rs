@@ -1,6 +1,6 @@
 //! The arithmetic of ALP: integers to floating-point values and back.
 
-use marquetry_kernels as kernels;
+use marquetry_kernels::{self as kernels, Exact};
 use std::fmt;
 
 /// How a vector's values become integers.
@@ -18,9 +18,7 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
     const MAX_EXPONENT: u8;
     /// The exponent in which most decimals come back exactly.
     const USUAL_EXPONENT: u8;
-    /// What [`to_integers`](Word::to_integers) says of a value.
-    const EXACT: Self;
-    const UNKNOWN: Self;
+    const ZERO: Self;
 
     /// The word in exactly [`LEN`](Word::LEN) bytes.
     fn from_le(bytes: &[u8]) -> Self;
@@ -28,26 +26,28 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
     /// Appends the words at these places.
     fn write_at(words: &[Self], places: &[u16], out: &mut Vec<u8>);
 
-    /// Appends `n` packed integers.
-    fn unpack(packed: &[u8], width: u32, n: usize, out: &mut Vec<Self>);
+    /// Appends the values that `n` packed integers stand for, stored as what they are over `least`.
+    fn unpack(packed: &[u8], width: u32, n: usize, scale: Scale, least: u64, out: &mut Vec<Self>);
 
-    /// Turns integers, stored as what they are over `least`, into the bits of values.
-    fn scale(words: &mut [Self], scale: Scale, least: u64);
+    /// Packs integers as what they are over `least`; they are lost.
+    fn pack(integers: &mut [Self], least: i64, width: u32, out: &mut Vec<u8>);
 
-    /// The integer that [`scale`](Word::scale) turns into exactly these bits, if one is found.
-    fn to_integer(self, scale: Scale) -> Option<i64>;
+    /// The integer that [`unpack`](Word::unpack) turns into exactly these bits, if one is found.
+    fn to_integer(self, scale: Scale) -> Option<Self>;
 
-    /// [`to_integer`](Word::to_integer) of many values, and for each whether it is one. Of large integers that is not found
-    /// out here; whether there are any, or any that are no numbers, is the result.
-    fn to_integers(values: &[Self], scale: Scale, integers: &mut [i64], exact: &mut [Self]) -> bool;
+    /// [`to_integer`](Word::to_integer) of many values, and for each whether it is one: 0 if not. Of large integers that is
+    /// not found out here.
+    fn to_integers(values: &[Self], scale: Scale, integers: &mut [Self], exact: &mut [Self]) -> Exact;
+
+    /// The least and the largest of integers.
+    fn range(integers: &[Self]) -> Option<(i64, i64)>;
 }
 
 impl Word for u32 {
     const LEN: usize = 4;
     const MAX_EXPONENT: u8 = 10;
     const USUAL_EXPONENT: u8 = 6;
-    const EXACT: u32 = u32::MAX;
-    const UNKNOWN: u32 = 0;
+    const ZERO: u32 = 0;
 
     fn from_le(bytes: &[u8]) -> Self {
         bytes.try_into().map_or(0, u32::from_le_bytes)
@@ -61,48 +61,32 @@ impl Word for u32 {
         }
     }
 
-    fn unpack(packed: &[u8], width: u32, n: usize, out: &mut Vec<u32>) {
-        kernels::unpack_u32(packed, width, 0, n, out);
+    fn unpack(packed: &[u8], width: u32, n: usize, scale: Scale, least: u64, out: &mut Vec<u32>) {
+        kernels::unpack_decimals_f32(packed, width, n, least as u32, FLOAT_POWERS.to_values(scale), out);
     }
 
-    fn scale(words: &mut [u32], scale: Scale, least: u64) {
-        let (up, down) = powers(&FLOAT_POWERS, scale);
-        let least = least as u32;
-        for word in words {
-            // SPEC: two multiplications in this order. The sum wraps.
-            *word = (word.wrapping_add(least) as i32 as f32 * up * down).to_bits();
-        }
+    fn pack(integers: &mut [u32], least: i64, width: u32, out: &mut Vec<u8>) {
+        integers.iter_mut().for_each(|integer| *integer = integer.wrapping_sub(least as u32));
+        kernels::pack_u32(integers, width, out);
     }
 
-    #[inline]
-    fn to_integer(self, scale: Scale) -> Option<i64> {
-        let (up, down) = powers(&FLOAT_POWERS, scale);
-        let scaled = f32::from_bits(self)
-            * FLOAT_POWERS.up[usize::from(scale.exponent)]
-            * FLOAT_POWERS.down[usize::from(scale.factor)];
+    fn to_integer(self, scale: Scale) -> Option<u32> {
+        let [first, second] = FLOAT_POWERS.to_integers(scale);
+        let scaled = f32::from_bits(self) * first * second;
         let magic = FLOAT_MAGIC.copysign(scaled);
         let integer = (scaled + magic - magic) as i32;
+        let [up, down] = FLOAT_POWERS.to_values(scale);
         // Also false for NaN, infinities, -0.0 and what is out of range.
-        ((integer as f32 * up * down).to_bits() == self).then_some(i64::from(integer))
+        ((integer as f32 * up * down).to_bits() == self).then_some(integer.cast_unsigned())
     }
 
-    fn to_integers(values: &[u32], scale: Scale, integers: &mut [i64], exact: &mut [u32]) -> bool {
-        let mut all_near = u32::MAX;
-        let (up, down) = powers(&FLOAT_POWERS, scale);
-        let (there, back) =
-            (FLOAT_POWERS.up[usize::from(scale.exponent)], FLOAT_POWERS.down[usize::from(scale.factor)]);
-        for ((&value, integer), exact) in values.iter().zip(integers).zip(exact) {
-            // PERF: rounded, and taken out of the mantissa, by an addition, as `scale` puts it in: no conversion.
-            let moved = f32::from_bits(value) * there * back + FLOAT_MANTISSA;
-            let rounded = moved - FLOAT_MANTISSA;
-            // PERF: masks, which vectors have. NaN is not near.
-            let near = if rounded.abs() < FLOAT_LIMIT { u32::MAX } else { 0 };
-            let same = if (rounded * up * down).to_bits() == value { u32::MAX } else { 0 };
-            all_near &= near;
-            *integer = i64::from(moved.to_bits().wrapping_sub(FLOAT_MANTISSA.to_bits()) as i32);
-            *exact = near & same;
-        }
-        all_near != u32::MAX
+    fn to_integers(values: &[u32], scale: Scale, integers: &mut [u32], exact: &mut [u32]) -> Exact {
+        let (to, back) = (FLOAT_POWERS.to_integers(scale), FLOAT_POWERS.to_values(scale));
+        kernels::integers_f32(values, to, back, integers, exact)
+    }
+
+    fn range(integers: &[u32]) -> Option<(i64, i64)> {
+        kernels::min_max_i32(integers).map(|(least, largest)| (least.into(), largest.into()))
     }
 }
 
@@ -110,8 +94,7 @@ impl Word for u64 {
     const LEN: usize = 8;
     const MAX_EXPONENT: u8 = 18;
     const USUAL_EXPONENT: u8 = 14;
-    const EXACT: u64 = u64::MAX;
-    const UNKNOWN: u64 = 0;
+    const ZERO: u64 = 0;
 
     fn from_le(bytes: &[u8]) -> Self {
         bytes.try_into().map_or(0, u64::from_le_bytes)
@@ -125,58 +108,32 @@ impl Word for u64 {
         }
     }
 
-    fn unpack(packed: &[u8], width: u32, n: usize, out: &mut Vec<u64>) {
-        kernels::unpack_u64(packed, width, 0, n, out);
+    fn unpack(packed: &[u8], width: u32, n: usize, scale: Scale, least: u64, out: &mut Vec<u64>) {
+        kernels::unpack_decimals_f64(packed, width, n, least, DOUBLE_POWERS.to_values(scale), out);
     }
 
-    fn scale(words: &mut [u64], scale: Scale, least: u64) {
-        let (up, down) = powers(&DOUBLE_POWERS, scale);
-        let bias = least.wrapping_add(1 << 51);
-        if words.iter().fold(0, |seen, word| seen | word.wrapping_add(bias)) >> 52 == 0 {
-            // PERF: few CPUs turn 64-bit integers into floats by vectors. Those of 52 bits are put in by hand, as the
-            // mantissa of a float whose last bit is worth 1. The result is the same.
-            let least = least.wrapping_add(MANTISSA.to_bits());
-            for word in words {
-                let integer = f64::from_bits(word.wrapping_add(least)) - MANTISSA;
-                *word = (integer * up * down).to_bits();
-            }
-            return;
-        }
-        for word in words {
-            // SPEC: two multiplications in this order. The sum wraps.
-            *word = (word.wrapping_add(least) as i64 as f64 * up * down).to_bits();
-        }
+    fn pack(integers: &mut [u64], least: i64, width: u32, out: &mut Vec<u8>) {
+        integers.iter_mut().for_each(|integer| *integer = integer.wrapping_sub(least as u64));
+        kernels::pack_u64(integers, width, out);
     }
 
-    #[inline]
-    fn to_integer(self, scale: Scale) -> Option<i64> {
-        let (up, down) = powers(&DOUBLE_POWERS, scale);
-        let scaled = f64::from_bits(self)
-            * DOUBLE_POWERS.up[usize::from(scale.exponent)]
-            * DOUBLE_POWERS.down[usize::from(scale.factor)];
+    fn to_integer(self, scale: Scale) -> Option<u64> {
+        let [first, second] = DOUBLE_POWERS.to_integers(scale);
+        let scaled = f64::from_bits(self) * first * second;
         let magic = DOUBLE_MAGIC.copysign(scaled);
         let integer = (scaled + magic - magic) as i64;
+        let [up, down] = DOUBLE_POWERS.to_values(scale);
         // Also false for NaN, infinities, -0.0 and what is out of range.
-        ((integer as f64 * up * down).to_bits() == self).then_some(integer)
+        ((integer as f64 * up * down).to_bits() == self).then_some(integer.cast_unsigned())
     }
 
-    fn to_integers(values: &[u64], scale: Scale, integers: &mut [i64], exact: &mut [u64]) -> bool {
-        let mut all_near = u64::MAX;
-        let (up, down) = powers(&DOUBLE_POWERS, scale);
-        let (there, back) =
-            (DOUBLE_POWERS.up[usize::from(scale.exponent)], DOUBLE_POWERS.down[usize::from(scale.factor)]);
-        for ((&value, integer), exact) in values.iter().zip(integers).zip(exact) {
-            // PERF: rounded, and taken out of the mantissa, by an addition, as `scale` puts it in: no conversion.
-            let moved = f64::from_bits(value) * there * back + MANTISSA;
-            let rounded = moved - MANTISSA;
-            // PERF: masks, which vectors have. NaN is not near.
-            let near = if rounded.abs() < LIMIT { u64::MAX } else { 0 };
-            let same = if (rounded * up * down).to_bits() == value { u64::MAX } else { 0 };
-            all_near &= near;
-            *integer = moved.to_bits().wrapping_sub(MANTISSA.to_bits()) as i64;
-            *exact = near & same;
-        }
-        all_near != u64::MAX
+    fn to_integers(values: &[u64], scale: Scale, integers: &mut [u64], exact: &mut [u64]) -> Exact {
+        let (to, back) = (DOUBLE_POWERS.to_integers(scale), DOUBLE_POWERS.to_values(scale));
+        kernels::integers_f64(values, to, back, integers, exact)
+    }
+
+    fn range(integers: &[u64]) -> Option<(i64, i64)> {
+        kernels::min_max_i64(integers)
     }
 }
 
@@ -188,10 +145,16 @@ struct Powers<F, const N: usize> {
     down: [F; N],
 }
 
-/// The two factors of decoding.
-#[inline]
-fn powers<F: Copy, const N: usize>(powers: &Powers<F, N>, scale: Scale) -> (F, F) {
-    (powers.up[usize::from(scale.factor)], powers.down[usize::from(scale.exponent)])
+impl<F: Copy, const N: usize> Powers<F, N> {
+    /// What integers are multiplied with, one after the other.
+    fn to_values(&self, scale: Scale) -> [F; 2] {
+        [self.up[usize::from(scale.factor)], self.down[usize::from(scale.exponent)]]
+    }
+
+    /// What values are multiplied with, one after the other.
+    fn to_integers(&self, scale: Scale) -> [F; 2] {
+        [self.up[usize::from(scale.exponent)], self.down[usize::from(scale.factor)]]
+    }
 }
 
 static FLOAT_POWERS: Powers<f32, 11> = Powers {
@@ -212,10 +175,3 @@ static DOUBLE_POWERS: Powers<f64, 19> = Powers {
 const FLOAT_MAGIC: f32 = 8_388_608.0;
 /// 2^52, likewise.
 const DOUBLE_MAGIC: f64 = 4_503_599_627_370_496.0;
-/// 1.5 * 2^52: with an integer of -2^51 to 2^51 - 1 added, a float's lowest bit is worth 1.
-const MANTISSA: f64 = 6_755_399_441_055_744.0;
-/// 1.5 * 2^23, likewise.
-const FLOAT_MANTISSA: f32 = 12_582_912.0;
-/// 2^51 and 2^22: integers below them can be added to these.
-const LIMIT: f64 = 2_251_799_813_685_248.0;
-const FLOAT_LIMIT: f32 = 4_194_304.0;

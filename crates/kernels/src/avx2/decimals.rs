@@ -1,0 +1,63 @@
+//! Integers to floats while they are in registers; and the scalar loops for the way back, which the compiler makes
+//! vectors of.
+
+use super::unpack::{unpack_u32_as, unpack_u64_as};
+use crate::decimals::{Exact, Float, integers};
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+#[target_feature(enable = "avx2")]
+pub(super) fn unpack_decimals_f32(
+    source: &[u8],
+    width: u32,
+    least: u32,
+    [up, down]: [f32; 2],
+    out: &mut [MaybeUninit<u32>],
+) {
+    let least = _mm256_set1_epi32(least.cast_signed());
+    let (up, down) = (_mm256_set1_ps(up), _mm256_set1_ps(down));
+    unpack_u32_as(source, width, out, |integers| {
+        let values = _mm256_cvtepi32_ps(_mm256_add_epi32(integers, least));
+        _mm256_castps_si256(_mm256_mul_ps(_mm256_mul_ps(values, up), down))
+    });
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn unpack_decimals_f64(
+    source: &[u8],
+    width: u32,
+    least: u64,
+    [up, down]: [f64; 2],
+    out: &mut [MaybeUninit<u64>],
+) {
+    // As the scalar loop has it: an integer becomes a float by being put into the mantissa of one.
+    let least = _mm256_set1_epi64x(least.wrapping_add(f64::MANTISSA.to_bits()).cast_signed());
+    let mantissa = _mm256_set1_pd(f64::MANTISSA);
+    let (up, down) = (_mm256_set1_pd(up), _mm256_set1_pd(down));
+    unpack_u64_as(source, width, out, |integers| {
+        let values = _mm256_sub_pd(_mm256_castsi256_pd(_mm256_add_epi64(integers, least)), mantissa);
+        _mm256_castpd_si256(_mm256_mul_pd(_mm256_mul_pd(values, up), down))
+    });
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn integers_f32(
+    values: &[u32],
+    to: [f32; 2],
+    back: [f32; 2],
+    out: &mut [u32],
+    exact: &mut [u32],
+) -> Exact {
+    integers(values, to, back, out, exact)
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn integers_f64(
+    values: &[u64],
+    to: [f64; 2],
+    back: [f64; 2],
+    out: &mut [u64],
+    exact: &mut [u64],
+) -> Exact {
+    integers(values, to, back, out, exact)
+}

@@ -1,0 +1,390 @@
+//! Decimals as ALP (10) has them: floating-point values that are an integer times two powers of ten.
+//!
+//! ```text
+//! value = integer * up * down         up = 10^factor, down = 10^-exponent, rounded after each multiplication
+//! ```
+//!
+//! Which power is which is the caller's business; here are the loops. They are arithmetic as IEEE 754 prescribes it, one
+//! rounding an operation, so that all levels give the same bits. Multiplying and adding at once would round once too few.
+
+use crate::table::Kernels;
+use crate::unpack::{WIDEST_IN_REGISTERS, unpack_in_groups};
+use std::ops::{Add, BitAnd, Mul, Neg, Range, Sub};
+
+/// Unpacks `n` integers of `width <= 32` bits, and appends the bits of the floats that they stand for: of
+/// `(integer + least) * up * down`. The sum wraps around, and is signed.
+///
+/// # Panics
+/// If `width > 32` or `source` ends before the last integer.
+pub fn unpack_decimals_f32(
+    source: &[u8],
+    width: u32,
+    n: usize,
+    least: u32,
+    powers: [f32; 2],
+    out: &mut Vec<u32>,
+) {
+    Kernels::current().unpack_decimals_f32(source, width, n, least, powers, out);
+}
+
+/// [`unpack_decimals_f32`] for up to 64 bits.
+///
+/// # Panics
+/// If `width > 64` or `source` ends before the last integer.
+pub fn unpack_decimals_f64(
+    source: &[u8],
+    width: u32,
+    n: usize,
+    least: u64,
+    powers: [f64; 2],
+    out: &mut Vec<u64>,
+) {
+    Kernels::current().unpack_decimals_f64(source, width, n, least, powers, out);
+}
+
+/// The integers that floats are next to once they are multiplied with both powers of `to`, one after the other; and for
+/// each whether the powers of `back` make just the float of it that it came from: all bits 1 if so, else 0. Of integers
+/// from 2^22 on that is not found out, they count as large.
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn integers_f32(
+    values: &[u32],
+    to: [f32; 2],
+    back: [f32; 2],
+    integers: &mut [u32],
+    exact: &mut [u32],
+) -> Exact {
+    Kernels::current().integers_f32(values, to, back, integers, exact)
+}
+
+/// [`integers_f32`] for 64 bits; integers are large from 2^51 on.
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn integers_f64(
+    values: &[u64],
+    to: [f64; 2],
+    back: [f64; 2],
+    integers: &mut [u64],
+    exact: &mut [u64],
+) -> Exact {
+    Kernels::current().integers_f64(values, to, back, integers, exact)
+}
+
+/// What [`integers_f32`] and [`integers_f64`] say of all values together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exact {
+    /// How many come back.
+    pub count: usize,
+    /// The least and the largest integer of these; if there are none, the least is more than the largest.
+    pub range: (i64, i64),
+    /// Whether there are any of which it is not known, because their integers are large or they are no numbers.
+    pub any_large: bool,
+}
+
+impl Kernels {
+    /// [`unpack_decimals_f32`] at this level.
+    pub fn unpack_decimals_f32(
+        &self,
+        source: &[u8],
+        width: u32,
+        n: usize,
+        least: u32,
+        powers: [f32; 2],
+        out: &mut Vec<u32>,
+    ) {
+        let apart = |range: Range<usize>, (), out: &mut Vec<u32>| {
+            let start = out.len();
+            self.unpack_u32(source, width, range.start, range.len(), out);
+            scale_f32(&mut out[start..], least, powers);
+        };
+        match self.decimals_f32 {
+            // SAFETY: this CPU has the level of the loop, which writes all it is given, see `Kernels`.
+            Some(fused) if width > 0 => unsafe {
+                let fused = |source: &[u8], (), spare: &mut [_]| fused(source, width, least, powers, spare);
+                unpack_in_groups(fused, apart, source, width, 0..n, (), out)
+            },
+            _ => apart(0..n, (), out),
+        }
+    }
+
+    /// [`unpack_decimals_f64`] at this level.
+    pub fn unpack_decimals_f64(
+        &self,
+        source: &[u8],
+        width: u32,
+        n: usize,
+        least: u64,
+        powers: [f64; 2],
+        out: &mut Vec<u64>,
+    ) {
+        let are_small = are_small(width, least);
+        let apart = |range: Range<usize>, (), out: &mut Vec<u64>| {
+            let start = out.len();
+            self.unpack_u64(source, width, range.start, range.len(), out);
+            match are_small {
+                true => scale_small_f64(&mut out[start..], least, powers),
+                false => scale_f64(&mut out[start..], least, powers),
+            }
+        };
+        match self.decimals_f64 {
+            // SAFETY: this CPU has the level of the loop, which writes all it is given, see `Kernels`.
+            Some(fused) if are_small && (1..=WIDEST_IN_REGISTERS).contains(&width) => unsafe {
+                let fused = |source: &[u8], (), spare: &mut [_]| fused(source, width, least, powers, spare);
+                unpack_in_groups(fused, apart, source, width, 0..n, (), out)
+            },
+            _ => apart(0..n, (), out),
+        }
+    }
+
+    /// [`integers_f32`] at this level.
+    pub fn integers_f32(
+        &self,
+        values: &[u32],
+        to: [f32; 2],
+        back: [f32; 2],
+        integers: &mut [u32],
+        exact: &mut [u32],
+    ) -> Exact {
+        // SAFETY: this CPU has the level of this table.
+        unsafe { (self.integers_f32)(values, to, back, integers, exact) }
+    }
+
+    /// [`integers_f64`] at this level.
+    pub fn integers_f64(
+        &self,
+        values: &[u64],
+        to: [f64; 2],
+        back: [f64; 2],
+        integers: &mut [u64],
+        exact: &mut [u64],
+    ) -> Exact {
+        // SAFETY: this CPU has the level of this table.
+        unsafe { (self.integers_f64)(values, to, back, integers, exact) }
+    }
+}
+
+/// Whether all integers of so many bits over `least` are from -2^51 to 2^51 - 1.
+fn are_small(width: u32, least: u64) -> bool {
+    let end = 1i64 << 51;
+    let least = least.cast_signed();
+    width <= 51 && (-end..end).contains(&least) && least + (1 << width) <= end
+}
+
+fn scale_f32(words: &mut [u32], least: u32, [up, down]: [f32; 2]) {
+    for word in words {
+        *word = (word.wrapping_add(least).cast_signed() as f32 * up * down).to_bits();
+    }
+}
+
+fn scale_f64(words: &mut [u64], least: u64, [up, down]: [f64; 2]) {
+    for word in words {
+        *word = (word.wrapping_add(least).cast_signed() as f64 * up * down).to_bits();
+    }
+}
+
+/// PERF: few CPUs turn 64-bit integers into floats by vectors. Small ones are put in by hand, as the mantissa of a float
+/// whose last bit is worth 1. The result is the same.
+fn scale_small_f64(words: &mut [u64], least: u64, [up, down]: [f64; 2]) {
+    let least = least.wrapping_add(f64::MANTISSA.to_bits());
+    for word in words {
+        let integer = f64::from_bits(word.wrapping_add(least)) - f64::MANTISSA;
+        *word = (integer * up * down).to_bits();
+    }
+}
+
+/// FLOAT or DOUBLE, as far as decimals need it.
+pub(crate) trait Float:
+    Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
+{
+    /// An unsigned integer that holds its bits.
+    type Word: Copy + PartialEq + BitAnd<Output = Self::Word>;
+    const INFINITY: Self;
+    const ZERO: Self;
+    const ONE: Self;
+    /// Integers below it are small.
+    const LARGE: Self;
+    /// Three times that: with a small integer added, its lowest bit is worth 1.
+    const MANTISSA: Self;
+    const TRUE: Self::Word;
+    const FALSE: Self::Word;
+
+    fn from_bits(bits: Self::Word) -> Self;
+    fn to_bits(self) -> Self::Word;
+    fn to_i64(self) -> i64;
+    fn wrapping_sub(a: Self::Word, b: Self::Word) -> Self::Word;
+}
+
+impl Float for f32 {
+    type Word = u32;
+    const INFINITY: f32 = f32::INFINITY;
+    const ZERO: f32 = 0.0;
+    const ONE: f32 = 1.0;
+    const LARGE: f32 = 4_194_304.0;
+    const MANTISSA: f32 = 12_582_912.0;
+    const TRUE: u32 = u32::MAX;
+    const FALSE: u32 = 0;
+
+    #[inline(always)]
+    fn from_bits(bits: u32) -> f32 {
+        f32::from_bits(bits)
+    }
+
+    #[inline(always)]
+    fn to_bits(self) -> u32 {
+        f32::to_bits(self)
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        self as i64
+    }
+
+    #[inline(always)]
+    fn wrapping_sub(a: u32, b: u32) -> u32 {
+        a.wrapping_sub(b)
+    }
+}
+
+impl Float for f64 {
+    type Word = u64;
+    const INFINITY: f64 = f64::INFINITY;
+    const ZERO: f64 = 0.0;
+    const ONE: f64 = 1.0;
+    const LARGE: f64 = 2_251_799_813_685_248.0;
+    const MANTISSA: f64 = 6_755_399_441_055_744.0;
+    const TRUE: u64 = u64::MAX;
+    const FALSE: u64 = 0;
+
+    #[inline(always)]
+    fn from_bits(bits: u64) -> f64 {
+        f64::from_bits(bits)
+    }
+
+    #[inline(always)]
+    fn to_bits(self) -> u64 {
+        f64::to_bits(self)
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        self as i64
+    }
+
+    #[inline(always)]
+    fn wrapping_sub(a: u64, b: u64) -> u64 {
+        a.wrapping_sub(b)
+    }
+}
+
+/// The definition.
+#[inline(always)]
+pub(crate) fn integers<F: Float>(
+    values: &[F::Word],
+    to: [F; 2],
+    back: [F; 2],
+    integers: &mut [F::Word],
+    exact: &mut [F::Word],
+) -> Exact {
+    assert!(values.len() == integers.len() && values.len() == exact.len());
+    let mut lanes = Lanes::new(to, back);
+    let (whole, last) = values.as_chunks::<LANES>();
+    let (whole_integers, last_integers) = integers.as_chunks_mut::<LANES>();
+    let (whole_exact, last_exact) = exact.as_chunks_mut::<LANES>();
+    for ((values, integers), exact) in whole.iter().zip(whole_integers).zip(whole_exact) {
+        lanes.take(values, integers, exact);
+    }
+    for ((value, integer), exact) in last.iter().zip(last_integers).zip(last_exact) {
+        lanes.take(std::array::from_ref(value), std::array::from_mut(integer), std::array::from_mut(exact));
+    }
+    lanes.found()
+}
+
+/// PERF: values in lanes that do not depend on each other, and no branches: the compiler makes vectors of them.
+const LANES: usize = 8;
+
+/// What was found so far, in each lane.
+struct Lanes<F: Float> {
+    to: [F; 2],
+    back: [F; 2],
+    least: [F; LANES],
+    largest: [F; LANES],
+    count: [F; LANES],
+    all_small: [F::Word; LANES],
+}
+
+impl<F: Float> Lanes<F> {
+    #[inline(always)]
+    fn new(to: [F; 2], back: [F; 2]) -> Self {
+        Lanes {
+            to,
+            back,
+            least: [F::INFINITY; LANES],
+            largest: [-F::INFINITY; LANES],
+            count: [F::ZERO; LANES],
+            all_small: [F::TRUE; LANES],
+        }
+    }
+
+    /// A value of each of the first lanes.
+    #[inline(always)]
+    fn take<const N: usize>(
+        &mut self,
+        values: &[F::Word; N],
+        integers: &mut [F::Word; N],
+        exact: &mut [F::Word; N],
+    ) {
+        let mask = |is: bool| if is { F::TRUE } else { F::FALSE };
+        for i in 0..N {
+            // PERF: rounded, and taken out of the mantissa, by an addition: no conversion.
+            let moved = F::from_bits(values[i]) * self.to[0] * self.to[1] + F::MANTISSA;
+            let integer = moved - F::MANTISSA;
+            // NaN is not small.
+            let is_small = mask(integer < F::LARGE) & mask(integer > -F::LARGE);
+            let comes_back = mask((integer * self.back[0] * self.back[1]).to_bits() == values[i]);
+            let is_exact = is_small & comes_back;
+            let or = |other: F| if is_exact == F::TRUE { integer } else { other };
+            let (low, high) = (or(F::INFINITY), or(-F::INFINITY));
+            self.least[i] = if low < self.least[i] { low } else { self.least[i] };
+            self.largest[i] = if high > self.largest[i] { high } else { self.largest[i] };
+            self.count[i] = self.count[i] + if is_exact == F::TRUE { F::ONE } else { F::ZERO };
+            self.all_small[i] = self.all_small[i] & is_small;
+            integers[i] = F::wrapping_sub(moved.to_bits(), F::MANTISSA.to_bits());
+            exact[i] = is_exact;
+        }
+    }
+
+    #[inline(always)]
+    fn found(&self) -> Exact {
+        let all = |lanes: &[F; LANES]| lanes.map(F::to_i64);
+        Exact {
+            count: all(&self.count).iter().sum::<i64>() as usize,
+            range: (
+                all(&self.least).into_iter().fold(i64::MAX, i64::min),
+                all(&self.largest).into_iter().fold(i64::MIN, i64::max),
+            ),
+            any_large: self.all_small.iter().any(|&lane| lane != F::TRUE),
+        }
+    }
+}
+
+pub(crate) fn integers_f32_scalar(
+    values: &[u32],
+    to: [f32; 2],
+    back: [f32; 2],
+    integers: &mut [u32],
+    exact: &mut [u32],
+) -> Exact {
+    self::integers(values, to, back, integers, exact)
+}
+
+pub(crate) fn integers_f64_scalar(
+    values: &[u64],
+    to: [f64; 2],
+    back: [f64; 2],
+    integers: &mut [u64],
+    exact: &mut [u64],
+) -> Exact {
+    self::integers(values, to, back, integers, exact)
+}
