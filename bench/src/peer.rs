@@ -13,6 +13,7 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::reader::ChunkReader;
 
 use crate::Result;
+use crate::columns::DICTIONARY_LIMIT;
 
 /// The peer's name and version, as it signs its files.
 pub(crate) const NAME: &str = parquet::file::properties::DEFAULT_CREATED_BY;
@@ -41,11 +42,14 @@ pub(crate) fn schema(file: &Bytes) -> Result<SchemaRef> {
 }
 
 /// Writes one column without compression in V2 pages, and checks that each page has the encoding asked for.
-/// Everything else is the writer's default: pages end at 1 MiB or 20,000 rows, row groups at 1,048,576 rows.
+/// Everything else is the writer's default, but for the size of a dictionary: pages end at 1 MiB or 20,000 rows, row groups at
+/// 1,048,576 rows.
 pub(crate) fn write_column(schema: SchemaRef, column: ArrayRef, encoding: Encoding) -> Result<Bytes> {
     let properties = WriterProperties::builder().set_writer_version(WriterVersion::PARQUET_2_0);
     let properties = match encoding {
-        Encoding::RLE_DICTIONARY => properties.set_dictionary_enabled(true),
+        Encoding::RLE_DICTIONARY => {
+            properties.set_dictionary_enabled(true).set_dictionary_page_size_limit(DICTIONARY_LIMIT)
+        }
         plain => properties.set_dictionary_enabled(false).set_encoding(plain),
     };
     let batch = RecordBatch::try_new(SchemaRef::clone(&schema), vec![column])?;

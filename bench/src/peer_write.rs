@@ -10,6 +10,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use crate::Result;
+use crate::columns::DICTIONARY_LIMIT;
 use crate::write::Sink;
 
 /// The peer's properties.
@@ -30,7 +31,9 @@ pub(crate) fn defaults(codec: &str) -> Result<Properties> {
 pub(crate) fn with_encoding(encoding: Encoding) -> Properties {
     let builder = WriterProperties::builder();
     match encoding {
-        Encoding::RLE_DICTIONARY => builder.set_dictionary_enabled(true),
+        Encoding::RLE_DICTIONARY => {
+            builder.set_dictionary_enabled(true).set_dictionary_page_size_limit(DICTIONARY_LIMIT)
+        }
         plain => builder.set_dictionary_enabled(false).set_encoding(plain),
     }
     .build()

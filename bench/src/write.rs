@@ -21,7 +21,7 @@ use parquet::basic::{Encoding, PageType};
 use tpchgen::generators::LineItemGenerator;
 use tpchgen_arrow::LineItemArrow;
 
-use crate::columns::{COLUMNS, Column};
+use crate::columns::{COLUMNS, Column, DICTIONARY_LIMIT};
 use crate::generate::{Rng, with_nulls};
 use crate::race::{BATCH_SIZE, Row, Writing, race_writing};
 use crate::{Common, Result, bridge, compare, ours, peer, peer_write};
@@ -93,7 +93,9 @@ fn measure_column(column: &Column, options: &Options) -> Result<Row> {
     let encoding: basic::Encoding = column.encoding.to_string().parse()?;
     let builder = WriterProperties::builder().set_compression(basic::Compression::UNCOMPRESSED);
     let builder = match encoding {
-        basic::Encoding::RLE_DICTIONARY => builder.set_dictionary_enabled(true),
+        basic::Encoding::RLE_DICTIONARY => {
+            builder.set_dictionary_enabled(true).set_dictionary_page_size_limit(DICTIONARY_LIMIT)
+        }
         _ => builder.set_dictionary_enabled(false),
     };
     let ours = builder.set_encoding(encoding).build();

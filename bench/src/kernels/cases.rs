@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use marquetry_kernels::{
-    self as kernels, Bits, Exact, Kernels, Survey, gather, gather_fixed, gather_views, plain_joined, plain_views,
+    self as kernels, Bits, Exact, Kernels, Survey, gather, gather_fixed, gather_views, plain_joined,
+    plain_views,
 };
 
 use crate::generate::Rng;

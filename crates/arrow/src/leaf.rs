@@ -253,7 +253,8 @@ fn null_array(values: &Values, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
 /// An array of primitive type `to` over `buffer`, which holds `len` values of it.
 fn primitive(buffer: Buffer, len: usize, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     let data = arrow_data::ArrayData::builder(to.clone()).len(len).add_buffer(buffer).nulls(nulls);
-    Ok(arrow_array::make_array(data.build().map_err(refused)?))
+    // What was read as bytes may begin anywhere. Memory hardly ever does.
+    Ok(arrow_array::make_array(data.align_buffers(true).build().map_err(refused)?))
 }
 
 /// `array` behind a pointer, or Arrow's complaint as ours.

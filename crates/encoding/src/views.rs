@@ -4,6 +4,7 @@ use crate::Bits;
 use crate::arena::Arena;
 use bytes::Bytes;
 use marquetry_kernels::{self as kernels, view_is_inline, view_len};
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 /// Byte strings: a 16-byte view for each, and the buffers that the long ones are in. The layout is Arrow's.
@@ -214,7 +215,10 @@ impl Views {
         if self.is_utf8_for_sure(views) {
             return None;
         }
-        let is_text = |view| simdutf8::basic::from_utf8(self.resolve(view)).is_ok();
+        let is_text = |view| {
+            let string = self.resolve(view);
+            string.is_ascii() || simdutf8::basic::from_utf8(string).is_ok()
+        };
         views.iter().position(|view| !is_text(view)).map(|i| start + i)
     }
 
@@ -241,17 +245,20 @@ impl Views {
             }
             _ => return false,
         };
+        if survey.inline & INLINE_HIGH_BITS != 0 && !inline_are_utf8(views) {
+            return false;
+        }
         if text.is_ascii() {
-            return survey.inline & INLINE_HIGH_BITS == 0;
+            return true;
         }
         let begins_or_ends = |at: usize| text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
         simdutf8::basic::from_utf8(text).is_ok()
-            && views.iter().all(|view| match view_is_inline(*view) {
-                true => view & INLINE_HIGH_BITS == 0 || str::from_utf8(self.resolve(view)).is_ok(),
-                false => {
-                    let from = (view >> 96) as usize - first;
-                    begins_or_ends(from) && begins_or_ends(from + view_len(*view) as usize)
-                }
+            && views.iter().all(|view| {
+                // PERF: which strings are short is hard to predict. Text begins with no part of a character.
+                let is_inline = view_is_inline(*view);
+                let from = select_unpredictable(is_inline, 0, ((view >> 96) as usize).wrapping_sub(first));
+                let len = select_unpredictable(is_inline, 0, view_len(*view) as usize);
+                begins_or_ends(from) & begins_or_ends(from + len)
             })
     }
 
@@ -295,6 +302,22 @@ impl PartialEq for Views {
         self.iter().eq(other.iter())
     }
 }
+
+/// Whether the strings that are in their views are UTF-8.
+///
+/// PERF: many at once. What stands around a string in its view is ASCII: its length, at most 12, and zeros.
+fn inline_are_utf8(views: &[u128]) -> bool {
+    views.chunks(INLINE_AT_ONCE).all(|views| {
+        let mut inline = [0; INLINE_AT_ONCE];
+        for (inline, view) in inline.iter_mut().zip(views) {
+            *inline = if view_is_inline(*view) { *view } else { 0 };
+        }
+        simdutf8::basic::from_utf8(kernels::bytes_of_views(&inline[..views.len()])).is_ok()
+    })
+}
+
+/// Views whose strings are validated together.
+const INLINE_AT_ONCE: usize = 256;
 
 impl<T: AsRef<[u8]>> FromIterator<T> for Views {
     fn from_iter<I: IntoIterator<Item = T>>(strings: I) -> Self {

@@ -5,7 +5,7 @@
 //! string is written over what was too much.
 
 use crate::gather::max_u32;
-use crate::views::{view_is_inline, view_len};
+use crate::views::{fetch_on_the_way, view_is_inline, view_len};
 use crate::words::{bytes_of, put_chunk};
 use std::hint::select_unpredictable;
 use std::iter::once;
@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 /// Bytes that are copied at once: most strings.
 const CHUNK: usize = 32;
 /// Bytes that are copied at once of longer strings, such as addresses of pages.
-const LONG: usize = 128;
+pub(crate) const LONG: usize = 128;
 /// Strings whose lengths are read before their bytes are: their offsets stay in the first-level cache.
 const BLOCK: usize = 1024;
 
@@ -41,7 +41,9 @@ pub fn plain_joined(
         let start = position;
         for _ in 0..block {
             let size = u32::from_le_bytes(*page.get(position..)?.first_chunk()?) as usize;
+            let start = position;
             position = (position + 4).checked_add(size).filter(|&end| end <= len)?;
+            fetch_on_the_way(&page[start..position]);
             end += size;
             offsets.push(end as u32);
         }
@@ -191,7 +193,7 @@ fn put_strings<'a, const PLAIN: bool, O>(
 
 /// Copies the first `len` bytes of `source` to the beginning of `to`, and some more if both have as many.
 #[inline(always)]
-fn put(source: &[u8], len: usize, to: &mut [MaybeUninit<u8>]) {
+pub(crate) fn put(source: &[u8], len: usize, to: &mut [MaybeUninit<u8>]) {
     if len <= CHUNK
         && let (Some(chunk), Some(to)) = (source.first_chunk::<CHUNK>(), to.first_chunk_mut())
     {

@@ -52,7 +52,7 @@ pub use sum::{prefix_sum_u32, prefix_sum_u64};
 pub use table::Kernels;
 pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u16, unpack_u32, unpack_u64};
 pub use views::{
-    Survey, inline_view, long_view, plain_views, rebase_views, survey, view_at, view_bytes, view_is_inline,
-    view_len,
+    Survey, bytes_of_views, inline_view, long_view, plain_views, rebase_views, survey, view_at, view_bytes,
+    view_is_inline, view_len,
 };
 pub use words::{copy_u32, copy_u64};

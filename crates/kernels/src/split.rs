@@ -1,21 +1,16 @@
 //! Byte streams: BYTE_STREAM_SPLIT stores first the first bytes of all values, then the second bytes, and so on.
 
 use crate::table::{Kernels, append};
+use crate::words::{Word, bytes_of};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Appends `n` values of `width` bytes, beginning with value `first`, joined from `width` streams of `stride` bytes.
 ///
 /// # Panics
 /// If `streams` is shorter than `width * stride` or `first + n > stride`.
 pub fn join(streams: &[u8], width: usize, stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {
-    assert!(first + n <= stride && width * stride <= streams.len(), "{n} values from {first} of {stride}");
-    match width {
-        2 => join_const::<2>(streams, stride, first, n, out),
-        4 => join_const::<4>(streams, stride, first, n, out),
-        8 => join_const::<8>(streams, stride, first, n, out),
-        16 => join_const::<16>(streams, stride, first, n, out),
-        _ => join_any(streams, width, stride, first, n, out),
-    }
+    Kernels::current().join(streams, width, stride, first, n, out);
 }
 
 /// Appends the streams of `values`, which are `width` bytes each: the mirror of [`join`].
@@ -65,6 +60,36 @@ pub fn join_u64(streams: &[u8], stride: usize, first: usize, n: usize, out: &mut
 }
 
 impl Kernels {
+    /// [`join`] at this level.
+    ///
+    /// PERF: eight streams at a time become words, which are written where they belong; the last eight may be some that were
+    /// written already.
+    pub fn join(
+        &self,
+        streams: &[u8],
+        width: usize,
+        stride: usize,
+        first: usize,
+        n: usize,
+        out: &mut Vec<u8>,
+    ) {
+        assert!(
+            first + n <= stride && width * stride <= streams.len(),
+            "{n} values from {first} of {stride}"
+        );
+        match width {
+            0 => {}
+            2 => join_const::<2>(streams, stride, first, n, out),
+            1..4 => join_bytes(streams, width, stride, first, n, out),
+            4..8 => join_words::<4, u32>(width, n, out, |byte, block, words| {
+                self.join_u32(&streams[byte * stride..], stride, first + block.start, block.len(), words);
+            }),
+            8.. => join_words::<8, u64>(width, n, out, |byte, block, words| {
+                self.join_u64(&streams[byte * stride..], stride, first + block.start, block.len(), words);
+            }),
+        }
+    }
+
     /// [`join_u32`] at this level.
     pub fn join_u32(&self, streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u32>) {
         let streams = streams_of(streams, stride, first, n);
@@ -190,14 +215,38 @@ fn join_const<const W: usize>(streams: &[u8], stride: usize, first: usize, n: us
     }
 }
 
-fn join_any(streams: &[u8], width: usize, stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {
+/// Appends `n` values of `width >= W` bytes; `join` appends for a block of values the words that their bytes from one on are.
+fn join_words<const W: usize, T: Word<W>>(
+    width: usize,
+    n: usize,
+    out: &mut Vec<u8>,
+    join: impl Fn(usize, Range<usize>, &mut Vec<T>),
+) {
     let start = out.len();
     out.resize(start + n * width, 0);
-    let byte_count = if n == 0 { 0 } else { width };
-    for byte in 0..byte_count {
+    let mut words = Vec::with_capacity(n.min(BLOCK));
+    for (i, values) in out[start..].chunks_mut(BLOCK * width).enumerate() {
+        let block = i * BLOCK..i * BLOCK + values.len() / width;
+        for byte in (0..width).step_by(W).map(|byte| byte.min(width - W)) {
+            words.clear();
+            join(byte, block.clone(), &mut words);
+            for (value, word) in values.chunks_exact_mut(width).zip(bytes_of(&words)) {
+                value[byte..byte + W].copy_from_slice(word);
+            }
+        }
+    }
+}
+
+/// Values that are joined together: the words of eight of their bytes take 2 KiB.
+const BLOCK: usize = 256;
+
+fn join_bytes(streams: &[u8], width: usize, stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + n * width, 0);
+    for byte in 0..width {
         let stream = &streams[byte * stride + first..][..n];
-        for (slot, &value) in out[start + byte..].iter_mut().step_by(width).zip(stream) {
-            *slot = value;
+        for (value, &from) in out[start..].chunks_exact_mut(width).zip(stream) {
+            value[byte] = from;
         }
     }
 }

@@ -34,6 +34,14 @@ pub(super) fn into_array(values: Values, nulls: Option<NullBuffer>, to: &DataTyp
         (DataType::Decimal64(..), Values::W64(values)) => words::as_is(values, nulls, to),
         (DataType::Decimal32(..), values) => array(narrow::<i32>(&wide(&values)?)?, nulls, to),
         (DataType::Decimal64(..), values) => array(narrow::<i64>(&wide(&values)?)?, nulls, to),
+        (DataType::Decimal128(..), Values::Fixed(values)) if values.width() == 16 => {
+            let len = values.len();
+            primitive(turned::<16>(values), len, nulls, to)
+        }
+        (DataType::Decimal256(..), Values::Fixed(values)) if values.width() == 32 => {
+            let len = values.len();
+            primitive(turned::<32>(values), len, nulls, to)
+        }
         (DataType::Decimal128(..), values) => array(wide(&values)?, nulls, to),
         (_, values) => array(widest(&values)?, nulls, to),
     }
@@ -42,6 +50,13 @@ pub(super) fn into_array(values: Values, nulls: Option<NullBuffer>, to: &DataTyp
 fn array<T: ArrowNativeType>(values: Vec<T>, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     let len = values.len();
     primitive(Buffer::from_vec(values), len, nulls, to)
+}
+
+/// Big-endian integers of `N` bytes as little-endian ones, where they are.
+fn turned<const N: usize>(values: Fixed) -> Buffer {
+    let mut bytes = values.into_bytes();
+    bytes.as_chunks_mut::<N>().0.iter_mut().for_each(|value| value.reverse());
+    Buffer::from_vec(bytes)
 }
 
 fn narrow<T: TryFrom<i128>>(values: &[i128]) -> Result<Vec<T>> {
@@ -71,13 +86,16 @@ fn wide_fixed(values: &Fixed) -> Vec<i128> {
     // The first values have no 16 bytes before their end.
     let lead = (16 - width).div_ceil(width).min(values.len());
     out.extend((0..lead).map(|i| sign_extended::<16>(values.get(i)).map_or(0, i128::from_be_bytes)));
-    let windows = bytes.windows(16).skip((lead + 1) * width - 16.min((lead + 1) * width)).step_by(width);
     out.extend(
-        windows
-            .filter_map(<[u8]>::first_chunk)
-            .map(|&window| (i128::from_be_bytes(window) << shift) >> shift),
+        (lead..values.len()).map(|i| (i128::from_be_bytes(before((i + 1) * width, bytes)) << shift) >> shift),
     );
     out
+}
+
+/// The `N` bytes before byte `end`.
+#[inline(always)]
+fn before<const N: usize>(end: usize, bytes: &[u8]) -> [u8; N] {
+    *bytes[..end].last_chunk().expect("as many before the end of a value that is not the first")
 }
 
 fn wide_views(views: &Views) -> Result<Vec<i128>> {
@@ -96,10 +114,28 @@ fn widest(values: &Values) -> Result<Vec<i256>> {
         Ok(i256::from_be_bytes(value))
     };
     match values {
+        Values::Fixed(values) if (17..=32).contains(&values.width()) => Ok(widest_fixed(values)),
         Values::Fixed(values) => (0..values.len()).map(|i| widest_bytes(values.get(i))).collect(),
         Values::Bytes(views) => views.iter().map(widest_bytes).collect(),
         values => Ok(wide(values)?.into_iter().map(i256::from_i128).collect()),
     }
+}
+
+/// PERF: a value's last 16 bytes are the lower half, and the 16 before them hold the upper one, as in [`wide_fixed`].
+fn widest_fixed(values: &Fixed) -> Vec<i256> {
+    let (width, bytes) = (values.width(), values.as_bytes());
+    let shift = 256 - 8 * width as u32;
+    let mut out = Vec::with_capacity(values.len());
+    // The first value has no 32 bytes before its end.
+    let lead = values.len().min(1);
+    out.extend((0..lead).map(|i| sign_extended::<32>(values.get(i)).map_or(i256::ZERO, i256::from_be_bytes)));
+    out.extend((lead..values.len()).map(|i| {
+        let end = (i + 1) * width;
+        let (high, low) =
+            (i128::from_be_bytes(before(end - 16, bytes)), u128::from_be_bytes(before(end, bytes)));
+        i256::from_parts(low, (high << shift) >> shift)
+    }));
+    out
 }
 
 /// The big-endian integer in `N` bytes; `None` if it needs more.

@@ -3,7 +3,6 @@
 //! Where the pages are dictionary-encoded, their indices are the keys, and the dictionary page becomes an array once.
 //! Where they are not, the values of the batch are collected into a dictionary of its own.
 
-use super::take::take;
 use super::{from_values, is_text, nulls};
 use crate::refused;
 use crate::trusted;
@@ -17,10 +16,8 @@ use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 use marquetry_core::read::LeafBatch;
 use marquetry_core::schema::Leaf;
-use marquetry_encoding::dictionary::Dictionary;
+use marquetry_encoding::dictionary::{Builder, Dictionary};
 use marquetry_encoding::{Bits, Values};
-use std::collections::HashMap;
-use std::hash::Hash;
 use std::sync::Arc;
 
 /// The values of the dictionary that a column was last read with, as an array. One for each column of a reader.
@@ -55,8 +52,8 @@ pub(super) fn into_array(
         (Some(dictionary), Values::W32(keys)) => (keys, cache.values(&dictionary, leaf, to)?),
         (Some(_), _) => return Err(not_indices()),
         (None, values) => {
-            let (keys, first) = intern(&values, batch.validity.as_ref());
-            (keys, from_values(take(&values, &first), None, leaf, to, is_text(leaf))?)
+            let (keys, values) = interned(values, batch.validity.as_ref())?;
+            (keys, from_values(values, None, leaf, to, is_text(leaf))?)
         }
     };
     let nulls = nulls(batch.validity);
@@ -95,32 +92,36 @@ fn not_indices() -> Error {
     Error::argument("a dictionary, but values that are not indices into it")
 }
 
-/// For each value the number of its first appearance, and where those are. Nulls get 0.
-fn intern(values: &Values, validity: Option<&Bits>) -> (Vec<u32>, Vec<u32>) {
-    match values {
-        Values::Bit(bits) => number((0..bits.len()).map(|i| bits.get(i)), validity),
-        Values::W32(values) => number(values.iter().copied(), validity),
-        Values::W64(values) => number(values.iter().copied(), validity),
-        Values::Fixed(values) => number((0..values.len()).map(|i| values.get(i)), validity),
-        Values::Bytes(views) => number(views.iter(), validity),
-        Values::Joined(strings) => number(strings.iter(), validity),
-    }
-}
-
-fn number<T: Hash + Eq>(values: impl Iterator<Item = T>, validity: Option<&Bits>) -> (Vec<u32>, Vec<u32>) {
-    let mut numbers = HashMap::new();
-    let mut first = Vec::new();
-    let key_of = |(i, value): (usize, T)| {
-        if validity.is_some_and(|validity| !validity.get(i)) {
-            return 0;
+/// For each value its key in a dictionary that is made of them, in order of first appearance, and the values of that. Nulls
+/// get 0.
+fn interned(values: Values, validity: Option<&Bits>) -> Result<(Vec<u32>, Values)> {
+    let n = values.len();
+    let dense = match (values, validity) {
+        // Booleans have no dictionaries: as numbers they have.
+        (Values::Bit(bits), _) => {
+            let numbers = (0..n).map(|i| u32::from(bits.get(i))).collect();
+            let (keys, mut numbers) = interned(Values::W32(numbers), validity)?;
+            let bits = numbers.as_w32()?.iter().map(|&number| number == 1).collect();
+            return Ok((keys, Values::Bit(bits)));
         }
-        *numbers.entry(value).or_insert_with(|| {
-            first.push(i as u32);
-            first.len() as u32 - 1
-        })
+        (Values::Joined(strings), _) => {
+            return interned(Values::Bytes(strings.iter().collect()), validity);
+        }
+        (values, None) => values,
+        (values, Some(validity)) => {
+            let mut dense = values.shape().empty();
+            dense.push_compacted(&values, validity, 0)?;
+            dense
+        }
     };
-    let keys = values.enumerate().map(key_of).collect();
-    (keys, first)
+    let (mut builder, mut keys) = (Builder::new(dense.shape()), Vec::with_capacity(dense.len()));
+    builder.intern(&dense, 0..dense.len(), &mut keys)?;
+    if let Some(validity) = validity {
+        let mut spread = Values::W32(Vec::with_capacity(n));
+        spread.push_expanded(&Values::W32(keys), validity, 0, n);
+        keys = std::mem::take(spread.as_w32()?);
+    }
+    Ok((keys, builder.values().clone()))
 }
 
 /// Keys that fit the key type: if the largest does not, only the values that are used are kept.
@@ -144,15 +145,15 @@ fn fitted(
         return Ok((keys, values));
     }
     let validity: Option<Bits> = nulls.map(|nulls| nulls.iter().collect());
-    let (renumbered, first) = number(keys.iter().copied(), validity.as_ref());
-    if first.len() > most as usize + 1 {
+    let (renumbered, mut used) = interned(Values::W32(keys), validity.as_ref())?;
+    let used = std::mem::take(used.as_w32()?);
+    if used.len() > most as usize + 1 {
         return Err(Error::limit(format!(
             "{} different values in one batch do not fit {key_type} dictionary keys; read smaller batches or wider keys",
-            first.len()
+            used.len()
         )));
     }
-    let used: UInt32Array = first.iter().map(|&i| keys[i as usize]).collect();
-    Ok((renumbered, arrow_select::take::take(&values, &used, None).map_err(refused)?))
+    Ok((renumbered, arrow_select::take::take(&values, &UInt32Array::from(used), None).map_err(refused)?))
 }
 
 /// The array of `keys`, each of which fits the type.

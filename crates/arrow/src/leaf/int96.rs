@@ -12,6 +12,7 @@ use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::Fixed;
+use std::hint::select_unpredictable;
 
 /// Julian day number of 1970-01-01.
 const EPOCH: i64 = 2_440_588;
@@ -29,16 +30,66 @@ pub(super) fn into_array(
         return Err(Error::argument(format!("values of {} bytes are no timestamps", values.width())));
     };
     let mut out = Vec::with_capacity(values.len());
-    for (i, value) in values.iter().enumerate() {
-        out.push(match timestamp(value, unit) {
-            Some(timestamp) => timestamp,
-            // The zeros in a null's slot are a day long ago.
-            None if nulls.as_ref().is_some_and(|nulls| nulls.is_null(i)) => 0,
-            None => return Err(out_of_range(value, unit)),
-        });
+    for (block, values) in values.chunks(BLOCK).enumerate() {
+        let is_null = |i: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(block * BLOCK + i));
+        let are_usual = match unit {
+            TimeUnit::Second => push_usual::<1>(values, is_null, &mut out),
+            TimeUnit::Millisecond => push_usual::<1_000>(values, is_null, &mut out),
+            TimeUnit::Microsecond => push_usual::<1_000_000>(values, is_null, &mut out),
+            TimeUnit::Nanosecond => push_usual::<1_000_000_000>(values, is_null, &mut out),
+        };
+        if !are_usual {
+            out.truncate(block * BLOCK);
+            push_any(values, is_null, unit, &mut out)?;
+        }
     }
     let len = out.len();
     primitive(Buffer::from_vec(out), len, nulls, to)
+}
+
+/// Values that are looked at together.
+const BLOCK: usize = 256;
+
+/// Appends timestamps, and says whether they are right: whether all values are far from the ends of the range, with
+/// nanoseconds of a day.
+///
+/// PERF: without branches. Nearly all values are such.
+fn push_usual<const PER_SECOND: i64>(
+    values: &[[u8; 12]],
+    is_null: impl Fn(usize) -> bool,
+    out: &mut Vec<i64>,
+) -> bool {
+    let day = DAY_SECONDS * PER_SECOND;
+    let most_days = i64::MAX / day - 1;
+    let mut are_usual = true;
+    out.extend(values.iter().enumerate().map(|(i, value)| {
+        let (days, nanos) = parts(value);
+        let is_usual = (days >= -EPOCH)
+            & (days >= -most_days)
+            & (days <= most_days)
+            & (nanos as u64 <= DAY_SECONDS as u64 * 1_000_000_000);
+        // The zeros in a null's slot are a day long ago.
+        are_usual &= is_usual | is_null(i);
+        let rest = nanos as u64 / (1_000_000_000 / PER_SECOND as u64);
+        select_unpredictable(is_usual, days.wrapping_mul(day).wrapping_add(rest as i64), 0)
+    }));
+    are_usual
+}
+
+fn push_any(
+    values: &[[u8; 12]],
+    is_null: impl Fn(usize) -> bool,
+    unit: TimeUnit,
+    out: &mut Vec<i64>,
+) -> Result<()> {
+    for (i, value) in values.iter().enumerate() {
+        out.push(match timestamp(value, unit) {
+            Some(timestamp) => timestamp,
+            None if is_null(i) => 0,
+            None => return Err(out_of_range(value, unit)),
+        });
+    }
+    Ok(())
 }
 
 /// Whether a timestamp is in the range of `unit`.

@@ -6,7 +6,7 @@ use super::primitive;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType};
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::{Buffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer};
+use arrow_buffer::{ArrowNativeType, Buffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer};
 use arrow_schema::{DataType, IntervalUnit};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::Fixed;
@@ -17,15 +17,42 @@ pub(super) fn into_array(values: &Fixed, nulls: Option<NullBuffer>, unit: Interv
     let (values, []) = values.as_bytes().as_chunks::<12>() else {
         return Err(Error::argument(format!("values of {} bytes are no intervals", values.width())));
     };
-    let parts = values.iter().map(parts);
     let buffer = match unit {
         IntervalUnit::MonthDayNano => {
-            Buffer::from_vec(parts.map(month_day_nano).collect::<Result<Vec<_>>>()?)
+            check(values, "with signed 32-bit months and days", |[months, days, _]| {
+                (months | days) >> 31 == 0
+            })?;
+            buffer(values, |[months, days, millis]| {
+                IntervalMonthDayNano::new(months as i32, days as i32, i64::from(millis) * 1_000_000)
+            })
         }
-        IntervalUnit::DayTime => Buffer::from_vec(parts.map(day_time).collect::<Result<Vec<_>>>()?),
-        IntervalUnit::YearMonth => Buffer::from_vec(parts.map(year_month).collect::<Result<Vec<_>>>()?),
+        IntervalUnit::DayTime => {
+            check(values, "of days and milliseconds only", |[months, _, _]| months == 0)?;
+            buffer(values, |[_, days, millis]| IntervalDayTime::new(days as i32, millis as i32))
+        }
+        IntervalUnit::YearMonth => {
+            check(values, "of months only", |[_, days, millis]| days | millis == 0)?;
+            buffer(values, |[months, _, _]| months as i32)
+        }
     };
     primitive(buffer, values.len(), nulls, &DataType::Interval(unit))
+}
+
+/// Fails on the first value whose parts do not fit.
+///
+/// PERF: apart from making the values, which then are as many as there are.
+fn check(values: &[[u8; 12]], what: &str, fit: impl Fn(Parts) -> bool) -> Result<()> {
+    if values.iter().fold(true, |all, value| all & fit(parts(value))) {
+        return Ok(());
+    }
+    match values.iter().map(parts).find(|&parts| !fit(parts)) {
+        Some(parts) => Err(inexact(parts, what)),
+        None => Ok(()),
+    }
+}
+
+fn buffer<T: ArrowNativeType>(values: &[[u8; 12]], make: impl Fn(Parts) -> T) -> Buffer {
+    Buffer::from_vec(values.iter().map(|value| make(parts(value))).collect::<Vec<_>>())
 }
 
 type Parts = [u32; 3];
@@ -33,28 +60,6 @@ type Parts = [u32; 3];
 fn parts(bytes: &[u8; 12]) -> Parts {
     let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
     [[a, b, c, d], [e, f, g, h], [i, j, k, l]].map(u32::from_le_bytes)
-}
-
-fn month_day_nano(parts: Parts) -> Result<IntervalMonthDayNano> {
-    let [months, days, millis] = parts;
-    match (i32::try_from(months), i32::try_from(days)) {
-        (Ok(months), Ok(days)) => Ok(IntervalMonthDayNano::new(months, days, i64::from(millis) * 1_000_000)),
-        _ => Err(inexact(parts, "with signed 32-bit months and days")),
-    }
-}
-
-fn day_time(parts: Parts) -> Result<IntervalDayTime> {
-    match parts {
-        [0, days, millis] => Ok(IntervalDayTime::new(days as i32, millis as i32)),
-        _ => Err(inexact(parts, "of days and milliseconds only")),
-    }
-}
-
-fn year_month(parts: Parts) -> Result<i32> {
-    match parts {
-        [months, 0, 0] => Ok(months as i32),
-        _ => Err(inexact(parts, "of months only")),
-    }
 }
 
 #[cold]

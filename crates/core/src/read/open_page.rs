@@ -25,8 +25,10 @@ pub(super) struct OpenPage {
     keys_below: Option<usize>,
     /// Whether its strings are put together in memory of their own.
     has_arenas: bool,
-    /// Whether its values are copied as they stand, in larger blocks.
+    /// Whether its values are copied as they stand.
     is_plain: bool,
+    /// Values that are decoded at a time: less than a block of long strings.
+    at_a_time: usize,
     /// Whether byte strings were validated with the dictionary already.
     pub(super) is_validated: bool,
 }
@@ -69,6 +71,7 @@ impl OpenPage {
     pub(super) fn new(
         start: PageStart,
         page: DataPage,
+        value_bytes: usize,
         values: Box<dyn Decode>,
         keys_below: Option<usize>,
     ) -> Self {
@@ -76,6 +79,7 @@ impl OpenPage {
             start,
             has_arenas: page.encoding == DELTA_BYTE_ARRAY,
             is_plain: page.encoding == PLAIN,
+            at_a_time: at_a_time(value_bytes, page.max_values),
             rep: page.rep,
             def: page.def,
             values,
@@ -323,6 +327,16 @@ impl OpenPage {
 
     /// Appends the next `n` values, dense, and validates text.
     pub(super) fn decode_values(&mut self, n: usize, target: &Target, out: &mut Values) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let now = left.min(self.at_a_time);
+            self.decode_some(now, target, out)?;
+            left -= now;
+        }
+        Ok(())
+    }
+
+    fn decode_some(&mut self, n: usize, target: &Target, out: &mut Values) -> Result<()> {
         let first = out.len();
         self.values.decode(n, out)?;
         if let (Some(len), Values::W32(keys)) = (self.keys_below, &*out) {
@@ -335,6 +349,16 @@ impl OpenPage {
             return Err(not_utf8(plain_value(out, at, &mut [0; 8])));
         }
         Ok(())
+    }
+}
+
+/// How many values are decoded at a time, of `n` that take so many bytes.
+///
+/// PERF: long strings are validated while they are in the cache.
+fn at_a_time(bytes: usize, n: usize) -> usize {
+    match bytes / n.max(1) {
+        0..256 => usize::MAX,
+        average => (IN_CACHE / average).max(16),
     }
 }
 
@@ -379,6 +403,8 @@ pub(super) fn row_starts(rep: &[u8]) -> usize {
 
 /// Levels that are counted at a time: a byte counts them.
 const COUNTED: usize = 128;
+/// Bytes that are decoded at a time where values are long: half of a first-level cache.
+const IN_CACHE: usize = 16 << 10;
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
 pub(super) const BLOCK: usize = 2048;
 /// Values copied at a time, where nothing but a copy is to be done: most batches whole. What a page claims to have may not be there.
