@@ -17,6 +17,9 @@ const CHUNK: usize = 32;
 pub(crate) const LONG: usize = 128;
 /// Strings whose lengths are read before their bytes are: their offsets stay in the first-level cache.
 const BLOCK: usize = 1024;
+/// The same where they have so many bytes each that the next length is in another cache line.
+const FEW: usize = 8;
+const FAR: usize = 64;
 
 /// Appends `n` PLAIN byte strings that begin at `position` of `page[..len]`, end to end, to `bytes`, and where each of
 /// them ends to `offsets`, modulo 2^32; counting starts at the length of `bytes`. Returns the position behind the last,
@@ -33,8 +36,9 @@ pub fn plain_joined(
     let (mut position, mut left) = (position, n);
     // Four bytes each at least: what is reserved was earned by the input.
     offsets.reserve(n.min(len.saturating_sub(position) / 4));
+    let mut block = BLOCK;
     while left > 0 {
-        let block = left.min(BLOCK);
+        block = left.min(block);
         left -= block;
         // PERF: where a string is depends on the length of the one before it, but no copy waits for another.
         let (first, mut end) = (offsets.len(), bytes.len());
@@ -62,6 +66,8 @@ pub fn plain_joined(
         assert_eq!(at, total);
         // SAFETY: `total` bytes were written, string by string without a gap.
         unsafe { bytes.set_len(bytes.len() + total) };
+        // PERF: a walk over many that are far apart would wait for each length; what is copied in order is fetched ahead.
+        block = if total / block < FAR { BLOCK } else { FEW };
     }
     Some(position)
 }
