@@ -5,7 +5,7 @@
 //! string is written over what was too much.
 
 use crate::gather::max_u32;
-use crate::views::{fetch_on_the_way, view_is_inline, view_len};
+use crate::views::{view_is_inline, view_len};
 use crate::words::{bytes_of, put_chunk};
 use std::hint::select_unpredictable;
 use std::iter::once;
@@ -17,7 +17,7 @@ const CHUNK: usize = 32;
 pub(crate) const LONG: usize = 128;
 /// Strings whose lengths are read before their bytes are: their offsets stay in the first-level cache.
 const BLOCK: usize = 1024;
-/// The same where they have so many bytes each that the next length is in another cache line.
+/// Strings that tell how long the others are, and bytes of such that are copied one by one.
 const FEW: usize = 8;
 const FAR: usize = 64;
 
@@ -36,18 +36,24 @@ pub fn plain_joined(
     let (mut position, mut left) = (position, n);
     // Four bytes each at least: what is reserved was earned by the input.
     offsets.reserve(n.min(len.saturating_sub(position) / 4));
-    let mut block = BLOCK;
+    // A few tell how long they are.
+    let (mut most, mut average) = (FEW, 0);
     while left > 0 {
-        block = left.min(block);
+        let block = left.min(most);
         left -= block;
+        most = BLOCK;
+        if average >= FAR {
+            let before = bytes.len();
+            position = plain_joined_far(page, position, block, offsets, bytes)?;
+            average = (bytes.len() - before) / block;
+            continue;
+        }
         // PERF: where a string is depends on the length of the one before it, but no copy waits for another.
         let (first, mut end) = (offsets.len(), bytes.len());
         let start = position;
         for _ in 0..block {
             let size = u32::from_le_bytes(*page.get(position..)?.first_chunk()?) as usize;
-            let start = position;
             position = (position + 4).checked_add(size).filter(|&end| end <= len)?;
-            fetch_on_the_way(&page[start..position]);
             end += size;
             offsets.push(end as u32);
         }
@@ -66,10 +72,28 @@ pub fn plain_joined(
         assert_eq!(at, total);
         // SAFETY: `total` bytes were written, string by string without a gap.
         unsafe { bytes.set_len(bytes.len() + total) };
-        // PERF: a walk over many that are far apart would wait for each length; what is copied in order is fetched ahead.
-        block = if total / block < FAR { BLOCK } else { FEW };
+        average = total / block;
     }
     Some(position)
+}
+
+/// The same one by one.
+///
+/// PERF: a walk over lengths that are far apart would wait for each of them; what is copied in order is fetched ahead.
+fn plain_joined_far(
+    page: &[u8],
+    position: usize,
+    n: usize,
+    offsets: &mut Vec<u32>,
+    bytes: &mut Vec<u8>,
+) -> Option<usize> {
+    (0..n).try_fold(position, |position, _| {
+        let (size, strings) = page.get(position..)?.split_first_chunk()?;
+        let string = strings.get(..u32::from_le_bytes(*size) as usize)?;
+        bytes.extend_from_slice(string);
+        offsets.push(bytes.len() as u32);
+        Some(position + 4 + string.len())
+    })
 }
 
 /// Where a string of a dictionary is.

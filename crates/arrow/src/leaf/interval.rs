@@ -18,41 +18,40 @@ pub(super) fn into_array(values: &Fixed, nulls: Option<NullBuffer>, unit: Interv
         return Err(Error::argument(format!("values of {} bytes are no intervals", values.width())));
     };
     let buffer = match unit {
-        IntervalUnit::MonthDayNano => {
-            check(values, "with signed 32-bit months and days", |[months, days, _]| {
-                (months | days) >> 31 == 0
-            })?;
-            buffer(values, |[months, days, millis]| {
-                IntervalMonthDayNano::new(months as i32, days as i32, i64::from(millis) * 1_000_000)
-            })
-        }
-        IntervalUnit::DayTime => {
-            check(values, "of days and milliseconds only", |[months, _, _]| months == 0)?;
-            buffer(values, |[_, days, millis]| IntervalDayTime::new(days as i32, millis as i32))
-        }
+        IntervalUnit::MonthDayNano => buffer(values, "with signed 32-bit months and days", |parts| {
+            let [months, days, millis] = parts;
+            let nanos = i64::from(millis) * 1_000_000;
+            ((months | days) >> 31 == 0, IntervalMonthDayNano::new(months as i32, days as i32, nanos))
+        }),
+        IntervalUnit::DayTime => buffer(values, "of days and milliseconds only", |[months, days, millis]| {
+            (months == 0, IntervalDayTime::new(days as i32, millis as i32))
+        }),
         IntervalUnit::YearMonth => {
-            check(values, "of months only", |[_, days, millis]| days | millis == 0)?;
-            buffer(values, |[months, _, _]| months as i32)
+            buffer(values, "of months only", |[months, days, millis]| (days | millis == 0, months as i32))
         }
-    };
+    }?;
     primitive(buffer, values.len(), nulls, &DataType::Interval(unit))
 }
 
-/// Fails on the first value whose parts do not fit.
+/// What `make` makes of the values; fails on the first of which it says that it is not the same.
 ///
-/// PERF: apart from making the values, which then are as many as there are.
-fn check(values: &[[u8; 12]], what: &str, fit: impl Fn(Parts) -> bool) -> Result<()> {
-    if values.iter().fold(true, |all, value| all & fit(parts(value))) {
-        return Ok(());
+/// PERF: as many as there are values, without a branch.
+fn buffer<T: ArrowNativeType>(
+    values: &[[u8; 12]],
+    what: &str,
+    make: impl Fn(Parts) -> (bool, T),
+) -> Result<Buffer> {
+    let mut all_fit = true;
+    let made = values.iter().map(|value| {
+        let (fits, made) = make(parts(value));
+        all_fit &= fits;
+        made
+    });
+    let made: Vec<T> = made.collect();
+    if !all_fit && let Some(parts) = values.iter().map(parts).find(|&parts| !make(parts).0) {
+        return Err(inexact(parts, what));
     }
-    match values.iter().map(parts).find(|&parts| !fit(parts)) {
-        Some(parts) => Err(inexact(parts, what)),
-        None => Ok(()),
-    }
-}
-
-fn buffer<T: ArrowNativeType>(values: &[[u8; 12]], make: impl Fn(Parts) -> T) -> Buffer {
-    Buffer::from_vec(values.iter().map(|value| make(parts(value))).collect::<Vec<_>>())
+    Ok(Buffer::from_vec(made))
 }
 
 type Parts = [u32; 3];

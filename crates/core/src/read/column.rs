@@ -160,9 +160,9 @@ impl ColumnReader {
         let mut out = self.empty_batch();
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
-        // PERF: what grows by and by is copied as often.
+        // PERF: what grows by and by is copied as often. The next strings are about as long, not just as long.
         if let Values::Joined(strings) = &mut out.values {
-            strings.reserve_bytes(self.last.joined_bytes);
+            strings.reserve_bytes(self.last.joined_bytes + self.last.joined_bytes / 16);
         }
         if self.target.max_rep > 0 {
             out.reserve_entries(self.last.entries, &self.target);
