@@ -80,6 +80,12 @@ pub trait Decode: Send {
     /// Appends exactly the next `n` values to `out`, which must be of the page's [`Shape`].
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()>;
 
+    /// [`decode`](Self::decode) of text. Whether it was seen, by the way, that all of it is UTF-8; if not, it is still to be
+    /// looked at.
+    fn decode_text(&mut self, n: usize, out: &mut Values) -> Result<bool> {
+        self.decode(n, out).map(|()| false)
+    }
+
     /// Appends a slot for each of the `n` bits of `validity` from bit `first` on, `ones` of which are 1: the next value for a
     /// 1, 0 for a 0. Whether it did; false, and nothing was taken, where that is no faster than to decode and then to
     /// spread.

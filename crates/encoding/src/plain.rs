@@ -24,7 +24,7 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Bits, Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
+use crate::{Bits, Decode, Encode, EncodedPage, Physical, Shape, Values, Views, decode_all, encode_all};
 use marquetry_base::{Error, PageBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
@@ -86,6 +86,17 @@ impl Decoder {
         Ok(&self.page.as_slice()[from..from + wanted])
     }
 
+    /// Appends views of the next `n` strings, and says how many bytes of their lengths are not ASCII.
+    fn decode_views(&mut self, n: usize, out: &mut Views) -> Result<usize> {
+        let (page, position) = (&self.page, self.position);
+        let end = out.push_views(&[page.to_bytes()], |views, buffer| {
+            kernels::plain_views(page.padded(), page.len(), position, n, buffer, views)
+        });
+        let (end, not_ascii) = end.ok_or_else(|| self.short(n))?;
+        self.position = end;
+        Ok(not_ascii)
+    }
+
     fn take_bits(&mut self, n: usize) -> Result<usize> {
         let from = self.position;
         if n > self.page.len() * 8 - from {
@@ -106,6 +117,19 @@ impl Decoder {
 }
 
 impl Decode for Decoder {
+    /// PERF: one look at all strings and the lengths between them. Where those are ASCII, text they are all part of is cut within
+    /// no character; where they are not, there may be no other bytes that are not.
+    fn decode_text(&mut self, n: usize, out: &mut Values) -> Result<bool> {
+        let Values::Bytes(views) = out else { return self.decode(n, out).map(|()| false) };
+        let start = self.position;
+        let not_ascii = self.decode_views(n, views)?;
+        let strings = &self.page.as_slice()[start..self.position];
+        Ok(match not_ascii {
+            0 => strings.is_ascii() || simdutf8::basic::from_utf8(strings).is_ok(),
+            _ => count_not_ascii(strings) == not_ascii,
+        })
+    }
+
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
         match self.shape {
             Shape::Bit => {
@@ -124,16 +148,14 @@ impl Decode for Decoder {
                 let bytes = self.take(n, width)?;
                 out.as_fixed(width)?.push_with(n, |out| out.extend_from_slice(bytes));
             }
-            Shape::Bytes => {
-                let (page, position) = (&self.page, self.position);
-                let end = match out {
-                    Values::Joined(out) => out.push_plain(page.padded(), page.len(), position, n)?,
-                    out => out.as_bytes()?.push_views(&[page.to_bytes()], |views, buffer| {
-                        kernels::plain_views(page.padded(), page.len(), position, n, buffer, views)
-                    }),
-                };
-                self.position = end.ok_or_else(|| self.short(n))?;
-            }
+            Shape::Bytes => match out {
+                Values::Joined(out) => {
+                    let (page, position) = (&self.page, self.position);
+                    let end = out.push_plain(page.padded(), page.len(), position, n)?;
+                    self.position = end.ok_or_else(|| self.short(n))?;
+                }
+                out => _ = self.decode_views(n, out.as_bytes()?)?,
+            },
         }
         Ok(())
     }
@@ -238,6 +260,12 @@ impl Encode for Encoder {
     }
 }
 
+/// How many bytes are not ASCII.
+fn count_not_ascii(bytes: &[u8]) -> usize {
+    let in_block = |bytes: &[u8]| bytes.iter().map(|byte| byte >> 7).sum::<u8>();
+    bytes.chunks(128).map(|block| usize::from(in_block(block))).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,5 +299,36 @@ mod tests {
         let none = decode(&[], Physical::FixedLenByteArray(0), 3).unwrap();
         assert_eq!(none.len(), 3);
         assert_eq!(encode(&none).unwrap(), []);
+    }
+
+    /// Lengths of which some have bytes that are not ASCII, or part of a character.
+    #[test]
+    fn text_is_looked_at_with_its_lengths() {
+        let lengths = [5, 127, 128, 129, 3, 200, 0, 255, 256, 1000, 13, 384, 12, 129, 7, 1];
+        let read = |strings: &[Vec<u8>]| {
+            let page = encode(&Values::Bytes(strings.iter().collect())).unwrap();
+            let page = EncodedPage::of(&page, Physical::ByteArray, usize::MAX);
+            let mut values = Values::Bytes(Views::new());
+            let is_text = Decoder::new(&page).decode_text(strings.len(), &mut values).unwrap();
+            assert_eq!(values, Values::Bytes(strings.iter().collect()));
+            is_text
+        };
+        for letter in ["a", "\u{44f}", "\u{20ac}"] {
+            for lengths in [&lengths[..], &[5, 60, 12, 127, 0, 13]] {
+                let strings: Vec<Vec<u8>> =
+                    lengths.iter().map(|len| letter.repeat(len / letter.len()).into_bytes()).collect();
+                let all_short = strings.iter().all(|string| string.len() < 128);
+                assert_eq!(read(&strings), letter == "a" || all_short, "{letter}");
+                for i in 0..strings.len() {
+                    let len = strings[i].len();
+                    for (at, wrong) in [(0, 0x80), (len / 2, 0xff), (len.saturating_sub(1), 0xd1)] {
+                        let mut strings = strings.clone();
+                        let Some(byte) = strings[i].get_mut(at) else { continue };
+                        *byte = wrong;
+                        assert!(!read(&strings), "{letter}: byte {at} of {i}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -246,8 +246,8 @@ impl Views {
             return false;
         }
         if text.len() > 64 * views.len() {
-            // Strings far from each other are better looked at one by one; long ones are next to each other, too.
-            return are_plain_ascii(views, text, first);
+            // Strings far from each other are better looked at one by one.
+            return false;
         }
         if text.is_ascii() {
             return true;
@@ -261,7 +261,6 @@ impl Views {
                 let len = select_unpredictable(is_inline, 0, view_len(*view) as usize);
                 begins_or_ends(from) & begins_or_ends(from + len)
             })
-            || are_plain_ascii(views, text, first)
     }
 
     /// Adds several buffers, unless they are the last ones already, and returns the number of the first.
@@ -305,27 +304,6 @@ impl PartialEq for Views {
     }
 }
 
-/// Whether strings are ASCII and stand in `text`, which begins at `first` and ends with the last long one, as PLAIN has them:
-/// with four bytes before each, which are its length and need not be ASCII.
-fn are_plain_ascii(views: &[u128], text: &[u8], first: usize) -> bool {
-    let mut views = views.iter().skip_while(|view| view_is_inline(**view));
-    let mut end = views.next().map_or(0, |view| view_len(*view) as usize);
-    let mut in_lengths = 0;
-    for view in views {
-        let is_inline = view_is_inline(*view);
-        if !is_inline && (*view >> 96) as usize != first + end + 4 {
-            return false;
-        }
-        // None are behind the last of the long ones.
-        let Some(length) = text.get(end..).and_then(<[u8]>::first_chunk) else { continue };
-        in_lengths += (u32::from_le_bytes(*length) & 0x8080_8080).count_ones() as usize;
-        end += 4 + view_len(*view) as usize;
-    }
-    // All the bytes there are that are not ASCII are those of lengths.
-    let not_ascii = |bytes: &[u8]| bytes.iter().map(|byte| byte >> 7).sum::<u8>();
-    end == text.len() && text.chunks(128).map(not_ascii).map(usize::from).sum::<usize>() == in_lengths
-}
-
 /// Whether the strings that are in their views are UTF-8.
 ///
 /// PERF: many at once. What stands around a string in its view is ASCII: its length, at most 12, and zeros.
@@ -353,7 +331,6 @@ impl<T: AsRef<[u8]>> FromIterator<T> for Views {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Physical, Values, plain};
 
     /// Views of the parts of `text` between the places in `cuts`.
     fn parts(text: &[u8], cuts: &[usize]) -> Views {
@@ -381,38 +358,6 @@ mod tests {
         wrong[60] = 0xff;
         assert_eq!(parts(&wrong, &[0, 20, 40, wrong.len()]).first_not_utf8(0..3), Some(2));
         assert_eq!(parts(&wrong, &[0, 20, 40, wrong.len()]).first_not_utf8(0..2), None);
-    }
-
-    /// Lengths of which some are bytes that are not ASCII, or part of a character.
-    #[test]
-    fn plain_strings_of_all_lengths() {
-        let lengths = [5, 127, 128, 129, 3, 200, 0, 255, 256, 1000, 13, 384, 12, 129, 7, 1];
-        for letter in ["a", "\u{44f}", "\u{20ac}"] {
-            let strings: Vec<Vec<u8>> =
-                lengths.map(|len| letter.repeat(len / letter.len()).into_bytes()).into_iter().collect();
-            let read = |strings: &[Vec<u8>]| {
-                let page = plain::encode(&Values::Bytes(strings.iter().collect())).unwrap();
-                match plain::decode(&page, Physical::ByteArray, strings.len()).unwrap() {
-                    Values::Bytes(views) => views,
-                    _ => unreachable!("byte strings"),
-                }
-            };
-            let all = read(&strings);
-            for start in 0..lengths.len() {
-                assert_eq!(all.first_not_utf8(start..lengths.len()), None);
-                assert_eq!(all.first_not_utf8(0..start), None);
-                let len = strings[start].len();
-                for (at, wrong) in [(0, 0x80), (len / 2, 0xff), (len.saturating_sub(1), 0xd1)] {
-                    let mut strings = strings.clone();
-                    let Some(byte) = strings[start].get_mut(at) else { continue };
-                    *byte = wrong;
-                    let views = read(&strings);
-                    assert_eq!(views.first_not_utf8(0..lengths.len()), Some(start), "byte {at} of {start}");
-                    assert_eq!(views.first_not_utf8(0..start), None);
-                    assert_eq!(views.first_not_utf8(start + 1..lengths.len()), None);
-                }
-            }
-        }
     }
 
     /// Strings that stand in another order, or in each other, are not taken for PLAIN ones.

@@ -58,8 +58,8 @@ pub fn long_view(bytes: &[u8], buffer: u32, offset: u32) -> u128 {
 }
 
 /// Appends the views of `n` PLAIN byte strings that begin at `position` of `page[..len]`, which is buffer number
-/// `buffer`. Returns the position behind the last, or `None` if a string would end outside; then fewer than `n` views
-/// may have been appended.
+/// `buffer`. Returns the position behind the last, and how many bytes of their lengths are not ASCII; or `None` if a string would
+/// end outside: then fewer than `n` views may have been appended.
 pub fn plain_views(
     page: &[u8],
     len: usize,
@@ -67,8 +67,8 @@ pub fn plain_views(
     n: usize,
     buffer: u32,
     out: &mut Vec<u128>,
-) -> Option<usize> {
-    let mut position = position;
+) -> Option<(usize, usize)> {
+    let (mut position, mut not_ascii) = (position, 0);
     // Four bytes each at least: what is reserved was earned by the input.
     out.reserve(n.min(len.saturating_sub(position) / 4));
     for _ in 0..n {
@@ -83,9 +83,10 @@ pub fn plain_views(
         }
         out.push(view_of(word >> 32, size, buffer, position + 4));
         fetch_on_the_way(&page[position..end]);
+        not_ascii += ((size & 0x8080_8080) >> 7).wrapping_mul(0x0101_0101) as usize >> 24;
         position = end;
     }
-    Some(position)
+    Some((position, not_ascii))
 }
 
 /// Reads a byte of each cache line of a PLAIN string of some hundred bytes, on the way to the next one.
@@ -218,7 +219,7 @@ mod tests {
         for slack in [0, 64] {
             page.resize(len + slack, 0xee);
             let mut views = Vec::new();
-            assert_eq!(plain_views(&page, len, 0, 20, 3, &mut views), Some(len));
+            assert_eq!(plain_views(&page, len, 0, 20, 3, &mut views), Some((len, 0)));
             let mut offset = 0;
             for (string, view) in strings.iter().zip(&views) {
                 offset += 4;

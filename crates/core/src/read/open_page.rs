@@ -338,14 +338,16 @@ impl OpenPage {
 
     fn decode_some(&mut self, n: usize, target: &Target, out: &mut Values) -> Result<()> {
         let first = out.len();
-        self.values.decode(n, out)?;
+        let is_text = if target.is_text && !self.is_validated {
+            self.values.decode_text(n, out)?
+        } else {
+            self.values.decode(n, out)?;
+            true
+        };
         if let (Some(len), Values::W32(keys)) = (self.keys_below, &*out) {
             check_indices(&keys[first..], len)?;
         }
-        if target.is_text
-            && !self.is_validated
-            && let Some(at) = out.first_not_utf8(first..out.len())
-        {
+        if !is_text && let Some(at) = out.first_not_utf8(first..out.len()) {
             return Err(not_utf8(plain_value(out, at, &mut [0; 8])));
         }
         Ok(())
