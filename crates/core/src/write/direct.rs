@@ -85,7 +85,10 @@ impl Direct {
         }
         let values = PageValues {
             code: self.code,
-            encode: &mut |page| self.encoder.finish(page),
+            encode: &mut |head, body| match head {
+                Some(head) => self.encoder.finish_parts(head, body),
+                None => self.encoder.finish(body),
+            },
             bounds: &self.bounds,
             len: self.levels.values,
             byte_array_bytes: self.byte_array_bytes,
