@@ -271,8 +271,8 @@ const BLOCK: usize = 32;
 const MULTIPLIERS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0x5822_cb77_f4de_2c09, 0xb774_eb52_48db_40af, 0x153e_7c2a_26a2_c0bd];
 /// One of this many words may be displaced by others before the next multiplier is tried. By a random hash it is one of
-/// eight.
-const FEW_DISPLACED: usize = 12;
+/// sixteen in a table that was just made.
+const FEW_DISPLACED: usize = 32;
 /// Slots of the largest table that is filled several times to find the best multiplier: it stays in the second-level cache.
 const MOST_TRIED: usize = 1 << 14;
 /// Numbers that are near each other have at most so many slots for each of them. A hashed table has 2 to 6.
