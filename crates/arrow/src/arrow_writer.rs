@@ -23,6 +23,7 @@ use marquetry_core::write::{
 use marquetry_format::{RowGroup, SchemaElement};
 use row_group::OpenRowGroup;
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Writes record batches as a Parquet file.
@@ -67,10 +68,10 @@ pub struct ArrowWriter<W: Write + Send> {
     failed: bool,
 }
 
-/// Batches that no column has taken yet.
+/// Rows that no column has taken yet. PERF: whole batches and which rows of them: a slice of an array counts its nulls.
 #[derive(Default)]
 struct Waiting {
-    batches: Vec<RecordBatch>,
+    batches: Vec<(RecordBatch, Range<usize>)>,
     rows: usize,
     bytes: usize,
 }
@@ -184,7 +185,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             let room = most - self.in_progress_rows();
             let of_a_pass = (self.pass_bytes() / bytes_per_row.max(1)).clamp(1, PASS_ROWS);
             let n = (batch.num_rows() - from).min(room).min(of_a_pass);
-            self.waiting.batches.push(batch.slice(from, n));
+            self.waiting.batches.push((batch.clone(), from..from + n));
             self.waiting.rows += n;
             self.waiting.bytes += n * bytes_per_row;
             from += n;

@@ -270,9 +270,18 @@ impl Column {
                 cleared(&mut out.values, &self.leaf);
                 none
             }
+            // PERF: where all is null, nothing is looked at.
+            _ if nullable && array.null_count() == array.len() && !above.slots().is_empty() => {
+                cleared(&mut out.values, &self.leaf);
+                above.null_leaf(out);
+                return Ok(());
+            }
             _ => self.plain(array, above, nullable, &mut out.values)?,
         };
-        above.leaf(nullable, valid, out);
+        match valid {
+            Some(_) if out.values.is_empty() => above.null_leaf(out),
+            valid => above.leaf(nullable, valid, out),
+        }
         Ok(())
     }
 

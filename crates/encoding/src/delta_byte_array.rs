@@ -321,7 +321,7 @@ impl Encoder {
             longest = longest.max(value.len());
             self.prefix_lengths.push(prefix as u32);
             self.suffix_lengths.push((value.len() - prefix) as u32);
-            self.suffix_bytes.extend_from_slice(&value[prefix..]);
+            push_tail(value, value.len() - prefix, &mut self.suffix_bytes);
         }
         // SPEC: lengths are INT32.
         if i32::try_from(longest).is_err() {
@@ -361,6 +361,13 @@ impl Encode for Encoder {
         self.last.clear();
         Ok(())
     }
+
+    fn finish_parts(&mut self, head: &mut Vec<u8>, body: &mut Vec<u8>) -> Result<()> {
+        self.prefixes.finish(head);
+        self.suffixes.finish_parts(head, body)?;
+        self.last.clear();
+        Ok(())
+    }
 }
 
 /// Replaces all but the first `prefix` bytes of `last` by those at the same place of `from`.
@@ -373,6 +380,22 @@ fn overlay(last: &mut [u8; SHORT], from: &[u8; SHORT], prefix: usize) {
     let keep: &[u8; SHORT] = KEEP[SHORT - prefix..].first_chunk().expect("twice as many bytes");
     for i in 0..SHORT {
         last[i] = last[i] & keep[i] | from[i] & !keep[i];
+    }
+}
+
+/// Appends the last `n` bytes of `value`.
+///
+/// PERF: a few bytes of a longer string are shifted to the beginning of a word that is appended whole, which takes less time
+/// than a copy of a length that only the data knows.
+#[inline(always)]
+fn push_tail(value: &[u8], n: usize, out: &mut Vec<u8>) {
+    match value.last_chunk::<16>() {
+        Some(last) if (1..=16).contains(&n) => {
+            let end = out.len() + n;
+            out.extend_from_slice(&(u128::from_le_bytes(*last) >> (8 * (16 - n))).to_le_bytes());
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(&value[value.len() - n..]),
     }
 }
 

@@ -207,6 +207,12 @@ impl Encode for Encoder {
         self.bytes.clear();
         Ok(())
     }
+
+    fn finish_parts(&mut self, head: &mut Vec<u8>, body: &mut Vec<u8>) -> Result<()> {
+        self.deltas.finish(head);
+        std::mem::swap(body, &mut self.bytes);
+        Ok(())
+    }
 }
 
 /// The longest string that a view holds itself.

@@ -118,8 +118,15 @@ pub trait Encode: Send {
     /// the encoding itself.
     fn size(&self) -> usize;
 
-    /// Appends the page's bytes and starts a new page.
+    /// Appends the page's bytes and starts a new page, perhaps in the memory of `page` if that is empty.
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()>;
+
+    /// As [`finish`](Encode::finish), where a page is stored in parts: what comes first may be appended to `head`, so that
+    /// the rest, in `body`, which is empty, need not be copied.
+    fn finish_parts(&mut self, head: &mut Vec<u8>, body: &mut Vec<u8>) -> Result<()> {
+        let _ = head;
+        self.finish(body)
+    }
 
     /// The values that were collected for the chunk's dictionary page; `None` for all but the dictionary encoding.
     fn dictionary(&self) -> Option<&Dictionary> {

@@ -251,9 +251,14 @@ impl Encode for Encoder {
     }
 
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
-        // The memory is kept: the next page is about as large.
-        page.extend_from_slice(&self.bytes);
-        self.bytes.clear();
+        if page.is_empty() {
+            // PERF: a page of long strings takes longer to copy than to make.
+            std::mem::swap(page, &mut self.bytes);
+        } else {
+            page.extend_from_slice(&self.bytes);
+            // The memory is kept: the next page is about as large.
+            self.bytes.clear();
+        }
         page.extend_from_slice(self.bits.as_bytes());
         self.bits.clear();
         Ok(())

@@ -49,6 +49,7 @@ impl Views {
     }
 
     /// String `i`.
+    #[inline]
     pub fn get(&self, i: usize) -> &[u8] {
         self.resolve(&self.views[i])
     }

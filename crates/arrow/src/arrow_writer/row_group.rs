@@ -7,6 +7,7 @@ use marquetry_base::Result;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{Choice, ColumnSettings, ColumnWriter, EncodedChunk, Spill, Workspace};
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A row group that is being filled.
@@ -54,10 +55,10 @@ impl OpenRowGroup {
         self.roots.iter().flat_map(|root| &root.writers)
     }
 
-    /// Has each column take its part of the batches, which have so many rows.
+    /// Has each column take its part of these rows of batches, which are so many.
     pub(super) fn write(
         &mut self,
-        batches: &[RecordBatch],
+        batches: &[(RecordBatch, Range<usize>)],
         rows: usize,
         workspaces: &mut [Workspace],
     ) -> Result<()> {
@@ -116,12 +117,12 @@ impl OpenRowGroup {
 }
 
 impl Root {
-    fn write(&mut self, batches: &[RecordBatch], workspace: &mut Workspace) -> Result<()> {
+    fn write(&mut self, batches: &[(RecordBatch, Range<usize>)], workspace: &mut Workspace) -> Result<()> {
         let mut leaves = Vec::new();
-        for batch in batches {
+        for (batch, rows) in batches {
             let array = batch.column(self.index);
-            for start in (0..batch.num_rows()).step_by(BLOCK_ROWS) {
-                let rows = start..(start + BLOCK_ROWS).min(batch.num_rows());
+            for start in rows.clone().step_by(BLOCK_ROWS) {
+                let rows = start..(start + BLOCK_ROWS).min(rows.end);
                 self.shredder.shred(array, rows, &mut leaves)?;
                 for (writer, leaf) in self.writers.iter_mut().zip(&leaves) {
                     writer.write(leaf, workspace)?;

@@ -32,6 +32,7 @@ fn column(array: &dyn Array) -> Result<Shredded> {
 fn levels(shredded: &Shredded) -> (Vec<u8>, Vec<u8>) {
     let def = match &shredded.def {
         Definition::Max => Vec::new(),
+        Definition::Null => vec![0; shredded.entries],
         Definition::Bits(bits) => (0..bits.len()).map(|i| u8::from(bits.get(i))).collect(),
         Definition::Levels(levels) => levels.clone(),
     };

@@ -27,6 +27,8 @@ pub struct Shredded {
 pub enum Definition {
     /// All entries are values.
     Max,
+    /// In a column whose largest level is 1: no entry is a value.
+    Null,
     /// In a column whose largest level is 1: whether each entry is a value.
     Bits(Bits),
     /// The level of each entry.
@@ -341,10 +343,7 @@ impl Entries {
     pub fn leaf(&self, nullable: bool, valid: Option<Bits>, out: &mut Shredded) {
         (out.rows, out.entries) = (self.rows, self.len);
         out.rep.clone_from(&self.rep);
-        let mut levels = match std::mem::replace(&mut out.def, Definition::Max) {
-            Definition::Levels(levels) => levels,
-            _ => Vec::new(),
-        };
+        let mut levels = take_levels(&mut out.def);
         let max = self.level + u8::from(nullable);
         out.def = match (nullable, valid) {
             (true, Some(bits)) if max == 1 => Definition::Bits(bits),
@@ -365,8 +364,32 @@ impl Entries {
         };
     }
 
+    /// What [`leaf`](Entries::leaf) makes of a leaf that may be null, and is in all live slots.
+    pub fn null_leaf(&self, out: &mut Shredded) {
+        (out.rows, out.entries) = (self.rows, self.len);
+        out.rep.clone_from(&self.rep);
+        if self.level == 0 {
+            out.def = Definition::Null;
+            return;
+        }
+        let mut levels = take_levels(&mut out.def);
+        levels.clone_from(&self.def);
+        if self.def.is_empty() {
+            levels.resize(self.len, self.level);
+        }
+        out.def = Definition::Levels(levels);
+    }
+
     fn copy_place(&mut self, above: &Entries) {
         (self.rows, self.len, self.level, self.lists) = (above.rows, above.len, above.level, above.lists);
+    }
+}
+
+/// The memory of levels that are there.
+fn take_levels(def: &mut Definition) -> Vec<u8> {
+    match std::mem::replace(def, Definition::Max) {
+        Definition::Levels(levels) => levels,
+        Definition::Max | Definition::Null | Definition::Bits(_) => Vec::new(),
     }
 }
 

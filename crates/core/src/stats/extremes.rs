@@ -135,58 +135,77 @@ pub(super) fn of_views(views: &Views, mut at: impl Iterator<Item = usize>) -> Op
     // The view has the first four bytes of each string, and zeros where there are fewer.
     let prefix = |i: usize| ((words[i] >> 32) as u32).swap_bytes();
     let first = at.next()?;
-    let (mut min, mut max) = (first, first);
-    let mut seam = Seam::between(views.get(min), views.get(max));
+    let (mut min, mut max) = ((first, views.get(first)), (first, views.get(first)));
+    let mut seam = Seam::between(min.1, max.1);
     for i in at {
         // PERF: most strings are between the bounds by what is in the view, and their bytes are not even loaded.
-        if prefix(i) > prefix(min) && prefix(i) < prefix(max) {
+        if prefix(i) > prefix(min.0) && prefix(i) < prefix(max.0) {
             continue;
         }
         let value = views.get(i);
-        match seam.key_of(value, views.get(min)) {
+        match seam.key_of(value) {
             Some(key) if key > seam.min && key < seam.max => {}
-            Some(key) if key < seam.min => (min, seam.min) = (i, key),
-            Some(key) if key > seam.max => (max, seam.max) = (i, key),
+            Some(key) if key < seam.min => (min, seam.min) = ((i, value), key),
+            Some(key) if key > seam.max => (max, seam.max) = ((i, value), key),
             _ => {
-                if value < views.get(min) {
-                    min = i;
-                } else if value > views.get(max) {
-                    max = i;
+                if value < min.1 {
+                    min = (i, value);
+                } else if value > max.1 {
+                    max = (i, value);
                 } else {
                     continue;
                 }
-                seam = Seam::between(views.get(min), views.get(max));
+                seam = Seam::between(min.1, max.1);
             }
         }
     }
-    Some((min, max))
+    Some((min.0, max.0))
 }
 
 /// Where two bounds begin to differ. PERF: strings between them begin as both do, so that eight bytes decide on most.
 ///
 /// INVARIANT: a new bound whose key is past the old one's differs from the other bound at the same place.
-struct Seam {
-    /// So many bytes are the same.
-    shared: usize,
+struct Seam<'a> {
+    /// What is the same.
+    shared: &'a [u8],
     /// The next eight bytes of the lower bound.
     min: u64,
     /// The next eight bytes of the upper bound.
     max: u64,
 }
 
-impl Seam {
-    fn between(min: &[u8], max: &[u8]) -> Self {
+impl<'a> Seam<'a> {
+    fn between(min: &'a [u8], max: &[u8]) -> Self {
         let shared = min.iter().zip(max).take_while(|(a, b)| a == b).count();
-        Seam { shared, min: key_at(min, shared), max: key_at(max, shared) }
+        Seam { shared: &min[..shared], min: key_at(min, shared), max: key_at(max, shared) }
     }
 
     /// The bytes of `value` to compare with those of the bounds; `None` if it does not begin as they do. Keys that are
     /// equal do not tell: there may be more bytes.
     #[inline]
-    fn key_of(&self, value: &[u8], min: &[u8]) -> Option<u64> {
-        let start = value.get(..self.shared)?;
-        (start == &min[..self.shared]).then(|| key_at(value, self.shared))
+    fn key_of(&self, value: &[u8]) -> Option<u64> {
+        let start = value.get(..self.shared.len())?;
+        is_same(start, self.shared).then(|| key_at(value, self.shared.len()))
     }
+}
+
+/// Whether two strings of one length are the same. PERF: a call that finds out how many bytes there are takes longer than the
+/// comparison.
+#[inline]
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    match a.len() {
+        0 => true,
+        16.. => is_same_by::<16>(a, b),
+        8.. => is_same_by::<8>(a, b),
+        _ => a == b,
+    }
+}
+
+/// The same by blocks, the last of which may have bytes of the one before it.
+#[inline(always)]
+fn is_same_by<const N: usize>(a: &[u8], b: &[u8]) -> bool {
+    let mut blocks = a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0);
+    a.last_chunk::<N>() == b.last_chunk::<N>() && blocks.all(|(a, b)| a == b)
 }
 
 /// Up to eight bytes from `from` on as a big-endian word, zeros behind the end.

@@ -32,6 +32,11 @@ impl LevelCounts {
         *self.def.last_mut().expect("one element for level 0") += n as i64;
     }
 
+    /// Adds `n` entries of definition level 0.
+    pub fn add_def_zero(&mut self, n: usize) {
+        self.def[0] += n as i64;
+    }
+
     /// Adds the entries in `range`, each a value or not, in a column whose largest definition level is 1.
     ///
     /// # Panics

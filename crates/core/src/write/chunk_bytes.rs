@@ -71,6 +71,21 @@ impl ChunkBytes {
         }
     }
 
+    /// Appends a page: what is before it, and the page. If that is long, its memory is taken and other memory given for it.
+    ///
+    /// PERF: a page that is no longer in the cache takes longer to copy than anything else that happens to it.
+    pub(super) fn push_page(&mut self, before: [&[u8]; 2], page: &mut Vec<u8>, spares: &Arc<Spares>) {
+        // What is kept takes at most twice as much memory as it has bytes.
+        if page.len() < BLOCK.max(page.capacity() / 2) {
+            [before[0], before[1], page].into_iter().for_each(|bytes| self.extend(bytes, spares));
+            return;
+        }
+        self.push(before.concat());
+        self.len += page.len() as u64;
+        self.held += page.len();
+        self.parts.push(Part::Held(Block::page(page, spares)));
+    }
+
     /// Appends bytes of a file, which are read when they are written.
     pub fn push_from(&mut self, source: Arc<dyn Source>, range: Range<u64>) {
         self.len += range.end.saturating_sub(range.start);
@@ -203,6 +218,31 @@ mod tests {
         let mut short = ChunkBytes::new();
         short.extend(&all[..100], &spares);
         assert_eq!(spares.blocks(), 3);
+    }
+
+    #[test]
+    fn long_pages_leave_their_memory() {
+        let spares = Spares::new(true);
+        let mut page = vec![5; BLOCK];
+        for len in [BLOCK, BLOCK - 1, BLOCK + 9, 2 * BLOCK] {
+            let mut chunk = ChunkBytes::new();
+            let mut expected = Vec::new();
+            for number in 0..3 {
+                page.clear();
+                page.resize(len, number);
+                expected.extend([&b"head"[..], b"er", &page].concat());
+                chunk.push_page([b"head", b"er"], &mut page, &spares);
+            }
+            let mut out = Vec::new();
+            chunk.copy_to(&mut out).unwrap();
+            assert!(out == expected);
+            assert_eq!((chunk.len(), chunk.held()), (out.len() as u64, out.len()));
+        }
+        // Where little of it is used, it stays.
+        let mut page = Vec::with_capacity(3 * BLOCK);
+        page.resize(BLOCK, 1);
+        ChunkBytes::new().push_page([&[], &[]], &mut page, &spares);
+        assert_eq!(page.capacity(), 3 * BLOCK);
     }
 
     #[test]

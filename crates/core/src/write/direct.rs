@@ -59,7 +59,10 @@ impl Direct {
         let (mut entry, mut value) = (entries.start, 0);
         while entry < entries.end {
             let room = settings.page_rows.saturating_sub(self.levels.rows).max(1);
-            let step = step(values, value, settings).min(room).min(entries.end - entry);
+            // PERF: nulls that no value follows are one run, which takes next to nothing.
+            let is_tail = value == values.len() && (levels.max_def, levels.max_rep) == (1, 0);
+            let step = if is_tail { room } else { step(values, value, settings).min(room) };
+            let step = step.min(entries.end - entry);
             let end = levels.row_from(entry + step, entries.end);
             let n = levels.values(entry..end);
             self.levels.push(levels, entry..end);
@@ -85,7 +88,10 @@ impl Direct {
         }
         let values = PageValues {
             code: self.code,
-            encode: &mut |page| self.encoder.finish(page),
+            encode: &mut |head, body| match head {
+                Some(head) => self.encoder.finish_parts(head, body),
+                None => self.encoder.finish(body),
+            },
             bounds: &self.bounds,
             len: self.levels.values,
             byte_array_bytes: self.byte_array_bytes,

@@ -224,7 +224,7 @@ impl<'a> PageOfIndices<'a> {
         };
         let values = PageValues {
             code: RLE_DICTIONARY,
-            encode: &mut |page| {
+            encode: &mut |_, page| {
                 dictionary::encode_indices(indices, width, page);
                 Ok(())
             },

@@ -22,6 +22,8 @@ pub(super) struct Levels<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Def<'a> {
     Max,
+    /// The largest is 1, and no entry is a value.
+    Null,
     Bits(&'a Bits),
     Levels(&'a [u8]),
 }
@@ -32,6 +34,10 @@ impl<'a> Levels<'a> {
         let entries = shredded.entries;
         let (def, len) = match &shredded.def {
             Definition::Max => (Def::Max, entries),
+            Definition::Null if leaf.max_def() != 1 => {
+                return Err(Error::argument("nulls without levels in a column that needs them"));
+            }
+            Definition::Null => (Def::Null, entries),
             Definition::Bits(bits) => (Def::Bits(bits), bits.len()),
             Definition::Levels(levels) => (Def::Levels(levels), levels.len()),
         };
@@ -58,6 +64,7 @@ impl<'a> Levels<'a> {
     pub(super) fn values(&self, entries: Range<usize>) -> usize {
         match self.def {
             Def::Max => entries.len(),
+            Def::Null => 0,
             Def::Bits(bits) => bits.count_ones(entries),
             Def::Levels(levels) => {
                 let max = self.max_def;
@@ -86,6 +93,7 @@ impl<'a> Levels<'a> {
     pub(super) fn def(&self, entries: Range<usize>) -> LevelSlice<'a> {
         match self.def {
             Def::Max => LevelSlice::Run { level: self.max_def, n: entries.len() },
+            Def::Null => LevelSlice::Run { level: 0, n: entries.len() },
             Def::Bits(bits) => LevelSlice::Bits { bits, range: entries },
             Def::Levels(levels) => LevelSlice::Levels(&levels[entries]),
         }
@@ -96,6 +104,7 @@ impl<'a> Levels<'a> {
         let mut counts = LevelCounts::new(self.max_def, self.max_rep);
         match self.def {
             Def::Max => counts.add_def_max(entries.len()),
+            Def::Null => counts.add_def_zero(entries.len()),
             Def::Bits(bits) => counts.add_def_bits(bits, entries.clone()),
             Def::Levels(levels) => counts.add_def_levels(&levels[entries.clone()]),
         }
@@ -118,7 +127,7 @@ impl<'a> Levels<'a> {
 /// The levels of entries whose page is not written yet.
 #[derive(Debug, Default)]
 pub(super) struct HeldLevels {
-    /// Definition levels if the largest is 1.
+    /// Definition levels if the largest is 1; empty while all are the same.
     bits: Bits,
     /// Definition levels if the largest is more than 1.
     def: Vec<u8>,
@@ -131,12 +140,12 @@ pub(super) struct HeldLevels {
 
 impl HeldLevels {
     pub(super) fn push(&mut self, levels: Levels<'_>, entries: Range<usize>) {
+        let values = levels.values(entries.clone());
         match (levels.max_def, levels.def) {
             (0, _) => {}
-            (1, Def::Max) => self.bits.push_run(true, entries.len()),
-            (1, Def::Bits(bits)) => self.bits.push_packed(bits.as_bytes(), entries.start, entries.len()),
-            (1, Def::Levels(levels)) => self.bits.push_at_least(&levels[entries.clone()], 1),
+            (1, def) => self.push_bits(def, entries.clone(), values),
             (max, Def::Max) => self.def.resize(self.def.len() + entries.len(), max),
+            (_, Def::Null) => self.def.resize(self.def.len() + entries.len(), 0),
             (max, Def::Bits(bits)) => {
                 self.def.extend(entries.clone().map(|entry| max - u8::from(!bits.get(entry))));
             }
@@ -146,13 +155,32 @@ impl HeldLevels {
             self.rep.extend_from_slice(&levels.rep[entries.clone()]);
         }
         self.rows += levels.rows(entries.clone());
-        self.values += levels.values(entries.clone());
+        self.values += values;
         self.entries += entries.len();
+    }
+
+    /// Takes definition levels of 0 and 1, so many of them 1.
+    fn push_bits(&mut self, def: Def<'_>, entries: Range<usize>, values: usize) {
+        if self.bits.is_empty() {
+            let (all, n) = (self.values + values, self.entries + entries.len());
+            if all == 0 || all == n {
+                return;
+            }
+            self.bits.push_run(self.values > 0, self.entries);
+        }
+        match def {
+            Def::Max => self.bits.push_run(true, entries.len()),
+            Def::Null => self.bits.push_run(false, entries.len()),
+            Def::Bits(bits) => self.bits.push_packed(bits.as_bytes(), entries.start, entries.len()),
+            Def::Levels(levels) => self.bits.push_at_least(&levels[entries], 1),
+        }
     }
 
     pub(super) fn levels(&self, leaf: &Leaf) -> Levels<'_> {
         let def = match leaf.max_def() {
             0 => Def::Max,
+            1 if self.values == 0 => Def::Null,
+            1 if self.values == self.entries => Def::Max,
             1 => Def::Bits(&self.bits),
             _ => Def::Levels(&self.def),
         };

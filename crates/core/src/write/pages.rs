@@ -48,8 +48,9 @@ struct Totals {
 pub(super) struct PageValues<'a> {
     /// The encoding.
     pub(super) code: i32,
-    /// Appends the encoded values.
-    pub(super) encode: &'a mut dyn FnMut(&mut Vec<u8>) -> Result<()>,
+    /// Appends the encoded values to the second vector; what comes first perhaps to the first, if there is one: then the second
+    /// is empty.
+    pub(super) encode: &'a mut dyn FnMut(Option<&mut Vec<u8>>, &mut Vec<u8>) -> Result<()>,
     /// Bounds of the values.
     pub(super) bounds: &'a Bounds,
     /// How many.
@@ -150,15 +151,21 @@ impl Pages {
             statistics(values.bounds, nulls as u64, None, settings.statistics_truncate, self.is_text)
         });
         let encoding = format::Encoding(values.code);
-        let (mut body, mut stored) = (take(&mut workspace.body), take(&mut workspace.stored));
-        body.clear();
-        stored.clear();
+        let (mut head, mut body) = (take(&mut workspace.head), take(&mut workspace.body));
+        let mut stored = take(&mut workspace.stored);
+        [&mut head, &mut body, &mut stored].into_iter().for_each(Vec::clear);
         let mut header = format::PageHeader::default();
         let is_compressed = match settings.page_version {
             PageVersion::V1 => {
-                levels::encode_v1(levels.rep(entries.clone()), levels.max_rep, &mut body);
-                levels::encode_v1(levels.def(entries), levels.max_def, &mut body);
-                (values.encode)(&mut body)?;
+                // Without a codec the page is stored as it is; with one it has to be compressed, whatever comes out.
+                let is_compressed = settings.codec != Codec::Uncompressed;
+                let before = if is_compressed { &mut body } else { &mut head };
+                levels::encode_v1(levels.rep(entries.clone()), levels.max_rep, before);
+                levels::encode_v1(levels.def(entries), levels.max_def, before);
+                (values.encode)((!is_compressed).then_some(&mut head), &mut body)?;
+                if is_compressed {
+                    workspace.compress(settings, &body, &mut stored)?;
+                }
                 header.type_ = format::PageType::DATA_PAGE;
                 header.data_page_header = Some(format::DataPageHeader {
                     num_values: n,
@@ -167,21 +174,17 @@ impl Pages {
                     repetition_level_encoding: format::Encoding::RLE,
                     statistics: header_statistics,
                 });
-                // Without a codec the page is stored as it is; with one it has to be compressed, whatever comes out.
-                settings.codec != Codec::Uncompressed && {
-                    workspace.compress(settings, &body, &mut stored)?;
-                    true
-                }
+                is_compressed
             }
             PageVersion::V2 => {
-                levels::encode(levels.rep(entries.clone()), levels.max_rep, &mut body);
-                let rep_len = body.len();
-                levels::encode(levels.def(entries), levels.max_def, &mut body);
-                let levels_len = body.len();
-                (values.encode)(&mut body)?;
-                let is_compressed = settings.codec != Codec::Uncompressed && body.len() > levels_len && {
-                    stored.extend_from_slice(&body[..levels_len]);
-                    workspace.compress(settings, &body[levels_len..], &mut stored)?;
+                levels::encode(levels.rep(entries.clone()), levels.max_rep, &mut head);
+                let rep_len = head.len();
+                levels::encode(levels.def(entries), levels.max_def, &mut head);
+                let levels_len = head.len();
+                let is_plain = settings.codec == Codec::Uncompressed;
+                (values.encode)(is_plain.then_some(&mut head), &mut body)?;
+                let is_compressed = !is_plain && !body.is_empty() && {
+                    workspace.compress(settings, &body, &mut stored)?;
                     stored.len() < body.len()
                 };
                 header.type_ = format::PageType::DATA_PAGE_V2;
@@ -198,18 +201,17 @@ impl Pages {
                 is_compressed
             }
         };
-        header.uncompressed_page_size = page_size(body.len())?;
-        let page = if is_compressed { &stored } else { &body };
-        let header = self.finish_header(header, page, settings)?;
+        header.uncompressed_page_size = page_size(head.len() + body.len())?;
+        let tail = if is_compressed { &mut stored } else { &mut body };
+        let header = self.finish_header(header, [&head, tail], settings)?;
         self.offset_index.page_locations.push(format::PageLocation {
             // The dictionary page comes before it.
             offset: self.data_pages.len() as i64,
-            compressed_page_size: page_size(header.len() + page.len())?,
+            compressed_page_size: page_size(header.len() + head.len() + tail.len())?,
             first_row_index: self.chunk.counts.rows() as i64,
         });
-        self.data_pages.extend(&header, &workspace.spares);
-        self.data_pages.extend(page, &workspace.spares);
-        (workspace.body, workspace.stored) = (body, stored);
+        self.data_pages.push_page([&header, &head], tail, &workspace.spares);
+        (workspace.head, workspace.body, workspace.stored) = (head, body, stored);
         self.note_page(&values, &counts, settings);
         Ok(())
     }
@@ -269,24 +271,28 @@ impl Pages {
             ..format::PageHeader::default()
         };
         let mut page = ChunkBytes::new();
-        page.extend(&self.finish_header(header, &stored, settings)?, &workspace.spares);
-        page.extend(&stored, &workspace.spares);
+        let header = self.finish_header(header, [&[], &stored], settings)?;
+        page.push_page([&header, &[]], &mut stored, &workspace.spares);
         workspace.stored = stored;
         self.dictionary_page = Some(page);
         self.count_encoding(format::PageType::DICTIONARY_PAGE, format::Encoding::PLAIN);
         Ok(())
     }
 
-    /// The bytes of a page's header.
+    /// The bytes of a page's header. The page is stored in two parts.
     fn finish_header(
         &mut self,
         mut header: format::PageHeader,
-        stored: &[u8],
+        stored: [&[u8]; 2],
         settings: &ColumnSettings,
     ) -> Result<Vec<u8>> {
-        header.compressed_page_size = page_size(stored.len())?;
+        header.compressed_page_size = page_size(stored.iter().map(|part| part.len()).sum())?;
         // SPEC: README.md, "Checksumming": over the page as stored, without its header.
-        header.crc = settings.checksums.then(|| crc32fast::hash(stored) as i32);
+        header.crc = settings.checksums.then(|| {
+            let mut checksum = crc32fast::Hasher::new();
+            stored.iter().for_each(|part| checksum.update(part));
+            checksum.finalize() as i32
+        });
         let mut writer = format::Writer::new();
         header.write(&mut writer);
         let bytes = writer.finish();

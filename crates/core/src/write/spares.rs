@@ -12,6 +12,8 @@ pub(super) struct Spares {
     /// Whether anything is kept: where memory has a limit, it is given back.
     keeps: bool,
     blocks: Mutex<Vec<Vec<u8>>>,
+    /// Longer than a block.
+    pages: Mutex<Vec<Vec<u8>>>,
     indices: Mutex<Vec<Vec<u32>>>,
 }
 
@@ -44,7 +46,8 @@ fn lock<T>(spares: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
     spares.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of finished pages. If it is a full-sized block of [`BLOCK`] bytes, its memory goes to the spares when it is dropped.
+/// Bytes of finished pages. If it is a full-sized block of [`BLOCK`] bytes, or a page that is longer, its memory goes to the
+/// spares when it is dropped.
 #[derive(Debug)]
 pub(super) struct Block {
     bytes: Vec<u8>,
@@ -61,6 +64,14 @@ impl Block {
     pub(super) fn full(spares: &Arc<Spares>) -> Self {
         let bytes = lock(&spares.blocks).pop().unwrap_or_else(|| Vec::with_capacity(BLOCK));
         Block { bytes, spares: Some(spares.clone()) }
+    }
+
+    /// One that is the whole of `page`, longer than a block, for which it gives other memory.
+    pub(super) fn page(page: &mut Vec<u8>, spares: &Arc<Spares>) -> Self {
+        // Pages of one column are about as long.
+        let other =
+            lock(&spares.pages).pop().unwrap_or_else(|| Vec::with_capacity(page.len() + page.len() / 8));
+        Block { bytes: std::mem::replace(page, other), spares: Some(spares.clone()) }
     }
 
     /// Takes the first of `bytes`, as many as there is room for, and gives back the others. It has at most [`BLOCK`].
@@ -90,7 +101,8 @@ impl Drop for Block {
         if let Some(spares) = self.spares.take_if(|spares| spares.keeps) {
             let mut bytes = std::mem::take(&mut self.bytes);
             bytes.clear();
-            lock(&spares.blocks).push(bytes);
+            let kind = if bytes.capacity() == BLOCK { &spares.blocks } else { &spares.pages };
+            lock(kind).push(bytes);
         }
     }
 }

@@ -11,9 +11,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Workspace {
     compressors: Vec<(Codec, Option<i32>, Compressor)>,
-    /// Levels and values of a page before compression.
+    /// What comes first in a page, and is stored as it is: levels.
+    pub(super) head: Vec<u8>,
+    /// The rest of a page before compression.
     pub(super) body: Vec<u8>,
-    /// A page after compression.
+    /// The same after compression.
     pub(super) stored: Vec<u8>,
     pub(super) spares: Arc<Spares>,
 }
@@ -32,7 +34,8 @@ impl Workspace {
     }
 
     fn with(spares: &Arc<Spares>) -> Self {
-        Workspace { compressors: Vec::new(), body: Vec::new(), stored: Vec::new(), spares: spares.clone() }
+        let [head, body, stored] = Default::default();
+        Workspace { compressors: Vec::new(), head, body, stored, spares: spares.clone() }
     }
 
     /// Appends the compressed form of `input` to `output`.

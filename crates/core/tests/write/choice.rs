@@ -104,8 +104,16 @@ fn columns_of_nothing() {
         [EncodingChoice::Auto { dictionary: true }, EncodingChoice::DictionaryOr(0), EncodingChoice::Fixed(0)]
     {
         let settings = ColumnSettings { encoding, ..plain_settings() };
-        let blocks = [nulls(3_000_000, Values::W32(vec![]))];
+        let mut blocks = [nulls(3_000_000, Values::W32(vec![]))];
         let (chunk, _, _) = written(Physical::Int32, &settings, &blocks);
+        blocks[0].def = Definition::Null;
+        let (other, _, _) = written(Physical::Int32, &settings, &blocks);
+        let bytes = |chunk: &EncodedChunk| {
+            let mut bytes = Vec::new();
+            chunk.bytes.copy_to(&mut bytes).unwrap();
+            bytes
+        };
+        assert!(bytes(&chunk) == bytes(&other));
         assert_eq!(chunk.metadata.dictionary_page_offset, None);
         assert!(chunk.bytes.len() < 15_000, "{}", chunk.bytes.len());
         let (chunk, _, _) = written(Physical::Int32, &settings, &[]);
@@ -135,6 +143,9 @@ fn what_does_not_belong_together_is_refused() {
     assert!(error(&settings, Shredded { entries: 4, ..good.clone() }).contains("4 rows and 4 values"));
     let def = Definition::Bits([true, false, true].into_iter().collect());
     assert!(error(&settings, Shredded { def, ..good.clone() }).contains("3 rows and 2 values"));
+    assert!(
+        error(&settings, Shredded { def: Definition::Null, ..good.clone() }).contains("3 rows and 0 values")
+    );
     let def = Definition::Levels(vec![1, 1]);
     assert!(error(&settings, Shredded { def, ..good.clone() }).contains("not those of whole rows"));
     for encoding in [EncodingChoice::Fixed(2), EncodingChoice::Fixed(7), EncodingChoice::DictionaryOr(8)] {

@@ -58,15 +58,15 @@ pub(super) struct Words {
 enum Way {
     /// One for each number from this one on.
     Near { base: i64 },
-    /// By how much a 64-bit hash is shifted to be the number of a slot, or of the first that is looked at.
-    Hashed { shift: u32 },
+    /// The hash is a product of 64 bits; by how much it is shifted to be the number of the slot that is looked at first.
+    Hashed { shift: u32, multiplier: u64 },
     /// The same with a hash that nobody can foresee.
     Keyed { shift: u32, key: RandomState },
 }
 
 impl Default for Way {
     fn default() -> Self {
-        Way::Hashed { shift: 0 }
+        Way::Hashed { shift: 0, multiplier: MULTIPLIERS[0] }
     }
 }
 
@@ -106,9 +106,9 @@ impl Words {
                     *index = self.slots.get(at).copied().unwrap_or(NONE);
                 }
             }
-            Way::Hashed { shift } => {
+            Way::Hashed { shift, multiplier } => {
                 for (index, word) in found.iter_mut().zip(words) {
-                    let guess = self.slots[place(word.to_u64().wrapping_mul(MULTIPLIER), shift)];
+                    let guess = self.slots[place(word.to_u64().wrapping_mul(multiplier), shift)];
                     *index = if dictionary.get(guess as usize) == Some(word) { guess } else { NONE };
                 }
             }
@@ -125,7 +125,7 @@ impl Words {
     fn index_of<T: Word>(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
         let (hash, shift, limit) = match &self.way {
             Way::Near { base } => return self.index_near(word, *base, dictionary),
-            Way::Hashed { shift } => (word.to_u64().wrapping_mul(MULTIPLIER), *shift, PROBES),
+            Way::Hashed { shift, multiplier } => (word.to_u64().wrapping_mul(*multiplier), *shift, PROBES),
             Way::Keyed { shift, key } => (key.hash_one(word.to_u64()), *shift, usize::MAX),
         };
         let mut at = place(hash, shift);
@@ -184,22 +184,48 @@ impl Words {
         }
         let slots = slots_for(dictionary.len());
         let shift = u64::BITS - slots.trailing_zeros();
-        self.way = match std::mem::take(&mut self.way) {
-            Way::Keyed { key, .. } => Way::Keyed { shift, key },
-            Way::Near { .. } | Way::Hashed { .. } => Way::Hashed { shift },
+        let known = match std::mem::take(&mut self.way) {
+            Way::Near { .. } => MULTIPLIERS[0],
+            Way::Hashed { multiplier, .. } => multiplier,
+            Way::Keyed { key, .. } => {
+                self.fill(slots, dictionary, |word| place(key.hash_one(word), shift));
+                self.way = Way::Keyed { shift, key };
+                return;
+            }
         };
-        self.slots = vec![NONE; slots];
-        for (index, &word) in dictionary.iter().enumerate() {
-            let hash = match &self.way {
-                Way::Keyed { key, .. } => key.hash_one(word.to_u64()),
-                _ => word.to_u64().wrapping_mul(MULTIPLIER),
-            };
-            let mut at = place(hash, shift);
+        let multiplied = |multiplier| move |word: u64| place(word.wrapping_mul(multiplier), shift);
+        let tried = if slots <= MOST_TRIED { &MULTIPLIERS[..] } else { &[known] };
+        let (mut best, mut fewest, mut last) = (known, usize::MAX, known);
+        for &multiplier in tried {
+            let displaced = self.fill(slots, dictionary, multiplied(multiplier));
+            last = multiplier;
+            if displaced < fewest {
+                (best, fewest) = (multiplier, displaced);
+            }
+            if displaced <= dictionary.len() / FEW_DISPLACED {
+                break;
+            }
+        }
+        if last != best {
+            self.fill(slots, dictionary, multiplied(best));
+        }
+        self.way = Way::Hashed { shift, multiplier: best };
+    }
+
+    /// Puts all of `dictionary` into a new table, and says how many words are not where they should be.
+    fn fill<T: Word>(&mut self, slots: usize, dictionary: &[T], place: impl Fn(u64) -> usize) -> usize {
+        self.slots.clear();
+        self.slots.resize(slots, NONE);
+        let mut displaced = 0;
+        for (index, word) in dictionary.iter().enumerate() {
+            let mut at = place(word.to_u64());
+            displaced += usize::from(self.slots[at] != NONE);
             while self.slots[at] != NONE {
                 at = (at + 1) & (slots - 1);
             }
             self.slots[at] = index as u32;
         }
+        displaced
     }
 }
 
@@ -240,9 +266,36 @@ fn near<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Option<(i64,
 
 /// Words that are looked for at a time.
 const BLOCK: usize = 32;
-/// 2^64 divided by the golden ratio: multiples of it are spread evenly.
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+/// 2^64 divided by the golden ratio: multiples of it are spread evenly. PERF: neighbouring floats, and what else has a step
+/// that the first does not like, are often spread better by one of the others, which are random but for that.
+const MULTIPLIERS: [u64; 4] =
+    [0x9e37_79b9_7f4a_7c15, 0x5822_cb77_f4de_2c09, 0xb774_eb52_48db_40af, 0x153e_7c2a_26a2_c0bd];
+/// One of this many words may be displaced by others before the next multiplier is tried. By a random hash it is one of
+/// sixteen in a table that was just made.
+const FEW_DISPLACED: usize = 32;
+/// Slots of the largest table that is filled several times to find the best multiplier: it stays in the second-level cache.
+const MOST_TRIED: usize = 1 << 14;
 /// Numbers that are near each other have at most so many slots for each of them. A hashed table has 2 to 6.
 const SPARSEST: usize = 8;
 /// A hashed table of fewer words stays in the first-level cache.
 const FEWEST_NEAR: usize = 1 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_a_step_are_found_at_the_first_look() {
+        let floats = (0..1_000).map(|i| u64::from((i as f32 * 1.003).to_bits())).collect();
+        let doubles = (0..1_000).map(|i| (f64::from(i) / 100.0).to_bits()).collect();
+        let integers = (0..1_000).map(|i| i * 1_000_003).collect();
+        for all in [floats, doubles, integers] as [Vec<u64>; 3] {
+            let (mut words, mut dictionary, mut indices) = (Words::default(), Vec::new(), Vec::new());
+            words.intern(&all, &mut dictionary, &mut indices);
+            assert!(indices.iter().copied().eq(0..1_000));
+            words.find_at_once(&all, &dictionary, &mut indices);
+            let missed = indices.iter().filter(|index| **index == NONE).count();
+            assert!(missed < 100, "{missed}");
+        }
+    }
+}

@@ -321,6 +321,7 @@ fn list_view<O: OffsetSizeTrait>(
 fn batch(shredded: &Shredded, field: &Field, max_def: u8) -> LeafBatch {
     let def = match &shredded.def {
         Definition::Max => vec![max_def; shredded.entries],
+        Definition::Null => vec![0; shredded.entries],
         Definition::Bits(bits) => {
             assert_eq!(max_def, 1);
             (0..bits.len()).map(|i| u8::from(bits.get(i))).collect()

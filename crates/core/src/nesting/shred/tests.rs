@@ -57,6 +57,21 @@ fn flat_columns_have_the_cheapest_levels() {
 }
 
 #[test]
+fn a_leaf_that_is_nowhere_needs_no_bits() {
+    let rows = Entries::rows(2..5);
+    let structs = [optional(&rows, Some(&[0, 1, 1])), optional(&rows, None), rows];
+    for (above, live) in structs.iter().zip([2, 3, 3]) {
+        let expected = leaf(above, true, Some(&[0; 3][..live]));
+        let mut found = leaf(above, true, None);
+        above.null_leaf(&mut found);
+        match found.def {
+            Definition::Null => assert_eq!(expected.def, Definition::Bits(bits(&[0, 0, 0]))),
+            _ => assert_eq!(found, expected),
+        }
+    }
+}
+
+#[test]
 fn required_lists_of_required_elements() {
     let rows = Entries::rows(0..3);
     let elements = repeated(&rows, &[0, 2, 2, 3]);
