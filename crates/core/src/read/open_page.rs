@@ -356,11 +356,11 @@ impl OpenPage {
 
 /// How many values are decoded at a time, of `n` that take so many bytes.
 ///
-/// PERF: long strings are validated while they are in the cache.
+/// PERF: a walk from length to length of long strings would wait for each, while what is validated in order is fetched ahead.
 fn at_a_time(bytes: usize, n: usize) -> usize {
     match bytes / n.max(1) {
         0..256 => usize::MAX,
-        average => (IN_CACHE / average).max(16),
+        average => (IN_CACHE / average).max(1),
     }
 }
 
@@ -405,8 +405,8 @@ pub(super) fn row_starts(rep: &[u8]) -> usize {
 
 /// Levels that are counted at a time: a byte counts them.
 const COUNTED: usize = 128;
-/// Bytes that are decoded at a time where values are long: half of a first-level cache.
-const IN_CACHE: usize = 16 << 10;
+/// Bytes that are decoded at a time where values are long: what is read in order is fetched ahead.
+const IN_CACHE: usize = 2 << 10;
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
 pub(super) const BLOCK: usize = 2048;
 /// Values copied at a time, where nothing but a copy is to be done: most batches whole. What a page claims to have may not be there.
