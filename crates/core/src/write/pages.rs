@@ -50,7 +50,7 @@ pub(super) struct PageValues<'a> {
     pub(super) code: i32,
     /// Appends the encoded values to the second vector; what comes first perhaps to the first, if there is one: then the second
     /// is empty.
-    pub(super) encode: &'a mut dyn FnMut(Option<&mut Vec<u8>>, &mut Vec<u8>) -> Result<()>,
+    pub(super) encode: &'a mut EncodeInto<'a>,
     /// Bounds of the values.
     pub(super) bounds: &'a Bounds,
     /// How many.
@@ -58,6 +58,9 @@ pub(super) struct PageValues<'a> {
     /// For BYTE_ARRAY: bytes of all values, without their lengths.
     pub(super) byte_array_bytes: u64,
 }
+
+/// See [`PageValues::encode`].
+type EncodeInto<'a> = dyn FnMut(Option<&mut Vec<u8>>, &mut Vec<u8>) -> Result<()> + 'a;
 
 /// What a chunk has come to.
 pub(super) struct FinishedPages {
