@@ -92,7 +92,13 @@ fn push<T: Copy + Default>(picks: &Picks<'_>, from: &[T], out: &mut Fixed, parts
     out.push_with(picks.len(), |out| {
         out.reserve(picks.len() * 12);
         picks.chunks(from, |values| {
-            out.extend(values.iter().flat_map(|&value| parts(value).into_iter().flat_map(u32::to_le_bytes)));
+            let start = out.len();
+            out.resize(start + values.len() * 12, 0);
+            for (bytes, &value) in out[start..].as_chunks_mut::<12>().0.iter_mut().zip(values) {
+                // PERF: three stores; an iterator over bytes of parts would be asked for each.
+                let (slots, _) = bytes.as_chunks_mut();
+                slots.copy_from_slice(&parts(value).map(u32::to_le_bytes));
+            }
         });
     });
 }

@@ -25,7 +25,7 @@ pub(super) struct OpenPage {
     keys_below: Option<usize>,
     /// Whether its strings are put together in memory of their own.
     has_arenas: bool,
-    /// Whether its values are copied as they stand.
+    /// Whether its values are copied as they stand, or byte by byte.
     is_plain: bool,
     /// Values that are decoded at a time: less than a block of long strings.
     at_a_time: usize,
@@ -78,7 +78,7 @@ impl OpenPage {
         OpenPage {
             start,
             has_arenas: page.encoding == DELTA_BYTE_ARRAY,
-            is_plain: page.encoding == PLAIN,
+            is_plain: matches!(page.encoding, PLAIN | BYTE_STREAM_SPLIT),
             at_a_time: at_a_time(value_bytes, page.max_values),
             rep: page.rep,
             def: page.def,
@@ -391,6 +391,7 @@ fn of_levels(kind: &str, error: Error) -> Error {
 }
 
 const PLAIN: i32 = 0;
+const BYTE_STREAM_SPLIT: i32 = 9;
 const DELTA_BYTE_ARRAY: i32 = 7;
 
 /// How many rows begin in up to [`COUNTED`] entries. PERF: sums of bytes are added in vectors of bytes.
