@@ -368,23 +368,3 @@ impl<F: Float> Lanes<F> {
         }
     }
 }
-
-pub(crate) fn integers_f32_scalar(
-    values: &[u32],
-    to: [f32; 2],
-    back: [f32; 2],
-    integers: &mut [u32],
-    exact: &mut [u32],
-) -> Exact {
-    self::integers(values, to, back, integers, exact)
-}
-
-pub(crate) fn integers_f64_scalar(
-    values: &[u64],
-    to: [f64; 2],
-    back: [f64; 2],
-    integers: &mut [u64],
-    exact: &mut [u64],
-) -> Exact {
-    self::integers(values, to, back, integers, exact)
-}
