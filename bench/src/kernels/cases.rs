@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use marquetry_kernels::{
-    self as kernels, Bits, Exact, Kernels, Survey, gather, gather_fixed, gather_views, plain_joined,
-    plain_views,
+    self as kernels, Bits, Exact, Kernels, Survey, fetch_on_the_way, gather, gather_fixed, gather_views,
+    plain_joined, plain_views,
 };
 
 use crate::generate::Rng;
@@ -416,10 +416,11 @@ impl Cases {
             let from = Arc::clone(&page);
             self.add_any(&format!("plain_views_{name}"), move |out| {
                 out.u128.clear();
-                plain_views(&from, len, 0, n, 0, &mut out.u128).expect("the strings are in the page");
+                plain_views(&from, len, 0, n, 0, fetch_on_the_way, &mut out.u128)
+                    .expect("the strings are in the page");
             });
             let mut views = Vec::new();
-            plain_views(&page, len, 0, n, 0, &mut views).expect("the strings are in the page");
+            plain_views(&page, len, 0, n, 0, |_| (), &mut views).expect("the strings are in the page");
             self.add_any(&format!("plain_joined_{name}"), move |out| {
                 out.u32.clear();
                 out.u8.clear();

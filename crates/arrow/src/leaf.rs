@@ -46,8 +46,8 @@ pub(crate) use picks::{Picks, validity};
 
 use crate::refused;
 use crate::schema::plain;
-use arrow_array::{Array, ArrayRef, BooleanArray, NullArray};
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, NullArray, PrimitiveArray};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
 use marquetry_core::logical::Logical;
@@ -136,7 +136,7 @@ fn as_bits(physical: Physical, to: &DataType) -> bool {
 /// The array of type `to` of one batch of `leaf`.
 ///
 /// Text in `batch` must be UTF-8, as the chunk reader guarantees. `cache` keeps the values of the column's dictionary
-/// between batches; it is only used for dictionary arrays.
+/// between batches, as dictionary arrays and timestamps of INT96 have them.
 pub(crate) fn into_array(
     batch: LeafBatch,
     leaf: &Leaf,
@@ -146,8 +146,14 @@ pub(crate) fn into_array(
     let result = match to {
         DataType::Dictionary(keys, values) => dictionary::into_array(batch, leaf, keys, values, cache),
         DataType::RunEndEncoded(ends, _) => run::into_array(batch, leaf, ends.data_type(), to, cache),
-        _ => dictionary::look_up(batch)
-            .and_then(|(values, validity)| from_values(values, nulls(validity), leaf, to, is_text(leaf))),
+        _ => {
+            let batch = match to {
+                DataType::Timestamp(unit, _) => cache.with_timestamps(batch, *unit),
+                _ => batch,
+            };
+            dictionary::look_up(batch)
+                .and_then(|(values, validity)| from_values(values, nulls(validity), leaf, to, is_text(leaf)))
+        }
     };
     result.map_err(|error| error.in_column(leaf.dotted().clone()))
 }
@@ -250,11 +256,30 @@ fn null_array(values: &Values, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     Ok(Arc::new(NullArray::new(values.len())))
 }
 
-/// An array of primitive type `to` over `buffer`, which holds `len` values of it.
+/// An array of primitive type `to` over `buffer`, which holds `len` values of it, from where such may begin.
+///
+/// PERF: not by way of `ArrayData`, which is moved about and looked through for longer than a small batch takes to decode.
 fn primitive(buffer: Buffer, len: usize, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
-    let data = arrow_data::ArrayData::builder(to.clone()).len(len).add_buffer(buffer).nulls(nulls);
-    // What was read as bytes may begin anywhere. Memory hardly ever does.
-    Ok(arrow_array::make_array(data.align_buffers(true).build().map_err(refused)?))
+    macro_rules! array_of {
+        ($type:ty) => {
+            primitive_of::<$type>(buffer, len, nulls, to)
+        };
+    }
+    arrow_array::downcast_primitive! {
+        to => (array_of),
+        _ => Err(Error::argument(format!("{to} is no primitive type")))
+    }
+}
+
+fn primitive_of<T: ArrowPrimitiveType>(
+    buffer: Buffer,
+    len: usize,
+    nulls: Option<NullBuffer>,
+    to: &DataType,
+) -> Result<ArrayRef> {
+    let values = ScalarBuffer::<T::Native>::new(buffer, 0, len);
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+    shared(PrimitiveArray::<T>::try_new(values, nulls).map(|array| array.with_data_type(to.clone())))
 }
 
 /// `array` behind a pointer, or Arrow's complaint as ours.

@@ -77,6 +77,13 @@ impl PageBytes {
         PageBytes { len: range.len(), padded: self.padded.slice(range.start..) }
     }
 
+    /// These bytes and those of `next`, if that is the memory right behind them.
+    pub fn followed_by(&self, next: &PageBytes) -> Option<PageBytes> {
+        let len = self.len + next.len;
+        let follows = std::ptr::eq(self.padded[self.len..].as_ptr(), next.padded.as_ptr());
+        (follows && self.padded.len() >= len + SLACK).then(|| PageBytes { padded: self.padded.clone(), len })
+    }
+
     /// The bytes as a shared buffer, without the slack.
     pub fn to_bytes(&self) -> Bytes {
         self.padded.slice(..self.len)
@@ -130,5 +137,17 @@ mod tests {
         assert_eq!(part.len(), 60);
         assert!(part.padded().len() >= 60 + SLACK);
         assert_eq!(part.slice(0..0).len(), 0);
+    }
+
+    #[test]
+    fn parts_that_follow_each_other_are_one() {
+        let page = PageBytes::from((0..100).collect::<Vec<u8>>());
+        let [a, b, c] = [0..40, 40..60, 60..100].map(|range| page.slice(range));
+        let ab = a.followed_by(&b).unwrap();
+        assert_eq!(ab.as_slice(), page.slice(0..60).as_slice());
+        assert_eq!(ab.followed_by(&c).unwrap().as_slice(), page.as_slice());
+        assert!(a.followed_by(&c).is_none());
+        assert!(b.followed_by(&a).is_none());
+        assert!(a.followed_by(&PageBytes::copy_of(b.as_slice())).is_none());
     }
 }

@@ -23,6 +23,15 @@ enum Stored {
     BitPacked(bit_packed::Reader),
 }
 
+/// Levels that are known to be alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LevelRun {
+    /// Whether they are the column's largest.
+    pub is_max: bool,
+    /// How many; 0 where what comes next is stored one by one.
+    pub n: usize,
+}
+
 /// Bits that a level takes in a column whose largest level is `max`.
 pub fn width(max: u8) -> u32 {
     u8::BITS - max.leading_zeros()
@@ -71,6 +80,18 @@ impl Levels {
     /// The largest level of the column.
     pub fn max(&self) -> u8 {
         self.max
+    }
+
+    /// The run of levels that comes next.
+    pub fn run(&mut self) -> Result<LevelRun> {
+        let (level, n) = match &mut self.stored {
+            Stored::Zero => (0, usize::MAX),
+            Stored::Rle(hybrid) => hybrid.run()?,
+            Stored::BitPacked(_) => (0, 0),
+        };
+        // A level over the largest is left to be found.
+        let n = if level > u32::from(self.max) { 0 } else { n };
+        Ok(LevelRun { is_max: level == u32::from(self.max), n })
     }
 
     /// Appends the next `n` levels. A level over the column's largest is an error.
@@ -240,6 +261,36 @@ mod tests {
     fn a_level_over_the_largest_is_refused() {
         let bytes = PageBytes::from(rle::encode(&[0, 1, 3], 2));
         assert!(Levels::rle(bytes, 2).unwrap().decode(3, &mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn runs_are_seen_before_they_are_read() {
+        let bytes = [
+            0x08, // a run of 4
+            0x02, // level 2
+            0x03, // one group
+            0x24, // 0 1 2 0
+            0x24, // 0 1 2 0
+            0x06, // a run of 3
+            0x01, // level 1
+            0x02, // a run of 1
+            0x03, // level 3
+        ];
+        let mut levels = Levels::rle(PageBytes::copy_of(&bytes), 2).unwrap();
+        let mut out = Vec::new();
+        for (n, run) in [
+            (1, LevelRun { is_max: true, n: 4 }),
+            (3, LevelRun { is_max: true, n: 3 }),
+            (8, LevelRun { is_max: false, n: 0 }),
+            (3, LevelRun { is_max: false, n: 3 }),
+        ] {
+            assert_eq!(levels.run().unwrap(), run);
+            levels.decode(n, &mut out).unwrap();
+        }
+        assert_eq!(out, [2, 2, 2, 2, 0, 1, 2, 0, 0, 1, 2, 0, 1, 1, 1]);
+        assert_eq!(levels.run().unwrap().n, 0);
+        assert!(levels.decode(1, &mut out).is_err());
+        assert_eq!(Levels::zero().run().unwrap(), LevelRun { is_max: true, n: usize::MAX });
     }
 
     #[test]

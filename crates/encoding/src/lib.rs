@@ -27,6 +27,7 @@ pub mod delta_binary_packed;
 pub mod delta_byte_array;
 pub mod delta_length_byte_array;
 pub mod dictionary;
+mod fixed;
 mod joined;
 pub mod levels;
 pub mod plain;
@@ -36,6 +37,7 @@ mod shape;
 mod values;
 mod views;
 
+pub use fixed::Fixed;
 pub use joined::Joined;
 pub use marquetry_kernels::{
     Bits, compact_bits, compact_u8 as compact_levels, compact_u32 as compact_w32, compact_u64 as compact_w64,
@@ -43,7 +45,7 @@ pub use marquetry_kernels::{
     min_max_u32, min_max_u64,
 };
 pub use shape::{Physical, Shape};
-pub use values::{Fixed, Values};
+pub use values::Values;
 pub use views::Views;
 
 use dictionary::Dictionary;

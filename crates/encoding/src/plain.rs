@@ -66,12 +66,15 @@ pub struct Decoder {
     shape: Shape,
     /// The next value: a byte, or for BOOLEAN a bit.
     position: usize,
+    /// Whether strings are so long that each is looked at by itself.
+    is_long: bool,
 }
 
 impl Decoder {
     /// A decoder for the whole page.
     pub fn new(page: &EncodedPage) -> Self {
-        Decoder { page: page.bytes.clone(), shape: page.physical.shape(), position: 0 }
+        let is_long = page.bytes.len() / page.max_values.max(1) >= LONG;
+        Decoder { page: page.bytes.clone(), shape: page.physical.shape(), position: 0, is_long }
     }
 
     /// The next `n` values of `width` bytes.
@@ -86,11 +89,12 @@ impl Decoder {
         Ok(&self.page.as_slice()[from..from + wanted])
     }
 
-    /// Appends views of the next `n` strings, and says how many bytes of their lengths are not ASCII.
-    fn decode_views(&mut self, n: usize, out: &mut Views) -> Result<usize> {
+    /// Appends views of the next `n` strings, each of which is shown to `look`, and says how many bytes of their lengths are
+    /// not ASCII.
+    fn decode_views(&mut self, n: usize, look: impl FnMut(&[u8]), out: &mut Views) -> Result<usize> {
         let (page, position) = (&self.page, self.position);
         let end = out.push_views(&[page.to_bytes()], |views, buffer| {
-            kernels::plain_views(page.padded(), page.len(), position, n, buffer, views)
+            kernels::plain_views(page.padded(), page.len(), position, n, buffer, look, views)
         });
         let (end, not_ascii) = end.ok_or_else(|| self.short(n))?;
         self.position = end;
@@ -118,11 +122,17 @@ impl Decoder {
 
 impl Decode for Decoder {
     /// PERF: one look at all strings and the lengths between them. Where those are ASCII, text they are all part of is cut within
-    /// no character; where they are not, there may be no other bytes that are not.
+    /// no character; where they are not, there may be no other bytes that are not. Long strings are looked at on the way.
     fn decode_text(&mut self, n: usize, out: &mut Values) -> Result<bool> {
         let Values::Bytes(views) = out else { return self.decode(n, out).map(|()| false) };
+        if self.is_long {
+            let mut is_text = true;
+            let look = |string: &[u8]| is_text &= simdutf8::basic::from_utf8(string).is_ok();
+            self.decode_views(n, look, views)?;
+            return Ok(is_text);
+        }
         let start = self.position;
-        let not_ascii = self.decode_views(n, views)?;
+        let not_ascii = self.decode_views(n, kernels::fetch_on_the_way, views)?;
         let strings = &self.page.as_slice()[start..self.position];
         Ok(match not_ascii {
             0 => strings.is_ascii() || simdutf8::basic::from_utf8(strings).is_ok(),
@@ -145,8 +155,8 @@ impl Decode for Decoder {
                 kernels::copy_u64(words, out.as_w64()?);
             }
             Shape::Fixed(width) => {
-                let bytes = self.take(n, width)?;
-                out.as_fixed(width)?.push_with(n, |out| out.extend_from_slice(bytes));
+                let (start, len) = (self.position, self.take(n, width)?.len());
+                out.as_fixed(width)?.push_stored(n, &self.page, start..start + len);
             }
             Shape::Bytes => match out {
                 Values::Joined(out) => {
@@ -154,13 +164,13 @@ impl Decode for Decoder {
                     let end = out.push_plain(page.padded(), page.len(), position, n)?;
                     self.position = end.ok_or_else(|| self.short(n))?;
                 }
-                out => _ = self.decode_views(n, out.as_bytes()?)?,
+                out => _ = self.decode_views(n, kernels::fetch_on_the_way, out.as_bytes()?)?,
             },
         }
         Ok(())
     }
 
-    /// PERF: numbers are spread from where they are in the page.
+    /// PERF: what is not text is spread from where it is in the page.
     fn decode_spread(
         &mut self,
         validity: &Bits,
@@ -178,6 +188,10 @@ impl Decode for Decoder {
             Shape::W64 => {
                 let (words, _) = self.take(ones, 8)?.as_chunks();
                 level.expand_u64(words, validity, first, n, out.as_w64()?);
+            }
+            Shape::Fixed(width) => {
+                let values = self.take(ones, width)?;
+                out.as_fixed(width)?.push_expanded(values, validity, first, n);
             }
             _ => return Ok(false),
         }
@@ -265,6 +279,9 @@ impl Encode for Encoder {
     }
 }
 
+/// Bytes of a string, with its length, that make it a long one, if they are the average of a page.
+const LONG: usize = 256;
+
 /// How many bytes are not ASCII.
 fn count_not_ascii(bytes: &[u8]) -> usize {
     let in_block = |bytes: &[u8]| bytes.iter().map(|byte| byte >> 7).sum::<u8>();
@@ -312,11 +329,20 @@ mod tests {
         let lengths = [5, 127, 128, 129, 3, 200, 0, 255, 256, 1000, 13, 384, 12, 129, 7, 1];
         let read = |strings: &[Vec<u8>]| {
             let page = encode(&Values::Bytes(strings.iter().collect())).unwrap();
-            let page = EncodedPage::of(&page, Physical::ByteArray, usize::MAX);
-            let mut values = Values::Bytes(Views::new());
-            let is_text = Decoder::new(&page).decode_text(strings.len(), &mut values).unwrap();
-            assert_eq!(values, Values::Bytes(strings.iter().collect()));
-            is_text
+            // Looked at together, where that says that they are text, and each by itself.
+            let [together, apart] = [usize::MAX, 1].map(|max_values| {
+                let page = EncodedPage::of(&page, Physical::ByteArray, max_values);
+                let mut values = Values::Bytes(Views::new());
+                let is_text = Decoder::new(&page).decode_text(strings.len(), &mut values).unwrap();
+                assert_eq!(values, Values::Bytes(strings.iter().collect()));
+                is_text
+            });
+            let are_text = strings.iter().all(|string| std::str::from_utf8(string).is_ok());
+            if page.len() >= LONG {
+                assert_eq!(apart, are_text);
+            }
+            assert!(are_text || !together);
+            together
         };
         for letter in ["a", "\u{44f}", "\u{20ac}"] {
             for lengths in [&lengths[..], &[5, 60, 12, 127, 0, 13]] {

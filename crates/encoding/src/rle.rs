@@ -136,6 +136,17 @@ impl Hybrid {
         }
     }
 
+    /// The value that comes next, and how many times at least; 0 times if it is packed among others.
+    pub fn run(&mut self) -> Result<(u32, usize)> {
+        if self.left() == 0 {
+            self.next_run()?;
+        }
+        match self.run {
+            Run::Repeated { value, left } => Ok((value, left)),
+            Run::Packed { .. } => Ok((0, 0)),
+        }
+    }
+
     /// Appends the next `n` values.
     pub fn decode(&mut self, n: usize, out: &mut Vec<u32>) -> Result<()> {
         let width = self.width;

@@ -1,6 +1,6 @@
 //! Decoded values: one buffer for each shape, in the layout that Arrow arrays are made from without a copy.
 
-use crate::{Bits, Joined, Shape, Views};
+use crate::{Bits, Fixed, Joined, Shape, Views};
 use marquetry_base::{Error, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
@@ -22,14 +22,6 @@ pub enum Values {
     Joined(Joined),
 }
 
-/// Values of the same number of bytes each, end to end. The number of values is kept apart, because the width may be 0.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fixed {
-    width: usize,
-    len: usize,
-    bytes: Vec<u8>,
-}
-
 impl Values {
     /// The shape.
     pub fn shape(&self) -> Shape {
@@ -37,7 +29,7 @@ impl Values {
             Values::Bit(_) => Shape::Bit,
             Values::W32(_) => Shape::W32,
             Values::W64(_) => Shape::W64,
-            Values::Fixed(values) => Shape::Fixed(values.width),
+            Values::Fixed(values) => Shape::Fixed(values.width()),
             Values::Bytes(_) | Values::Joined(_) => Shape::Bytes,
         }
     }
@@ -48,7 +40,7 @@ impl Values {
             Values::Bit(bits) => bits.len(),
             Values::W32(values) => values.len(),
             Values::W64(values) => values.len(),
-            Values::Fixed(values) => values.len,
+            Values::Fixed(values) => values.len(),
             Values::Bytes(views) => views.len(),
             Values::Joined(strings) => strings.len(),
         }
@@ -77,7 +69,7 @@ impl Values {
             Values::Bit(bits) => bits.reserve(n),
             Values::W32(values) => values.reserve(n),
             Values::W64(values) => values.reserve(n),
-            Values::Fixed(values) => values.bytes.reserve(n * values.width),
+            Values::Fixed(values) => values.reserve(n),
             Values::Bytes(views) => views.reserve(n),
             Values::Joined(strings) => strings.reserve(n),
         }
@@ -122,8 +114,7 @@ impl Values {
             (Values::W32(out), Values::W32(dense)) => kernels::expand_u32(dense, validity, first, n, out),
             (Values::W64(out), Values::W64(dense)) => kernels::expand_u64(dense, validity, first, n, out),
             (Values::Fixed(out), Values::Fixed(dense)) => {
-                kernels::expand_fixed(&dense.bytes, out.width, validity, first, n, &mut out.bytes);
-                out.len += n;
+                out.push_expanded(dense.as_bytes(), validity, first, n);
             }
             (Values::Bytes(out), Values::Bytes(dense)) => out.push_expanded(dense, validity, first, n),
             (Values::Joined(out), Values::Joined(dense)) => out.push_expanded(dense, validity, first, n),
@@ -144,9 +135,8 @@ impl Values {
             }
             (Values::W32(out), Values::W32(values)) => kernels::compact_u32(values, bits, first, out),
             (Values::W64(out), Values::W64(values)) => kernels::compact_u64(values, bits, first, out),
-            (Values::Fixed(out), Values::Fixed(values)) if out.width == values.width => {
-                kernels::compact_fixed(&values.bytes, out.width, bits, first, &mut out.bytes);
-                out.len += keep.count_ones(first..first + values.len);
+            (Values::Fixed(out), Values::Fixed(values)) if out.width() == values.width() => {
+                out.push_compacted(values, keep, first);
             }
             (Values::Bytes(out), Values::Bytes(values)) => out.push_compacted(values, bits, first),
             (Values::Joined(out), Values::Joined(values)) => return out.push_compacted(values, bits, first),
@@ -166,7 +156,9 @@ impl Values {
             }
             (Values::W32(out), Values::W32(values)) => out.extend_from_slice(&values[range]),
             (Values::W64(out), Values::W64(values)) => out.extend_from_slice(&values[range]),
-            (Values::Fixed(out), Values::Fixed(values)) => out.push_range(values, range),
+            (Values::Fixed(out), Values::Fixed(values)) if out.width() == values.width() => {
+                out.push_range(values, range)
+            }
             (Values::Bytes(out), Values::Bytes(views)) => out.push_copied(views, range),
             (Values::Joined(out), Values::Joined(strings)) => out.push_range(strings, range),
             (out, other) => unreachable!("{:?} appended to {:?}", other.shape(), out.shape()),
@@ -182,7 +174,7 @@ impl Values {
             Values::Bit(_) => range.len().div_ceil(8),
             Values::W32(_) => range.len() * 4,
             Values::W64(_) => range.len() * 8,
-            Values::Fixed(values) => range.len() * values.width,
+            Values::Fixed(values) => range.len() * values.width(),
             Values::Bytes(views) => views.data_bytes(range),
             Values::Joined(strings) => strings.data_bytes(range),
         }
@@ -224,11 +216,12 @@ impl Values {
     /// The fixed-width values; an error for any other shape or width.
     pub fn as_fixed(&mut self, width: usize) -> Result<&mut Fixed> {
         match self {
-            Values::Fixed(values) => match values.width == width {
+            Values::Fixed(values) => match values.width() == width {
                 true => Ok(values),
-                false => {
-                    Err(Error::argument(format!("values of {width} bytes wanted, of {} given", values.width)))
-                }
+                false => Err(Error::argument(format!(
+                    "values of {width} bytes wanted, of {} given",
+                    values.width()
+                ))),
             },
             other => Err(wrong_shape(Shape::Fixed(width), other)),
         }
@@ -246,86 +239,4 @@ impl Values {
 #[cold]
 pub(crate) fn wrong_shape(wanted: Shape, actual: &Values) -> Error {
     Error::argument(format!("{wanted:?} values wanted, {:?} given", actual.shape()))
-}
-
-impl Fixed {
-    /// No values of `width` bytes.
-    pub fn new(width: usize) -> Self {
-        Fixed { width, len: 0, bytes: Vec::new() }
-    }
-
-    /// The values in `bytes`, end to end.
-    ///
-    /// # Panics
-    /// If `bytes` is not a whole number of values, or `width` is 0.
-    pub fn from_bytes(width: usize, bytes: Vec<u8>) -> Self {
-        assert!(bytes.len().is_multiple_of(width));
-        Fixed { width, len: bytes.len() / width, bytes }
-    }
-
-    /// Bytes in a value.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// How many values.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are no values.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Value `i`.
-    pub fn get(&self, i: usize) -> &[u8] {
-        &self.bytes[i * self.width..][..self.width]
-    }
-
-    /// All values, end to end.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// All values, end to end, owned.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    /// Forgets all values, keeps the memory.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.len = 0;
-    }
-
-    /// Appends `n` values that `fill` appends to the bytes.
-    ///
-    /// # Panics
-    /// If `fill` appends another number of bytes.
-    pub fn push_with(&mut self, n: usize, fill: impl FnOnce(&mut Vec<u8>)) {
-        let end = self.bytes.len() + n * self.width;
-        fill(&mut self.bytes);
-        assert_eq!(self.bytes.len(), end, "{n} values of {} bytes", self.width);
-        self.len += n;
-    }
-
-    /// Appends one value.
-    ///
-    /// # Panics
-    /// If it is not of the width.
-    pub fn push(&mut self, value: &[u8]) {
-        self.push_with(1, |bytes| bytes.extend_from_slice(value));
-    }
-
-    fn push_defaults(&mut self, n: usize) {
-        self.bytes.resize(self.bytes.len() + n * self.width, 0);
-        self.len += n;
-    }
-
-    fn push_range(&mut self, other: &Fixed, range: Range<usize>) {
-        assert_eq!(self.width, other.width);
-        self.bytes.extend_from_slice(&other.bytes[range.start * self.width..range.end * self.width]);
-        self.len += range.len();
-    }
 }

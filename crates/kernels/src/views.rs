@@ -60,12 +60,15 @@ pub fn long_view(bytes: &[u8], buffer: u32, offset: u32) -> u128 {
 /// Appends the views of `n` PLAIN byte strings that begin at `position` of `page[..len]`, which is buffer number
 /// `buffer`. Returns the position behind the last, and how many bytes of their lengths are not ASCII; or `None` if a string would
 /// end outside: then fewer than `n` views may have been appended.
+///
+/// Each string is shown to `look`, before its length leads to the next one: see [`fetch_on_the_way`](crate::fetch_on_the_way).
 pub fn plain_views(
     page: &[u8],
     len: usize,
     position: usize,
     n: usize,
     buffer: u32,
+    mut look: impl FnMut(&[u8]),
     out: &mut Vec<u128>,
 ) -> Option<(usize, usize)> {
     let (mut position, mut not_ascii) = (position, 0);
@@ -82,22 +85,11 @@ pub fn plain_views(
             return None;
         }
         out.push(view_of(word >> 32, size, buffer, position + 4));
-        fetch_on_the_way(&page[position..end]);
+        look(&page[position + 4..end]);
         not_ascii += ((size & 0x8080_8080) >> 7).wrapping_mul(0x0101_0101) as usize >> 24;
         position = end;
     }
     Some((position, not_ascii))
-}
-
-/// Reads a byte of each cache line of a PLAIN string of some hundred bytes, on the way to the next one.
-///
-/// PERF: where that one is, only the length of this one tells: from length to length, each would come from memory alone, in
-/// the time of ten lines that are read in order, which the CPU fetches ahead. The string is wanted soon in any case.
-#[inline(always)]
-pub(crate) fn fetch_on_the_way(string: &[u8]) {
-    if (256..=4096).contains(&string.len()) {
-        std::hint::black_box(string.iter().step_by(64).fold(0, |all, byte| all | byte));
-    }
 }
 
 /// Adds `base` to the buffer number of each view that is not inline.
@@ -219,7 +211,7 @@ mod tests {
         for slack in [0, 64] {
             page.resize(len + slack, 0xee);
             let mut views = Vec::new();
-            assert_eq!(plain_views(&page, len, 0, 20, 3, &mut views), Some((len, 0)));
+            assert_eq!(plain_views(&page, len, 0, 20, 3, |_| (), &mut views), Some((len, 0)));
             let mut offset = 0;
             for (string, view) in strings.iter().zip(&views) {
                 offset += 4;
@@ -232,9 +224,9 @@ mod tests {
                 offset += string.len();
             }
             for cut in 0..len {
-                assert_eq!(plain_views(&page, cut, 0, 20, 3, &mut Vec::new()), None);
+                assert_eq!(plain_views(&page, cut, 0, 20, 3, |_| (), &mut Vec::new()), None);
             }
         }
-        assert_eq!(plain_views(&page[..3], 3, 0, 1, 0, &mut Vec::new()), None);
+        assert_eq!(plain_views(&page[..3], 3, 0, 1, 0, |_| (), &mut Vec::new()), None);
     }
 }

@@ -163,7 +163,10 @@ fn strings() {
         let plain = [&len.to_le_bytes()[..], &string].concat().repeat(3);
         let page = memory.copy(&plain);
         let mut views = Vec::new();
-        assert_eq!(plain_views(page, page.len(), 0, 3, 0, &mut views).map(|(end, _)| end), Some(plain.len()));
+        assert_eq!(
+            plain_views(page, page.len(), 0, 3, 0, |_| (), &mut views).map(|(end, _)| end),
+            Some(plain.len())
+        );
         let (mut ends, mut bytes) = (Vec::new(), Vec::new());
         join_views(&views, [&*page].into_iter(), |end| end, &mut ends, &mut bytes);
         assert_eq!(bytes, string.repeat(3));

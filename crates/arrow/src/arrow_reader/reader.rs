@@ -444,6 +444,7 @@ pub(super) fn to_decode(
     let is_bounded = options.limits.memory.limit().is_some();
     match array_type(field, arrow, index) {
         Some(DataType::Dictionary(_, _)) => Layout::Keys,
+        Some(DataType::Timestamp(_, _)) if leaf.physical() == Physical::Int96 => Layout::Keys,
         Some(DataType::Utf8 | DataType::Binary | DataType::LargeUtf8 | DataType::LargeBinary)
             if leaf.physical() == Physical::ByteArray && !is_bounded =>
         {

@@ -35,12 +35,10 @@ pub(super) fn into_array(values: Values, nulls: Option<NullBuffer>, to: &DataTyp
         (DataType::Decimal32(..), values) => array(narrow::<i32>(&wide(&values)?)?, nulls, to),
         (DataType::Decimal64(..), values) => array(narrow::<i64>(&wide(&values)?)?, nulls, to),
         (DataType::Decimal128(..), Values::Fixed(values)) if values.width() == 16 => {
-            let len = values.len();
-            primitive(turned::<16>(values), len, nulls, to)
+            array(turned(&values, i128::from_be_bytes), nulls, to)
         }
         (DataType::Decimal256(..), Values::Fixed(values)) if values.width() == 32 => {
-            let len = values.len();
-            primitive(turned::<32>(values), len, nulls, to)
+            array(turned(&values, i256::from_be_bytes), nulls, to)
         }
         (DataType::Decimal128(..), values) => array(wide(&values)?, nulls, to),
         (_, values) => array(widest(&values)?, nulls, to),
@@ -52,11 +50,9 @@ fn array<T: ArrowNativeType>(values: Vec<T>, nulls: Option<NullBuffer>, to: &Dat
     primitive(Buffer::from_vec(values), len, nulls, to)
 }
 
-/// Big-endian integers of `N` bytes as little-endian ones, where they are.
-fn turned<const N: usize>(values: Fixed) -> Buffer {
-    let mut bytes = values.into_bytes();
-    bytes.as_chunks_mut::<N>().0.iter_mut().for_each(|value| value.reverse());
-    Buffer::from_vec(bytes)
+/// The integers that `of` makes of `N` bytes each.
+fn turned<const N: usize, T>(values: &Fixed, of: impl Fn([u8; N]) -> T) -> Vec<T> {
+    values.as_bytes().as_chunks().0.iter().map(|&value| of(value)).collect()
 }
 
 fn narrow<T: TryFrom<i128>>(values: &[i128]) -> Result<Vec<T>> {

@@ -3,7 +3,7 @@
 //! Where the pages are dictionary-encoded, their indices are the keys, and the dictionary page becomes an array once.
 //! Where they are not, the values of the batch are collected into a dictionary of its own.
 
-use super::{from_values, is_text, nulls};
+use super::{from_values, int96, is_text, nulls};
 use crate::refused;
 use crate::trusted;
 use arrow_array::types::{
@@ -12,21 +12,26 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray, UInt32Array};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
 use marquetry_core::read::LeafBatch;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::dictionary::{Builder, Dictionary};
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bits, Shape, Values};
 use std::sync::Arc;
 
-/// The values of the dictionary that a column was last read with, as an array. One for each column of a reader.
+/// What the values of the dictionary that a column was last read with have become. One for each column of a reader.
 #[derive(Debug, Default)]
-pub(crate) struct DictionaryCache(Option<(Arc<Dictionary>, ArrayRef)>);
+pub(crate) struct DictionaryCache {
+    /// An array.
+    array: Option<(Arc<Dictionary>, ArrayRef)>,
+    /// Of INT96 the timestamps in this unit, unless one of them is out of range.
+    timestamps: Option<(Arc<Dictionary>, TimeUnit, Option<Arc<Dictionary>>)>,
+}
 
 impl DictionaryCache {
     fn values(&mut self, dictionary: &Arc<Dictionary>, leaf: &Leaf, to: &DataType) -> Result<ArrayRef> {
-        if let Some((of, values)) = &self.0
+        if let Some((of, values)) = &self.array
             && Arc::ptr_eq(of, dictionary)
             && values.data_type() == to
         {
@@ -35,8 +40,33 @@ impl DictionaryCache {
         // Text is looked at again, which is once a dictionary: the chunk reader vouches for values, not for entries
         // that no value refers to.
         let values = from_values(dictionary.values().clone(), None, leaf, to, false)?;
-        self.0 = Some((dictionary.clone(), values.clone()));
+        self.array = Some((dictionary.clone(), values.clone()));
         Ok(values)
+    }
+
+    /// A batch of indices into INT96 values as one of indices into timestamps, if all that there are can be such.
+    ///
+    /// PERF: a value of the dictionary is made into a timestamp once, not as often as it is there.
+    pub(super) fn with_timestamps(&mut self, batch: LeafBatch, unit: TimeUnit) -> LeafBatch {
+        let (Some(dictionary), true) = (&batch.dictionary, batch.values.shape() == Shape::W32) else {
+            return batch;
+        };
+        let cached =
+            self.timestamps.take().filter(|(of, in_unit, _)| Arc::ptr_eq(of, dictionary) && *in_unit == unit);
+        let (_, _, timestamps) = self.timestamps.insert(cached.unwrap_or_else(|| {
+            let timestamps = match dictionary.values() {
+                // A value that no index refers to may be anything.
+                Values::Fixed(values) => int96::timestamps(values, None, unit).ok(),
+                _ => None,
+            };
+            let words =
+                timestamps.map(|values| Values::W64(values.into_iter().map(|value| value as u64).collect()));
+            (dictionary.clone(), unit, words.map(|words| Arc::new(Dictionary::new(words))))
+        }));
+        match timestamps.clone() {
+            Some(timestamps) => LeafBatch { dictionary: Some(timestamps), ..batch },
+            None => batch,
+        }
     }
 }
 

@@ -8,16 +8,17 @@
 use super::primitive;
 use super::temporal::per_second;
 use arrow_array::ArrayRef;
+use arrow_buffer::bit_chunk_iterator::BitChunks;
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::Fixed;
-use std::hint::select_unpredictable;
 
 /// Julian day number of 1970-01-01.
 const EPOCH: i64 = 2_440_588;
 /// Seconds in a day.
 const DAY_SECONDS: i64 = 86_400;
+const DAY_NANOS: i64 = DAY_SECONDS * 1_000_000_000;
 
 /// Timestamps in `unit`; what is finer is cut off, towards the past. Fails on a value beyond the unit's range.
 pub(super) fn into_array(
@@ -26,67 +27,76 @@ pub(super) fn into_array(
     unit: TimeUnit,
     to: &DataType,
 ) -> Result<ArrayRef> {
-    let (values, []) = values.as_bytes().as_chunks::<12>() else {
+    let timestamps = timestamps(values, nulls.as_ref(), unit)?;
+    primitive(Buffer::from_vec(timestamps), values.len(), nulls, to)
+}
+
+/// The same as numbers, 0 for nulls.
+pub(super) fn timestamps(values: &Fixed, nulls: Option<&NullBuffer>, unit: TimeUnit) -> Result<Vec<i64>> {
+    let Some(blocks) = values.blocks::<12>() else {
         return Err(Error::argument(format!("values of {} bytes are no timestamps", values.width())));
     };
     let mut out = Vec::with_capacity(values.len());
-    for (block, values) in values.chunks(BLOCK).enumerate() {
-        let is_null = |i: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(block * BLOCK + i));
-        // PERF: where there are no nulls, the loop does not ask for them.
-        let are_usual = match &nulls {
-            None => push_usual_in(unit, values, |_| false, &mut out),
-            Some(_) => push_usual_in(unit, values, is_null, &mut out),
+    let chunks = nulls.map(|nulls| nulls.inner().bit_chunks());
+    let mut words = chunks.as_ref().map(BitChunks::iter_padded);
+    for values in blocks {
+        let first = out.len();
+        let are_usual = match &mut words {
+            // PERF: where there are no nulls, the loop does not ask for them.
+            None => push_usual_in(unit, values, |_| ALL, &mut out),
+            Some(words) => {
+                let valid = words.next().unwrap_or(0);
+                push_usual_in(unit, values, |i| -((valid >> i & 1) as i64), &mut out)
+            }
         };
         if !are_usual {
-            out.truncate(block * BLOCK);
+            out.truncate(first);
+            let is_null = |i: usize| nulls.is_some_and(|nulls| nulls.is_null(first + i));
             push_any(values, is_null, unit, &mut out)?;
         }
     }
-    let len = out.len();
-    primitive(Buffer::from_vec(out), len, nulls, to)
+    Ok(out)
 }
 
-/// Values that are looked at together.
-const BLOCK: usize = 256;
+/// Every bit.
+const ALL: i64 = -1;
 
 fn push_usual_in(
     unit: TimeUnit,
     values: &[[u8; 12]],
-    is_null: impl Fn(usize) -> bool,
+    mask: impl Fn(usize) -> i64,
     out: &mut Vec<i64>,
 ) -> bool {
     match unit {
-        TimeUnit::Second => push_usual::<1>(values, is_null, out),
-        TimeUnit::Millisecond => push_usual::<1_000>(values, is_null, out),
-        TimeUnit::Microsecond => push_usual::<1_000_000>(values, is_null, out),
-        TimeUnit::Nanosecond => push_usual::<1_000_000_000>(values, is_null, out),
+        TimeUnit::Second => push_usual::<1>(values, mask, out),
+        TimeUnit::Millisecond => push_usual::<1_000>(values, mask, out),
+        TimeUnit::Microsecond => push_usual::<1_000_000>(values, mask, out),
+        TimeUnit::Nanosecond => push_usual::<1_000_000_000>(values, mask, out),
     }
 }
 
-/// Appends timestamps, and says whether they are right: whether all values are far from the ends of the range, with
-/// nanoseconds of a day.
+/// Appends the timestamps of a block, and says whether they are right: whether all values are far from the ends of the range, with
+/// nanoseconds of a day. Of each only the bits in `mask` count; 0 has none, for a null.
 ///
-/// PERF: without branches. Nearly all values are such.
+/// PERF: without branches; what is out of range is only collected, in a sign. Nearly all values are such.
 fn push_usual<const PER_SECOND: i64>(
     values: &[[u8; 12]],
-    is_null: impl Fn(usize) -> bool,
+    mask: impl Fn(usize) -> i64,
     out: &mut Vec<i64>,
 ) -> bool {
     let day = DAY_SECONDS * PER_SECOND;
     let most_days = i64::MAX / day - 1;
     let least_days = (-EPOCH).max(-most_days);
-    let mut are_usual = true;
-    out.extend(values.iter().enumerate().map(|(i, value)| {
+    let (mut beyond, mut made) = (0, [0; Fixed::BLOCK]);
+    for (i, (value, made)) in values.iter().zip(&mut made).enumerate() {
         let (days, nanos) = parts(value);
-        // Of unsigned numbers, so that none may be less than 0.
-        let is_usual = (days.wrapping_sub(least_days) as u64 <= most_days.wrapping_sub(least_days) as u64)
-            & (nanos as u64 <= DAY_SECONDS as u64 * 1_000_000_000);
-        // The zeros in a null's slot are a day long ago.
-        are_usual &= is_usual | is_null(i);
+        let outside = (days - least_days) | (most_days - days) | nanos | DAY_NANOS.wrapping_sub(nanos);
+        beyond |= outside & mask(i);
         let rest = nanos as u64 / (1_000_000_000 / PER_SECOND as u64);
-        select_unpredictable(is_usual, days.wrapping_mul(day).wrapping_add(rest as i64), 0)
-    }));
-    are_usual
+        *made = days.wrapping_mul(day).wrapping_add(rest as i64) & mask(i);
+    }
+    out.extend_from_slice(&made[..values.len()]);
+    beyond >= 0
 }
 
 fn push_any(

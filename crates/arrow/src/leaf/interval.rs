@@ -14,44 +14,49 @@ use marquetry_encoding::Fixed;
 /// Intervals of `unit`. Arrow's parts are signed: months and days beyond 2^31 - 1 are an error, except for the units that
 /// only Arrow writers store this way, whose parts are their bits.
 pub(super) fn into_array(values: &Fixed, nulls: Option<NullBuffer>, unit: IntervalUnit) -> Result<ArrayRef> {
-    let (values, []) = values.as_bytes().as_chunks::<12>() else {
-        return Err(Error::argument(format!("values of {} bytes are no intervals", values.width())));
-    };
     let buffer = match unit {
         IntervalUnit::MonthDayNano => buffer(values, "with signed 32-bit months and days", |parts| {
             let [months, days, millis] = parts;
             let nanos = i64::from(millis) * 1_000_000;
-            ((months | days) >> 31 == 0, IntervalMonthDayNano::new(months as i32, days as i32, nanos))
+            ((months | days) >> 31, IntervalMonthDayNano::new(months as i32, days as i32, nanos))
         }),
+        // Days are the low half of what Arrow has in memory.
         IntervalUnit::DayTime => buffer(values, "of days and milliseconds only", |[months, days, millis]| {
-            (months == 0, IntervalDayTime::new(days as i32, millis as i32))
+            (months, u64::from(days) | u64::from(millis) << 32)
         }),
         IntervalUnit::YearMonth => {
-            buffer(values, "of months only", |[months, days, millis]| (days | millis == 0, months as i32))
+            buffer(values, "of months only", |[months, days, millis]| (days | millis, months))
         }
     }?;
     primitive(buffer, values.len(), nulls, &DataType::Interval(unit))
 }
 
-/// What `make` makes of the values; fails on the first of which it says that it is not the same.
+/// What `make` makes of the values; fails on the first of which it gives anything but 0 as what does not fit.
 ///
-/// PERF: as many as there are values, without a branch.
+/// PERF: as many as there are values, without a branch, and what does not fit is only collected.
 fn buffer<T: ArrowNativeType>(
-    values: &[[u8; 12]],
+    values: &Fixed,
     what: &str,
-    make: impl Fn(Parts) -> (bool, T),
+    make: impl Fn(Parts) -> (u32, T),
 ) -> Result<Buffer> {
-    let mut all_fit = true;
-    let made = values.iter().map(|value| {
-        let (fits, made) = make(parts(value));
-        all_fit &= fits;
-        made
-    });
-    let made: Vec<T> = made.collect();
-    if !all_fit && let Some(parts) = values.iter().map(parts).find(|&parts| !make(parts).0) {
-        return Err(inexact(parts, what));
+    let Some(blocks) = values.blocks::<12>() else {
+        return Err(Error::argument(format!("values of {} bytes are no intervals", values.width())));
+    };
+    let mut out = Vec::with_capacity(values.len());
+    for block in blocks {
+        let mut wrong = 0;
+        out.extend(block.iter().map(|value| {
+            let (rest, made) = make(parts(value));
+            wrong |= rest;
+            made
+        }));
+        if wrong != 0
+            && let Some(parts) = block.iter().map(parts).find(|&parts| make(parts).0 != 0)
+        {
+            return Err(inexact(parts, what));
+        }
     }
-    Ok(Buffer::from_vec(made))
+    Ok(Buffer::from_vec(out))
 }
 
 type Parts = [u32; 3];

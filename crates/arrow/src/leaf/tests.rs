@@ -187,6 +187,69 @@ fn int96() {
     assert_eq!(ends.as_primitive::<TimestampNanosecondType>().values(), &[i64::MIN, i64::MAX]);
 }
 
+/// Blocks of timestamps, with and without nulls, some with a value that is beyond the usual range.
+#[test]
+fn int96_in_blocks() {
+    let column = of(Type::INT96, None);
+    let value = |day: i32, nanos: i64| [&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat();
+    for n in [1, 63, 64, 65, 200] {
+        for odd in [0, 62, 64, 150, n] {
+            let parts = |i: usize| match i == odd {
+                true => (i32::MAX, -5),
+                false => (2_440_588 + i as i32 * 37 - 1000, i as i64 * 77_777_777_777 % 86_400_000_000_000),
+            };
+            let validity: Vec<bool> = (0..n).map(|i| i % 7 != 3).collect();
+            let in_millis = |i: usize| {
+                let (day, nanos) = parts(i);
+                (i64::from(day) - 2_440_588) * 86_400_000 + nanos.div_euclid(1_000_000)
+            };
+            let stored = (0..n).map(|i| value(parts(i).0, parts(i).1)).collect::<Vec<_>>();
+            let stored = bytes(12, &stored.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let to = DataType::Timestamp(TimeUnit::Millisecond, None);
+            let all = array(&column, &to, stored.clone(), None).unwrap();
+            let expected = (0..n).map(in_millis).collect::<Vec<_>>();
+            assert_eq!(all.as_primitive::<TimestampMillisecondType>().values(), &expected);
+            let some = array(&column, &to, stored.clone(), Some(&validity)).unwrap();
+            let expected = (0..n).map(|i| validity[i].then(|| in_millis(i))).collect::<Vec<_>>();
+            assert_eq!(some.as_primitive::<TimestampMillisecondType>().iter().collect::<Vec<_>>(), expected);
+            let fits = odd >= n || !validity[odd];
+            assert_eq!(plain(&column, stored, Some(&validity)).is_ok(), fits, "{odd} of {n}");
+        }
+    }
+}
+
+/// A dictionary may have values that are out of range, as long as none of them is looked up.
+#[test]
+fn int96_of_a_dictionary() {
+    let value = |day: i32| [&[0; 8][..], &day.to_le_bytes()].concat();
+    let column = of(Type::INT96, None);
+    let dictionary_of = |days: &[i32]| {
+        let values = days.iter().map(|&day| value(2_440_588 + day)).collect::<Vec<_>>();
+        Arc::new(Dictionary::new(bytes(12, &values.iter().map(Vec::as_slice).collect::<Vec<_>>())))
+    };
+    let (all_fit, some_fit) = (dictionary_of(&[1, -2, 3]), dictionary_of(&[1, -2, 1 << 30]));
+    let mut cache = DictionaryCache::default();
+    let mut read = |dictionary: &Arc<Dictionary>, unit, keys: &[u32], validity: Option<&[bool]>| {
+        let batch = batch(Values::W32(keys.to_vec()), validity);
+        let batch = LeafBatch { dictionary: Some(dictionary.clone()), ..batch };
+        into_array(batch, &column, &DataType::Timestamp(unit, None), &mut cache)
+    };
+    let day = 86_400_000_000_000;
+    for dictionary in [&all_fit, &some_fit, &all_fit] {
+        for _ in 0..2 {
+            let nanos = read(dictionary, TimeUnit::Nanosecond, &[1, 0, 1], None).unwrap();
+            assert_eq!(nanos.as_primitive::<TimestampNanosecondType>().values(), &[-2 * day, day, -2 * day]);
+            let seconds = read(dictionary, TimeUnit::Second, &[0, 1], Some(&[true, false])).unwrap();
+            let seconds = seconds.as_primitive::<TimestampSecondType>();
+            assert_eq!(seconds.iter().collect::<Vec<_>>(), [Some(86_400), None]);
+        }
+        let nanos = read(dictionary, TimeUnit::Nanosecond, &[0, 2], None);
+        assert_eq!(nanos.is_ok(), Arc::ptr_eq(dictionary, &all_fit));
+        read(dictionary, TimeUnit::Nanosecond, &[0, 2], Some(&[true, false])).unwrap();
+        assert!(read(dictionary, TimeUnit::Nanosecond, &[3], None).is_err());
+    }
+}
+
 #[test]
 fn intervals() {
     let value = |parts: [u32; 3]| parts.map(u32::to_le_bytes).concat();

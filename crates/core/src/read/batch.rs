@@ -32,13 +32,17 @@ pub struct LeafBatch {
 impl LeafBatch {
     /// An empty batch of what is wanted of a leaf.
     pub(super) fn of(target: &Target) -> Self {
-        LeafBatch { values: target.empty(), ..LeafBatch::new(target.physical.shape()) }
+        LeafBatch::of_values(target.empty())
     }
 
     /// An empty batch of values of `shape`.
     pub fn new(shape: Shape) -> Self {
+        LeafBatch::of_values(shape.empty())
+    }
+
+    fn of_values(values: Values) -> Self {
         LeafBatch {
-            values: shape.empty(),
+            values,
             validity: None,
             def: Vec::new(),
             rep: Vec::new(),

@@ -455,7 +455,7 @@ impl ChunkReader {
         self.mapped.hold_levels(&start, &page)?;
         let bytes = std::mem::replace(&mut page.values, PageBytes::copy_of(&[]));
         self.memory = Some(bytes.clone());
-        let value_bytes = bytes.len();
+        let joined_bytes = if self.target.layout == Layout::Joined { bytes.len() } else { 0 };
         // QUIRK: a page of nulls only may have no value bytes, in encodings too that make some of no values. PLAIN does not.
         let encoding = if bytes.is_empty() { PLAIN } else { page.encoding };
         if let Some(rows) = self.most_rows.filter(|_| is_dictionary_encoded) {
@@ -481,7 +481,7 @@ impl ChunkReader {
                 registry::decoder(encoding, &encoded).map_err(|error| start.place(error))?
             }
         };
-        let mut page = OpenPage::new(start, page, value_bytes, values, keys_below);
+        let mut page = OpenPage::new(start, page, joined_bytes, values, keys_below);
         page.is_validated = is_dictionary_encoded
             && entries.is_some_and(|entries| matches!(entries.values(), Values::Bytes(_)));
         if self.is_after_gap && self.target.max_rep > 0 {

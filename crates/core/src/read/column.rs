@@ -62,6 +62,28 @@ struct OpenChunk {
     has_map: bool,
 }
 
+impl OpenChunk {
+    /// Passes over up to `most` rows by means of `step`. Returns how many.
+    fn advance(
+        &mut self,
+        most: usize,
+        step: &mut impl FnMut(&mut ChunkReader, usize) -> Result<usize>,
+    ) -> Result<usize> {
+        let wanted = most.min(self.left);
+        let done = step(&mut self.reader, wanted)?;
+        self.left -= done;
+        if self.left == 0 {
+            self.reader.check_entries(self.rows)?;
+        }
+        if done < wanted {
+            // QUIRK: pages with more rows than the row group exist too; what the row group says is what is read.
+            let message = format!("the pages end {} rows before the row group does", self.left);
+            return Err(Error::corrupt(message));
+        }
+        Ok(done)
+    }
+}
+
 impl ColumnReader {
     /// A reader of column `leaf` at the first row of the first of `row_groups`, all of which must exist.
     pub fn new(
@@ -246,9 +268,7 @@ impl ColumnReader {
         let used = row_group.column(leaf).and_then(|column| {
             chunk.reader.use_map(&*source, column, row_group.num_rows(), &limits, is_part)
         });
-        used.map_err(|error| {
-            error.in_column(metadata.schema().column(leaf).dotted().clone()).in_row_group(row_group.index())
-        })
+        used.map_err(|error| error.in_column(self.column_name()).in_row_group(row_group.index()))
     }
 
     /// Leaves the open chunk.
@@ -268,28 +288,21 @@ impl ColumnReader {
             if self.is_part {
                 self.find_map(left)?;
             }
-            let column = self.metadata.schema().column(self.leaf).dotted().clone();
             let Some(chunk) = self.chunk()? else {
-                return Err(
-                    Error::corrupt(format!("{left} more rows wanted than there are")).in_column(column)
-                );
+                let error = Error::corrupt(format!("{left} more rows wanted than there are"));
+                return Err(error.in_column(self.column_name()));
             };
             let row_group = chunk.row_group;
-            let place = |error: Error| error.in_column(column.clone()).in_row_group(row_group);
-            let wanted = left.min(chunk.left);
-            let done = step(&mut chunk.reader, wanted).map_err(place)?;
-            chunk.left -= done;
-            left -= done;
-            if chunk.left == 0 {
-                chunk.reader.check_entries(chunk.rows).map_err(place)?;
-            }
-            if done < wanted {
-                // QUIRK: pages with more rows than the row group exist too; what the row group says is what is read.
-                let message = format!("the pages end {} rows before the row group does", chunk.left);
-                return Err(place(Error::corrupt(message)));
+            match chunk.advance(left, &mut step) {
+                Ok(done) => left -= done,
+                Err(error) => return Err(error.in_column(self.column_name()).in_row_group(row_group)),
             }
         }
         Ok(())
+    }
+
+    fn column_name(&self) -> Arc<str> {
+        self.metadata.schema().column(self.leaf).dotted().clone()
     }
 
     /// The open chunk, or the next one that has rows.

@@ -27,7 +27,7 @@ pub(super) struct OpenPage {
     has_arenas: bool,
     /// Whether its values are copied as they stand, or byte by byte.
     is_plain: bool,
-    /// Values that are decoded at a time: less than a block of long strings.
+    /// Values that are decoded at a time: less than a block of long strings that are copied.
     at_a_time: usize,
     /// Whether byte strings were validated with the dictionary already.
     pub(super) is_validated: bool,
@@ -71,7 +71,7 @@ impl OpenPage {
     pub(super) fn new(
         start: PageStart,
         page: DataPage,
-        value_bytes: usize,
+        joined_bytes: usize,
         values: Box<dyn Decode>,
         keys_below: Option<usize>,
     ) -> Self {
@@ -79,7 +79,7 @@ impl OpenPage {
             start,
             has_arenas: page.encoding == DELTA_BYTE_ARRAY,
             is_plain: matches!(page.encoding, PLAIN | BYTE_STREAM_SPLIT),
-            at_a_time: at_a_time(value_bytes, page.max_values),
+            at_a_time: at_a_time(joined_bytes, page.max_values),
             rep: page.rep,
             def: page.def,
             values,
@@ -137,11 +137,12 @@ impl OpenPage {
         out: &mut LeafBatch,
     ) -> Result<usize> {
         let rows = rows.min(self.left);
-        let is_copied = self.is_plain && target.max_def == 0 && target.physical != Physical::ByteArray;
-        let most = if is_copied { COPIED } else { BLOCK };
+        let is_copied = self.is_plain && target.physical != Physical::ByteArray;
         let mut done = 0;
         while done < rows {
-            let block = (rows - done).min(most);
+            let run = self.def.run()?;
+            let most = if is_copied || !run.is_max { run.n.min(COPIED) } else { 0 };
+            let block = (rows - done).min(most.max(BLOCK));
             self.read_block(block, target, scratch, out)?;
             done += block;
         }
@@ -160,6 +161,7 @@ impl OpenPage {
         if target.max_def == 0 {
             self.decode_values(block, target, &mut out.values)?;
         } else {
+            let run = self.def.run()?;
             let validity = out.validity.get_or_insert_default();
             let first = validity.len();
             if target.keep_levels {
@@ -169,7 +171,11 @@ impl OpenPage {
             } else {
                 self.def.decode_is_max(block, &mut scratch.levels, validity)?;
             }
-            self.decode_slots(first, block, target, scratch, out)?;
+            match run.n >= block {
+                true if run.is_max => self.decode_values(block, target, &mut out.values)?,
+                true => out.values.push_defaults(block),
+                false => self.decode_slots(first, block, target, scratch, out)?,
+            }
         }
         if self.has_arenas {
             out.count_arenas()?;
@@ -356,7 +362,7 @@ impl OpenPage {
 
 /// How many values are decoded at a time, of `n` that take so many bytes.
 ///
-/// PERF: a walk from length to length of long strings would wait for each, while what is validated in order is fetched ahead.
+/// PERF: long strings are validated where they were copied to, while they are in the cache.
 fn at_a_time(bytes: usize, n: usize) -> usize {
     match bytes / n.max(1) {
         0..256 => usize::MAX,
