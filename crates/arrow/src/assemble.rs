@@ -41,14 +41,14 @@ impl Leaves<'_> {
     }
 
     fn array(&mut self, leaf: usize, to: &DataType) -> Result<ArrayRef> {
-        let batch = self.batches.get_mut(leaf).and_then(Option::take);
-        match (batch, self.schema.columns().get(leaf), self.dictionaries.get_mut(leaf)) {
-            (Some(mut batch), Some(column), Some(cache)) => {
-                let copied = leaf::copied_bytes(&batch, to);
-                batch.held.grow(copied).map_err(|error| error.in_column(column.dotted().clone()))?;
-                self.held.join(std::mem::take(&mut batch.held));
-                leaf::into_array(batch, column, to, cache)
-            }
+        let Some(column) = self.schema.columns().get(leaf) else { return Err(self.missing(leaf)) };
+        if let Some(Some(batch)) = self.batches.get_mut(leaf) {
+            let copied = leaf::copied_bytes(batch, to);
+            batch.held.grow(copied).map_err(|error| error.in_column(column.dotted().clone()))?;
+            self.held.join(std::mem::take(&mut batch.held));
+        }
+        match (self.batches.get_mut(leaf).and_then(Option::take), self.dictionaries.get_mut(leaf)) {
+            (Some(batch), Some(cache)) => leaf::into_array(batch, column, to, cache),
             _ => Err(self.missing(leaf)),
         }
     }

@@ -147,12 +147,14 @@ pub(crate) fn into_array(
         DataType::Dictionary(keys, values) => dictionary::into_array(batch, leaf, keys, values, cache),
         DataType::RunEndEncoded(ends, _) => run::into_array(batch, leaf, ends.data_type(), to, cache),
         _ => {
-            let batch = match to {
-                DataType::Timestamp(unit, _) => cache.with_timestamps(batch, *unit),
-                _ => batch,
+            // PERF: a batch is not moved about as a whole.
+            let LeafBatch { values, validity, dictionary, .. } = batch;
+            let dictionary = match (to, dictionary) {
+                (DataType::Timestamp(unit, _), Some(dictionary)) => Some(cache.timestamps(dictionary, *unit)),
+                (_, dictionary) => dictionary,
             };
-            dictionary::look_up(batch)
-                .and_then(|(values, validity)| from_values(values, nulls(validity), leaf, to, is_text(leaf)))
+            dictionary::look_up(values, validity.as_ref(), dictionary)
+                .and_then(|values| from_values(values, nulls(validity), leaf, to, is_text(leaf)))
         }
     };
     result.map_err(|error| error.in_column(leaf.dotted().clone()))
@@ -277,7 +279,10 @@ fn primitive_of<T: ArrowPrimitiveType>(
     nulls: Option<NullBuffer>,
     to: &DataType,
 ) -> Result<ArrayRef> {
-    let values = ScalarBuffer::<T::Native>::new(buffer, 0, len);
+    if buffer.len() != len * size_of::<T::Native>() {
+        return Err(Error::argument(format!("{} bytes are not {len} values of {to}", buffer.len())));
+    }
+    let values = ScalarBuffer::<T::Native>::from(buffer);
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
     shared(PrimitiveArray::<T>::try_new(values, nulls).map(|array| array.with_data_type(to.clone())))
 }

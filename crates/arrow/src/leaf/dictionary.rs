@@ -17,7 +17,7 @@ use marquetry_base::{Error, Result};
 use marquetry_core::read::LeafBatch;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::dictionary::{Builder, Dictionary};
-use marquetry_encoding::{Bits, Shape, Values};
+use marquetry_encoding::{Bits, Values};
 use std::sync::Arc;
 
 /// What the values of the dictionary that a column was last read with have become. One for each column of a reader.
@@ -25,8 +25,8 @@ use std::sync::Arc;
 pub(crate) struct DictionaryCache {
     /// An array.
     array: Option<(Arc<Dictionary>, ArrayRef)>,
-    /// Of INT96 the timestamps in this unit, unless one of them is out of range.
-    timestamps: Option<(Arc<Dictionary>, TimeUnit, Option<Arc<Dictionary>>)>,
+    /// Of INT96 the timestamps in this unit, or the same again if one of them is out of range.
+    timestamps: Option<(Arc<Dictionary>, TimeUnit, Arc<Dictionary>)>,
 }
 
 impl DictionaryCache {
@@ -44,28 +44,24 @@ impl DictionaryCache {
         Ok(values)
     }
 
-    /// A batch of indices into INT96 values as one of indices into timestamps, if all that there are can be such.
+    /// The timestamps that a dictionary of INT96 has, if all its values can be such; if not, the dictionary.
     ///
     /// PERF: a value of the dictionary is made into a timestamp once, not as often as it is there.
-    pub(super) fn with_timestamps(&mut self, batch: LeafBatch, unit: TimeUnit) -> LeafBatch {
-        let (Some(dictionary), true) = (&batch.dictionary, batch.values.shape() == Shape::W32) else {
-            return batch;
-        };
-        let cached =
-            self.timestamps.take().filter(|(of, in_unit, _)| Arc::ptr_eq(of, dictionary) && *in_unit == unit);
-        let (_, _, timestamps) = self.timestamps.insert(cached.unwrap_or_else(|| {
-            let timestamps = match dictionary.values() {
+    pub(super) fn timestamps(&mut self, dictionary: Arc<Dictionary>, unit: TimeUnit) -> Arc<Dictionary> {
+        match &self.timestamps {
+            Some((of, in_unit, known)) if Arc::ptr_eq(of, &dictionary) && *in_unit == unit => known.clone(),
+            _ => {
                 // A value that no index refers to may be anything.
-                Values::Fixed(values) => int96::timestamps(values, None, unit).ok(),
-                _ => None,
-            };
-            let words =
-                timestamps.map(|values| Values::W64(values.into_iter().map(|value| value as u64).collect()));
-            (dictionary.clone(), unit, words.map(|words| Arc::new(Dictionary::new(words))))
-        }));
-        match timestamps.clone() {
-            Some(timestamps) => LeafBatch { dictionary: Some(timestamps), ..batch },
-            None => batch,
+                let timestamps = match dictionary.values() {
+                    Values::Fixed(values) => int96::timestamps(values, None, unit).ok(),
+                    _ => None,
+                };
+                let words = timestamps.map(|values| values.into_iter().map(|value| value as u64).collect());
+                let known =
+                    words.map_or(dictionary.clone(), |words| Arc::new(Dictionary::new(Values::W64(words))));
+                self.timestamps = Some((dictionary, unit, known.clone()));
+                known
+            }
         }
     }
 }
@@ -101,20 +97,23 @@ pub(super) fn into_array(
     }
 }
 
-/// The values and validity of a batch, looked up in its dictionary if it has one.
-pub(super) fn look_up(batch: LeafBatch) -> Result<(Values, Option<Bits>)> {
-    let values = match (batch.dictionary, batch.values) {
-        (None, values) => values,
+/// The values of a batch, looked up in its dictionary if it has one.
+pub(super) fn look_up(
+    values: Values,
+    validity: Option<&Bits>,
+    dictionary: Option<Arc<Dictionary>>,
+) -> Result<Values> {
+    match (dictionary, values) {
+        (None, values) => Ok(values),
         (Some(dictionary), Values::W32(keys)) => {
-            let nulls = batch.validity.as_ref().map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()));
+            let nulls = validity.map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()));
             if dictionary.values().is_empty() && nulls < keys.len() {
                 return Err(Error::corrupt("values of an empty dictionary"));
             }
-            dictionary.values_at(&keys)?
+            dictionary.values_at(&keys)
         }
-        (Some(_), _) => return Err(not_indices()),
-    };
-    Ok((values, batch.validity))
+        (Some(_), _) => Err(not_indices()),
+    }
 }
 
 #[cold]
