@@ -200,16 +200,16 @@ impl<'a> RowGroup<'a> {
         let mut column = ColumnChunk { chunk, leaf, group: self, data_end, created_by };
         self.find(i, leaf, &mut column.chunk).map_err(place)?;
         let chunk = &column.chunk;
-        if chunk.has_meta_data && chunk.meta.type_ == physical_type(leaf.physical()) {
+        if chunk.has_meta_data() && chunk.type_() == physical_type(leaf.physical()) {
             return Ok(column);
         }
-        Err(place(match chunk.has_meta_data {
+        Err(place(match chunk.has_meta_data() {
             true => Error::corrupt(format!(
                 "the column chunk is {}, the schema says {}",
-                chunk.meta.type_,
+                chunk.type_(),
                 leaf.physical()
             )),
-            false if chunk.has_crypto_metadata || chunk.has_encrypted_metadata => {
+            false if chunk.has_crypto_metadata() || chunk.has_encrypted_metadata() => {
                 Error::key("the column is encrypted, and no key was given")
             }
             false => Error::corrupt("the column chunk has no metadata"),
@@ -255,7 +255,7 @@ impl<'a> RowGroup<'a> {
     /// Whether all chunks can be read and name the same file, or none.
     fn is_in_one_file(self) -> bool {
         *self.metadata.in_one_file[self.index].get_or_init(|| {
-            let mut files = (0..self.num_columns()).map(|i| self.chunk(i).map(|chunk| chunk.file_path));
+            let mut files = (0..self.num_columns()).map(|i| self.chunk(i).map(|chunk| chunk.file_path()));
             let Some(Ok(first)) = files.next() else { return false };
             files.all(|file| file.is_ok_and(|file| file == first))
         })
@@ -293,8 +293,8 @@ impl<'a> RowGroup<'a> {
     /// is no such chunk, or it has no metadata that can be read.
     pub fn path_at(self, number: usize) -> Option<Vec<String>> {
         let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
-        let names = chunk.meta.path_in_schema.iter();
-        chunk.has_meta_data.then(|| names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+        let names = chunk.path_in_schema().iter();
+        chunk.has_meta_data().then(|| names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
     /// Everything that the footer says of the row group, but for the column chunks: it has none.
@@ -327,116 +327,116 @@ impl<'a> ColumnChunk<'a> {
     /// The codec's code and name, known or not.
     #[inline]
     pub fn compression(self) -> format::CompressionCodec {
-        self.chunk.meta.codec
+        self.chunk.codec()
     }
 
     /// The codec; fails if it is unknown.
     #[inline]
     pub fn codec(self) -> Result<Codec> {
-        Codec::from_code(self.chunk.meta.codec.0)
-            .ok_or_else(|| Error::unsupported(format!("compression codec {}", self.chunk.meta.codec)))
+        Codec::from_code(self.chunk.codec().0)
+            .ok_or_else(|| Error::unsupported(format!("compression codec {}", self.chunk.codec())))
     }
 
     /// The encodings that occur, as the footer says.
     #[inline]
     pub fn encodings(self) -> format::Elements<'a, format::Encoding> {
-        self.chunk.meta.encodings
+        self.chunk.encodings()
     }
 
     /// How many values, nulls included.
     #[inline]
     pub fn num_values(self) -> i64 {
-        self.chunk.meta.num_values
+        self.chunk.num_values()
     }
 
     /// Bytes of its pages as stored.
     #[inline]
     pub fn compressed_size(self) -> i64 {
-        self.chunk.meta.total_compressed_size
+        self.chunk.total_compressed_size()
     }
 
     /// Bytes of its pages before compression.
     #[inline]
     pub fn uncompressed_size(self) -> i64 {
-        self.chunk.meta.total_uncompressed_size
+        self.chunk.total_uncompressed_size()
     }
 
     /// Where its dictionary page is, if the footer says.
     #[inline]
     pub fn dictionary_page_offset(self) -> Option<i64> {
-        self.chunk.meta.dictionary_page_offset
+        self.chunk.dictionary_page_offset()
     }
 
     /// Where its first data page is.
     #[inline]
     pub fn data_page_offset(self) -> i64 {
-        self.chunk.meta.data_page_offset
+        self.chunk.data_page_offset()
     }
 
     /// Minimum, maximum and counts.
     #[inline]
     pub fn statistics(self) -> Option<format::Statistics<&'a [u8]>> {
-        self.chunk.meta.statistics
+        self.chunk.statistics()
     }
 
     /// Sizes and level histograms.
     #[inline]
     pub fn size_statistics(self) -> Option<format::SizeStatistics<format::Elements<'a, i64>>> {
-        self.chunk.meta.size_statistics
+        self.chunk.size_statistics()
     }
 
     /// How many pages there are of each kind and encoding, if the writer says.
     #[inline]
     pub fn encoding_stats(self) -> Option<format::Elements<'a, format::PageEncodingStats>> {
-        self.chunk.meta.encoding_stats
+        self.chunk.encoding_stats()
     }
 
     /// Where the column index is.
     #[inline]
     pub fn column_index_range(self) -> Option<Range<u64>> {
-        range(self.chunk.column_index_offset?, i64::from(self.chunk.column_index_length?))
+        range(self.chunk.column_index_offset()?, i64::from(self.chunk.column_index_length()?))
     }
 
     /// Where the offset index is.
     #[inline]
     pub fn offset_index_range(self) -> Option<Range<u64>> {
-        range(self.chunk.offset_index_offset?, i64::from(self.chunk.offset_index_length?))
+        range(self.chunk.offset_index_offset()?, i64::from(self.chunk.offset_index_length()?))
     }
 
     /// Where the footer says that the column index is, and how long: signed, as it is there.
     #[inline]
     pub(crate) fn column_index(self) -> (Option<i64>, Option<i32>) {
-        (self.chunk.column_index_offset, self.chunk.column_index_length)
+        (self.chunk.column_index_offset(), self.chunk.column_index_length())
     }
 
     /// Where the footer says that the offset index is, and how long: signed, as it is there.
     #[inline]
     pub(crate) fn offset_index(self) -> (Option<i64>, Option<i32>) {
-        (self.chunk.offset_index_offset, self.chunk.offset_index_length)
+        (self.chunk.offset_index_offset(), self.chunk.offset_index_length())
     }
 
     /// Where the footer says that the bloom filter is: signed, as it is there.
     #[inline]
     pub(crate) fn signed_bloom_filter_offset(self) -> Option<i64> {
-        self.chunk.meta.bloom_filter_offset
+        self.chunk.bloom_filter_offset()
     }
 
     /// Where the bloom filter begins.
     #[inline]
     pub fn bloom_filter_offset(self) -> Option<u64> {
-        u64::try_from(self.chunk.meta.bloom_filter_offset?).ok()
+        u64::try_from(self.chunk.bloom_filter_offset()?).ok()
     }
 
     /// How many bytes the bloom filter takes, header included, if the writer says.
     #[inline]
     pub fn bloom_filter_length(self) -> Option<i32> {
-        self.chunk.meta.bloom_filter_length
+        self.chunk.bloom_filter_length()
     }
 
     /// Another file that the pages are in: summary files only.
     #[inline]
     pub fn file_path(self) -> Option<Cow<'a, str>> {
-        self.chunk.file_path.map(String::from_utf8_lossy)
+        self.chunk.file_path().map(String::from_utf8_lossy)
     }
 
     /// The other file that the pages are in, if they are not in this one.
@@ -467,7 +467,7 @@ impl<'a> ColumnChunk<'a> {
     /// Whether the pages are encrypted.
     #[inline]
     pub fn is_encrypted(self) -> bool {
-        self.chunk.has_crypto_metadata
+        self.chunk.has_crypto_metadata()
     }
 
     /// The chunk as it is in the footer.
@@ -490,18 +490,15 @@ impl<'a> ColumnChunk<'a> {
     /// page's header in the size, so the end is a hint: the number of values decides when the chunk is over.
     #[inline]
     pub fn byte_range(self) -> Result<Range<u64>> {
-        let data = self.chunk.meta.data_page_offset;
-        let first = match self.chunk.meta.dictionary_page_offset {
+        let data = self.chunk.data_page_offset();
+        let first = match self.chunk.dictionary_page_offset() {
             Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
             _ => data,
         };
-        range(first, self.chunk.meta.total_compressed_size.max(0))
+        range(first, self.chunk.total_compressed_size().max(0))
             .filter(|range| range.start >= MAGIC_LEN)
             .ok_or_else(|| {
-                Error::corrupt(format!(
-                    "pages at byte {first}, {} bytes",
-                    self.chunk.meta.total_compressed_size
-                ))
+                Error::corrupt(format!("pages at byte {first}, {} bytes", self.chunk.total_compressed_size()))
             })
     }
 }

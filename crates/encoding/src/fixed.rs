@@ -94,17 +94,26 @@ impl Fixed {
     }
 
     /// The bytes, to append to.
+    #[inline]
     fn owned(&mut self) -> &mut Vec<u8> {
+        if self.stored.is_some() || self.room > 0 {
+            self.settle();
+        }
+        &mut self.bytes
+    }
+
+    /// Copies what is elsewhere, and makes the room that was asked for.
+    fn settle(&mut self) {
         let stored = self.stored.take();
         self.bytes.reserve(std::mem::take(&mut self.room).saturating_sub(self.bytes.len()));
         self.bytes.extend_from_slice(stored.as_ref().map_or(&[], PageBytes::as_slice));
-        &mut self.bytes
     }
 
     /// Appends `n` values that `fill` appends to the bytes.
     ///
     /// # Panics
     /// If `fill` appends another number of bytes.
+    #[inline]
     pub fn push_with(&mut self, n: usize, fill: impl FnOnce(&mut Vec<u8>)) {
         let (width, bytes) = (self.width, self.owned());
         let end = bytes.len() + n * width;
@@ -117,6 +126,7 @@ impl Fixed {
     ///
     /// # Panics
     /// If it is not of the width.
+    #[inline]
     pub fn push(&mut self, value: &[u8]) {
         self.push_with(1, |bytes| bytes.extend_from_slice(value));
     }

@@ -21,10 +21,11 @@ mod page_index;
 mod row_group;
 mod schema_element;
 mod statistics;
+mod template;
 mod thrift;
 
 pub use bloom_filter::{BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader};
-pub use chunk_view::{ChunkView, MetaView};
+pub use chunk_view::ChunkView;
 pub use column_chunk::{ColumnChunk, ColumnMetaData, KeyValue, PageEncodingStats, SortingColumn};
 pub use encryption::{
     AesGcm, ColumnCryptoMetaData, EncryptionAlgorithm, EncryptionWithColumnKey, FileCryptoMetaData,

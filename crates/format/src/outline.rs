@@ -1,6 +1,7 @@
 //! A footer whose column chunks were passed over: what opening a file takes, however wide it is.
 
-use crate::thrift::{Alike, Reader, Wire};
+use crate::template::Template;
+use crate::thrift::{Alike, Bookmark, Reader, Seen, Wire};
 use crate::{ChunkView, FileMetaData, RowGroup};
 use marquetry_base::{Limits, Result};
 
@@ -15,6 +16,8 @@ pub struct Outline {
     pub row_groups: Vec<RowGroupOutline>,
     /// How many structs and lists may be entered in a column chunk.
     chunk_depth: usize,
+    /// How chunks of each shape are read, if not field by field.
+    templates: Vec<Option<Template>>,
 }
 
 /// A [`RowGroup`] without its column chunks, and where these are.
@@ -24,6 +27,8 @@ pub struct RowGroupOutline {
     pub head: RowGroup,
     /// Where each chunk begins: bytes from the start of the footer.
     starts: Vec<u32>,
+    /// The shape of each, a number of [`Outline::templates`] or beyond.
+    shapes: Vec<u8>,
 }
 
 impl RowGroupOutline {
@@ -40,21 +45,28 @@ impl Outline {
         Limits::check("footer_bytes", footer.len(), limits.footer_bytes.min(u32::MAX as usize))?;
         let r = &mut Reader::with_limits(footer, limits);
         let mut alike = Alike::default();
-        let mut chunk_depth = 0;
+        let (mut chunk_depth, mut templates) = (0, Vec::new());
         let (head, row_groups) = FileMetaData::read_around(r, |r| {
-            let (head, starts) = RowGroup::read_around(r, |r| {
-                let mut place = 0;
-                r.list(Wire::Struct, |r| {
+            let (head, (starts, shapes)) = RowGroup::read_around(r, |r| {
+                let mut shapes = Vec::new();
+                let starts = r.list(Wire::Struct, |r| {
                     chunk_depth = r.depth();
-                    let start = r.position() as u32;
-                    alike.skip(r, place)?;
-                    place += 1;
-                    Ok(start)
-                })
+                    let start = r.bookmark();
+                    let seen = alike.skip(r, shapes.len())?;
+                    if let Seen::New(_) = seen {
+                        templates.push(Template::of(start, alike.pieces()));
+                    }
+                    shapes.push(match seen {
+                        Seen::Known(shape) | Seen::New(shape) => shape,
+                        Seen::Shapeless => u8::MAX,
+                    });
+                    Ok(start.position() as u32)
+                })?;
+                Ok(starts.map(|starts| (starts, shapes)))
             })?;
-            Ok(RowGroupOutline { head, starts })
+            Ok(RowGroupOutline { head, starts, shapes })
         })?;
-        Ok(Outline { head, row_groups, chunk_depth })
+        Ok(Outline { head, row_groups, chunk_depth, templates })
     }
 
     /// Reads column chunk `number` of a row group into `view`, which is unread; `footer` must be what was parsed.
@@ -69,7 +81,13 @@ impl Outline {
         number: usize,
         view: &mut ChunkView<'a>,
     ) -> Result<()> {
-        let start = self.row_groups[row_group].starts[number] as usize;
-        view.read(&mut Reader::inside(footer, start, self.chunk_depth))
+        let RowGroupOutline { starts, shapes, .. } = &self.row_groups[row_group];
+        let start = Bookmark::inside(footer, starts[number] as usize, self.chunk_depth);
+        if let Some(Some(template)) = self.templates.get(usize::from(shapes[number]))
+            && template.read(start, view).is_some()
+        {
+            return Ok(());
+        }
+        view.read(&mut start.reader())
     }
 }

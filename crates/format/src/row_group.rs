@@ -33,8 +33,8 @@ impl RowGroup {
     /// Reads the struct but for the list of its chunks, which `read` reads.
     pub(crate) fn read_around<'a, C>(
         r: &mut Reader<'a>,
-        mut read: impl FnMut(&mut Reader<'a>) -> Result<Option<Vec<C>>>,
-    ) -> Result<(Self, Vec<C>)> {
+        mut read: impl FnMut(&mut Reader<'a>) -> Result<Option<C>>,
+    ) -> Result<(Self, C)> {
         let mut out = Self::default();
         let mut columns = None;
         r.fields(|r, field| {

@@ -36,7 +36,7 @@ impl Order {
 
 /// The path that a chunk says it has, if it does.
 pub(super) fn path_of<'a>(chunk: &ChunkView<'a>) -> Option<Elements<'a, &'a [u8]>> {
-    Some(chunk.meta.path_in_schema).filter(|path| !path.is_empty())
+    Some(chunk.path_in_schema()).filter(|path| !path.is_empty())
 }
 
 /// Whether this is the path of `leaf`, whose names are text: what is not UTF-8 was replaced in them.

@@ -28,6 +28,8 @@ pub(crate) struct Alike {
     last: usize,
     /// The shape of the last struct at each place of a list.
     at_place: Vec<u8>,
+    /// How many shapes there have been.
+    seen: u8,
     /// How many were passed over before shapes were kept.
     first: usize,
 }
@@ -40,6 +42,8 @@ struct Shape {
     words: Vec<Word>,
     /// The shape that came after it.
     next: usize,
+    /// Its number among all that there have been.
+    number: Option<u8>,
 }
 
 /// Which bits of 8 bytes, little-endian, are always the same, and what these are.
@@ -59,20 +63,34 @@ impl Word {
 
 /// A part of a struct up to the end, or up to a byte string: its last byte is the length of that then.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+pub(crate) struct Piece {
     /// The first word, and how many there are behind it.
     first: Word,
     more: usize,
-    len: usize,
-    is_before_string: bool,
+    /// How many bytes.
+    pub(crate) len: usize,
+    /// Whether it is not the last one.
+    pub(crate) is_before_string: bool,
+}
+
+/// The shape of a struct that was passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// None: it was walked through.
+    Shapeless,
+    /// This one, which others had before.
+    Known(u8),
+    /// This one, for the first time.
+    New(u8),
 }
 
 impl Alike {
-    /// Passes over the struct that is at `place` of its list.
-    pub(crate) fn skip(&mut self, r: &mut Reader<'_>, place: usize) -> Result<()> {
+    /// Passes over the struct that is at `place` of its list. Shapes are numbered from 0 on.
+    pub(crate) fn skip(&mut self, r: &mut Reader<'_>, place: usize) -> Result<Seen> {
         if self.first < UNSHAPED {
             self.first += 1;
-            return r.skip(Wire::Struct);
+            r.skip(Wire::Struct)?;
+            return Ok(Seen::Shapeless);
         }
         let rest = r.cursor.rest();
         // The same column in the row group before is the best guess, then what follows what.
@@ -82,17 +100,24 @@ impl Alike {
         for guess in guesses {
             if let Some(len) = self.shapes.get(guess).and_then(|shape| shape.fits(rest)) {
                 self.note(place, guess);
-                return r.cursor.skip(len);
+                r.cursor.skip(len)?;
+                return Ok(self.shapes[guess].number.map_or(Seen::Shapeless, Seen::Known));
             }
         }
         let mut walked =
             Walked { input: rest, start: r.position(), piece: 0, words: Vec::new(), shape: Shape::default() };
         r.pass(Wire::Struct, &mut walked)?;
-        if let Some(shape) = walked.finish(r.position()) {
-            let known = self.keep(shape);
-            self.note(place, known);
-        }
-        Ok(())
+        let Some(shape) = walked.finish(r.position()) else { return Ok(Seen::Shapeless) };
+        let number = (self.seen < u8::MAX).then_some(self.seen);
+        self.seen = self.seen.saturating_add(1);
+        let known = self.keep(Shape { number, ..shape });
+        self.note(place, known);
+        Ok(number.map_or(Seen::Shapeless, Seen::New))
+    }
+
+    /// The pieces of the struct that was passed over last, if it had a shape.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        self.shapes.get(self.last).map_or(&[], |shape| &shape.pieces)
     }
 
     #[inline]
@@ -309,7 +334,7 @@ mod tests {
                 bytes.truncate(cut.index(bytes.len()));
             }
             let mut alike = Alike { first: UNSHAPED, ..Alike::default() };
-            let found = ends(&bytes, |r, place| alike.skip(r, place));
+            let found = ends(&bytes, |r, place| alike.skip(r, place).map(|_| ()));
             prop_assert_eq!(found, ends(&bytes, |r, _| r.skip(Wire::Struct)));
         }
     }
@@ -323,7 +348,7 @@ mod tests {
         (64..192).for_each(|n| write(&mut w, &number(n)));
         let bytes = w.finish();
         let mut alike = Alike { first: UNSHAPED, ..Alike::default() };
-        assert_eq!(ends(&bytes, |r, place| alike.skip(r, place)).len(), 40);
+        assert_eq!(ends(&bytes, |r, place| alike.skip(r, place).map(|_| ())).len(), 40);
         assert_eq!(alike.shapes.len(), 1);
     }
 
@@ -336,7 +361,7 @@ mod tests {
         let bytes = w.finish();
         let mut alike = Alike { first: UNSHAPED, ..Alike::default() };
         let mut r = Reader::new(&bytes);
-        (0..200).for_each(|place| alike.skip(&mut r, place).unwrap());
+        (0..200).for_each(|place| _ = alike.skip(&mut r, place).unwrap());
         assert_eq!((r.position(), alike.shapes.len()), (bytes.len(), MOST_SHAPES));
     }
 }

@@ -41,11 +41,6 @@ impl<'a> Reader<'a> {
         Reader { cursor: Cursor::new(bytes), depth: limits.thrift_depth }
     }
 
-    /// A reader at byte `position`, which may enter so many structs and lists.
-    pub(crate) fn inside(bytes: &'a [u8], position: usize, depth: usize) -> Self {
-        Reader { cursor: Cursor::behind(position, &bytes[position..]), depth }
-    }
-
     /// How many structs and lists may still be entered.
     pub(crate) fn depth(&self) -> usize {
         self.depth
@@ -327,10 +322,34 @@ impl<'a> Bookmark<'a> {
     /// Where nothing is.
     pub(crate) const NOWHERE: Bookmark<'static> = Bookmark { rest: &[], position: 0, depth: 0 };
 
+    /// Byte `position` of `bytes`, from which so many structs and lists may be entered.
+    #[inline]
+    pub(crate) fn inside(bytes: &'a [u8], position: usize, depth: usize) -> Self {
+        Bookmark { rest: &bytes[position..], position, depth }
+    }
+
     /// What is left of the input.
     #[inline]
     pub(crate) fn rest(self) -> &'a [u8] {
         self.rest
+    }
+
+    /// How many bytes are before it.
+    #[inline]
+    pub(crate) fn position(self) -> usize {
+        self.position
+    }
+
+    /// How many structs and lists may still be entered.
+    #[inline]
+    pub(crate) fn depth(self) -> usize {
+        self.depth
+    }
+
+    /// The place `at` bytes behind this one, from which so many structs and lists may be entered.
+    #[inline]
+    pub(crate) fn behind(self, at: usize, depth: usize) -> Self {
+        Bookmark { rest: &self.rest[at..], position: self.position + at, depth }
     }
 
     /// A reader at this place.
@@ -353,6 +372,18 @@ impl<'a, T: Element<'a>> Elements<'a, T> {
     #[inline]
     pub fn none() -> Self {
         Elements { first: Bookmark::NOWHERE, len: 0, of: PhantomData }
+    }
+
+    /// Those `len` that begin at `first`, which were read once.
+    #[inline]
+    pub(crate) fn at(first: Bookmark<'a>, len: usize) -> Self {
+        Elements { first, len, of: PhantomData }
+    }
+
+    /// Where the first one is, and how many there are.
+    #[inline]
+    pub(crate) fn parts(self) -> (Bookmark<'a>, usize) {
+        (self.first, self.len)
     }
 
     /// How many there are.

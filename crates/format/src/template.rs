@@ -1,0 +1,294 @@
+//! Column chunks that are written alike, read by a list of what is where.
+//!
+//! Chunks of one shape (see `thrift::Alike`) have the same fields, each of the same length, between the same strings:
+//!
+//! ```text
+//! pieces      36 00 1c 15 0c 19 35 00 06 10 19 18 06 |          | 15 00 16 80 01 16 96 03 ...
+//!                            ^ type                    "column"        ^ codec  ^ num_values, 2 bytes
+//! template    type: piece 0, byte 4, 1 byte              codec: piece 1, byte 1, 1 byte            ...
+//! ```
+//!
+//! PERF: none of these reads waits for another one, or for a branch; field by field each says where the next one is.
+
+use crate::chunk_view::{ChunkView, Facts, List, Number, Stretch, Trace};
+use crate::thrift::{Bookmark, Elements, Piece};
+use crate::{Encoding, PageEncodingStats};
+use std::ops::Range;
+
+/// Where in chunks of one shape everything is.
+#[derive(Debug, Clone)]
+pub(crate) struct Template {
+    has: Facts,
+    /// How long each piece before a string is: the last byte is the length of that.
+    pieces: Vec<u16>,
+    /// How long the last one is.
+    last: u16,
+    /// Each number, and the bits of its varint that say something.
+    numbers: Vec<(Place, u64)>,
+    /// Byte strings, and which pieces they are behind.
+    strings: Vec<Place>,
+    /// Lists, of which only the first element may be elsewhere.
+    lists: Vec<(Place, Stretch)>,
+}
+
+/// A place in chunks of one shape.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Which number, string or list is there.
+    of: u8,
+    /// In which piece, and how many bytes from its start.
+    piece: u8,
+    at: u16,
+}
+
+/// Where each piece of a chunk begins.
+type Bases = [usize; MOST_PIECES];
+
+impl Template {
+    /// The template of a chunk that was walked through in these pieces; `None` if not every chunk of its shape is read alike.
+    pub(crate) fn of(start: Bookmark<'_>, pieces: &[Piece]) -> Option<Template> {
+        let (last, pieces) = pieces.split_last()?;
+        let len = |piece: &Piece| u16::try_from(piece.len).ok();
+        let mut template = Template {
+            has: Facts::default(),
+            pieces: pieces.iter().map(len).collect::<Option<_>>()?,
+            last: len(last)?,
+            numbers: Vec::new(),
+            strings: Vec::new(),
+            lists: Vec::new(),
+        };
+        let mut bases = [0; MOST_PIECES];
+        template.find(start.rest(), &mut bases)?;
+        let place = |of: usize, at: usize| {
+            let piece = bases[..=pieces.len()].partition_point(|base| *base <= at).checked_sub(1)?;
+            Some(Place { of: of as u8, piece: piece as u8, at: u16::try_from(at - bases[piece]).ok()? })
+        };
+
+        let (mut view, mut found) =
+            (ChunkView::unread(), Found { start: start.position(), ..Found::default() });
+        view.read_traced(&mut start.reader(), &mut found).ok()?;
+        let lists_are_usual =
+            are_small(view.elements(List::Encodings)) && are_plain(view.elements(List::EncodingStats));
+        if found.is_other || !lists_are_usual {
+            return None;
+        }
+        template.has = view.has;
+        for (number, at) in found.numbers {
+            let most = if number.is_short() { SHORT } else { LONG };
+            let place = place(number as usize, at.start)?;
+            if at.len() > most || template.numbers.iter().any(|(other, _)| other.of == place.of) {
+                return None;
+            }
+            template.numbers.push((place, u64::MAX >> (64 - 8 * at.len()) & 0x7f7f_7f7f_7f7f_7f7f));
+        }
+        for (of, string) in view.strings.iter().enumerate().filter(|(of, _)| view.has.has_string(*of)) {
+            let mut ends = bases.iter().zip(&template.pieces).map(|(base, len)| base + usize::from(*len));
+            let piece = ends.position(|end| end == string.at as usize)?;
+            template.strings.push(Place { of: of as u8, piece: piece as u8, at: template.pieces[piece] });
+        }
+        for (of, list) in view.lists.iter().enumerate().filter(|(of, _)| view.has.has_list(*of)) {
+            template.lists.push((place(of, list.at as usize)?, *list));
+        }
+        Some(template)
+    }
+
+    /// Reads a chunk of the shape into an unread view. `None` if it is so near the end of the input that there are no whole words.
+    #[inline]
+    pub(crate) fn read<'a>(&self, start: Bookmark<'a>, view: &mut ChunkView<'a>) -> Option<()> {
+        let (bytes, mut bases) = (start.rest(), [0; MOST_PIECES]);
+        self.find(bytes, &mut bases)?;
+        let at = |place: &Place| bases[usize::from(place.piece) % MOST_PIECES] + usize::from(place.at);
+        for (place, mask) in &self.numbers {
+            let word = bytes.get(at(place)..)?.first_chunk()?;
+            *view.numbers.get_mut(usize::from(place.of))? = zigzag(u64::from_le_bytes(*word) & mask);
+        }
+        for place in &self.strings {
+            let at = at(place);
+            let len = u32::from(*bytes.get(at - 1)?);
+            *view.strings.get_mut(usize::from(place.of))? = Stretch { at: at as u32, len, depth: 0 };
+        }
+        for (place, list) in &self.lists {
+            *view.lists.get_mut(usize::from(place.of))? = Stretch { at: at(place) as u32, ..*list };
+        }
+        view.start = start;
+        view.has = self.has;
+        Some(())
+    }
+
+    /// Finds where the pieces of a chunk begin. `None` if they end outside, or are too many.
+    #[inline]
+    fn find(&self, bytes: &[u8], bases: &mut Bases) -> Option<()> {
+        let mut end = 0;
+        for (i, len) in self.pieces.iter().enumerate() {
+            end += usize::from(*len);
+            end += usize::from(*bytes.get(end.checked_sub(1)?)?);
+            *bases.get_mut(i + 1)? = end;
+        }
+        (end + usize::from(self.last) <= bytes.len()).then_some(())
+    }
+}
+
+/// The number of a varint's bits, seven in each byte.
+#[inline]
+fn zigzag(bits: u64) -> i64 {
+    let bits = (bits & 0x7f00_7f00_7f00_7f00) >> 1 | bits & 0x007f_007f_007f_007f;
+    let bits = (bits & 0x3fff_0000_3fff_0000) >> 2 | bits & 0x0000_3fff_0000_3fff;
+    let bits = (bits & 0x0fff_ffff_0000_0000) >> 4 | bits & 0x0000_0000_0fff_ffff;
+    (bits >> 1) as i64 ^ -((bits & 1) as i64)
+}
+
+/// Whether all are numbers that can be nothing but 32 bits wide.
+fn are_small(list: Option<Elements<'_, Encoding>>) -> bool {
+    let Some(list) = list else { return true };
+    let (first, len) = list.parts();
+    let mut reader = first.reader();
+    (0..len).all(|_| {
+        let start = reader.position();
+        reader.skip(crate::Wire::INT).is_ok() && reader.position() - start <= SHORT
+    })
+}
+
+/// Whether all have three numbers of a byte each.
+fn are_plain(list: Option<Elements<'_, PageEncodingStats>>) -> bool {
+    let Some(list) = list else { return true };
+    let (first, len) = list.parts();
+    let all = first.rest().as_chunks::<7>().0.get(..len);
+    all.is_some_and(|all| {
+        all.iter().all(|stats| matches!(stats, [0x15, 0..0x80, 0x15, 0..0x80, 0x15, 0..0x80, 0]))
+    })
+}
+
+/// The numbers of a chunk, and where in it they are.
+#[derive(Debug, Default)]
+struct Found {
+    start: usize,
+    numbers: Vec<(Number, Range<usize>)>,
+    is_other: bool,
+}
+
+impl Trace for Found {
+    fn number(&mut self, number: Number, at: Range<usize>) {
+        self.numbers.push((number, at.start - self.start..at.end - self.start));
+    }
+
+    fn other(&mut self) {
+        self.is_other = true;
+    }
+}
+
+/// Bytes of a varint that can be nothing but 32 bits wide, and of one that is read as a word.
+const SHORT: usize = 4;
+const LONG: usize = 8;
+/// No more pieces than there are strings in nearly all chunks. A power of 2.
+const MOST_PIECES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::thrift::{Alike, Reader, Seen};
+    use crate::{ColumnChunk, ColumnMetaData, PageType, SizeStatistics, Statistics, Writer};
+
+    fn chunk(i: i64) -> ColumnChunk {
+        let statistics = Statistics {
+            null_count: Some(i % 64),
+            max_value: Some(vec![9; i as usize % 11]),
+            min_value: Some(vec![]),
+            is_max_value_exact: Some(true),
+            is_min_value_exact: Some(false),
+            ..Statistics::default()
+        };
+        let stats = PageEncodingStats { page_type: PageType(0), encoding: Encoding(8), count: i as i32 % 60 };
+        let meta = ColumnMetaData {
+            encodings: vec![Encoding(0), Encoding(8)],
+            path_in_schema: vec!["x".repeat(i as usize % 100), "list".to_owned()],
+            num_values: 1000 + i,
+            total_compressed_size: -1000 - i,
+            data_page_offset: 1 << 40 | i,
+            statistics: Some(statistics),
+            encoding_stats: Some(vec![stats, stats]),
+            size_statistics: Some(SizeStatistics {
+                unencoded_byte_array_data_bytes: None,
+                repetition_level_histogram: Some(vec![i % 64, 5]),
+                definition_level_histogram: None,
+            }),
+            ..ColumnMetaData::default()
+        };
+        let (offset, length) = (Some(1 << 33 | i), Some(i as i32 % 64));
+        ColumnChunk {
+            meta_data: Some(meta),
+            column_index_offset: offset,
+            column_index_length: length,
+            ..ColumnChunk::default()
+        }
+    }
+
+    /// What a view says, but for where.
+    fn said(view: &ChunkView<'_>) -> String {
+        let lists = (
+            view.encodings().iter().collect::<Vec<_>>(),
+            view.path_in_schema().iter().collect::<Vec<_>>(),
+            view.encoding_stats().map(|stats| stats.iter().collect::<Vec<_>>()),
+            view.size_statistics().map(|sizes| sizes.map(|counts| counts.iter().collect::<Vec<_>>())),
+        );
+        let index = (view.column_index_offset(), view.column_index_length(), view.offset_index_offset());
+        let numbers = (view.type_(), view.codec(), view.num_values(), view.total_compressed_size());
+        let offsets = (view.data_page_offset(), view.dictionary_page_offset(), index);
+        format!("{lists:?} {numbers:?} {offsets:?} {:?} {:?}", view.statistics(), view.file_path())
+    }
+
+    #[test]
+    fn chunks_of_a_shape_are_read_by_one_template() {
+        let mut w = Writer::new();
+        (0..200).for_each(|i| chunk(i).write(&mut w));
+        let bytes = w.finish();
+        let (mut r, mut alike) = (Reader::new(&bytes), Alike::default());
+        let (mut templates, mut by_template) = (Vec::new(), 0);
+        for i in 0..200 {
+            let start = r.bookmark();
+            let shape = match alike.skip(&mut r, i).unwrap() {
+                Seen::Shapeless => continue,
+                Seen::New(shape) => {
+                    templates.push(Template::of(start, alike.pieces()).unwrap());
+                    shape
+                }
+                Seen::Known(shape) => shape,
+            };
+            let (mut view, mut found) = (ChunkView::unread(), ChunkView::unread());
+            view.read(&mut start.reader()).unwrap();
+            if templates[usize::from(shape)].read(start, &mut found).is_some() {
+                assert_eq!(said(&found), said(&view));
+                assert_eq!(found.to_chunk().unwrap(), chunk(i as i64));
+                by_template += 1;
+            } else {
+                assert_eq!(i, 199, "only the last one is near the end");
+            }
+        }
+        assert!(templates.len() < 4 && by_template > 140, "{by_template} chunks, {} shapes", templates.len());
+    }
+
+    #[test]
+    fn what_may_fail_has_no_template() {
+        let template_of = |change: &dyn Fn(&mut ColumnMetaData)| {
+            let mut other = chunk(1);
+            change(other.meta_data.as_mut().unwrap());
+            let mut w = Writer::new();
+            (0..60).for_each(|_| other.write(&mut w));
+            let bytes = w.finish();
+            let (mut r, mut alike) = (Reader::new(&bytes), Alike::default());
+            loop {
+                let start = r.bookmark();
+                if let Seen::New(_) = alike.skip(&mut r, 0).unwrap() {
+                    return Template::of(start, alike.pieces());
+                }
+            }
+        };
+        assert!(template_of(&|_| ()).is_some());
+        // Five bytes may be more than 32 bits.
+        assert!(template_of(&|meta| meta.codec.0 = i32::MIN).is_none());
+        assert!(template_of(&|meta| meta.encodings[1].0 = i32::MAX).is_none());
+        assert!(template_of(&|meta| meta.encoding_stats.as_mut().unwrap()[1].count = 64).is_none());
+        assert!(template_of(&|meta| meta.num_values = i64::MIN).is_none());
+        assert!(template_of(&|meta| meta.geospatial_statistics = Some(Default::default())).is_none());
+        assert!(template_of(&|meta| meta.path_in_schema = vec!["name".to_owned(); 20]).is_none());
+    }
+}
