@@ -170,7 +170,7 @@ pub(crate) fn copied_bytes(batch: &LeafBatch, to: &DataType) -> usize {
             let lengths = views.views().iter().map(|&view| view as u32 as usize);
             lengths.fold(8 * (views.len() + 1), usize::saturating_add)
         }
-        (Values::Fixed(values), _) => values.as_bytes().len().max(16 * batch.values.len()),
+        (Values::Fixed(values), _) => values.len() * values.width().max(16),
         _ => 0,
     }
 }

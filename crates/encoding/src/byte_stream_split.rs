@@ -146,7 +146,7 @@ impl Encode for Encoder {
         match &self.values {
             Values::W32(values) => kernels::split_u32(values, page),
             Values::W64(values) => kernels::split_u64(values, page),
-            Values::Fixed(values) => kernels::split(values.as_bytes(), self.width, page),
+            Values::Fixed(values) => kernels::split(&values.as_bytes(), self.width, page),
             other => return Err(not_legal(other.shape())),
         }
         self.values.clear();

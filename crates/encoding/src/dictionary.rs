@@ -159,7 +159,7 @@ pub fn look_up(dictionary: &Values, indices: &[u32], out: &mut Values) -> Result
         (Values::Fixed(dictionary), Values::Fixed(out)) if dictionary.width() == out.width() => {
             check_indices(indices, dictionary.len())?;
             out.push_with(indices.len(), |out| {
-                kernels::gather_fixed(dictionary.as_bytes(), dictionary.width(), indices, out);
+                kernels::gather_fixed(&dictionary.as_bytes(), dictionary.width(), indices, out);
             });
             Ok(())
         }

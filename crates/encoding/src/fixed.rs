@@ -3,6 +3,7 @@
 use crate::Bits;
 use marquetry_base::PageBytes;
 use marquetry_kernels as kernels;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Values of the same number of bytes each, end to end. The number of values is kept apart, because the width may be 0.
@@ -10,9 +11,9 @@ use std::ops::Range;
 pub struct Fixed {
     width: usize,
     len: usize,
-    /// The values, unless they are still where they were stored.
+    /// The first of the values.
     bytes: Vec<u8>,
-    /// PERF: most are made into something else next. What a page stores as it is needs no copy until then.
+    /// Those behind them, where a page has them. PERF: most are made into something else next, and need no copy until then.
     stored: Option<PageBytes>,
     /// Bytes to make room for when something is copied.
     room: usize,
@@ -53,24 +54,37 @@ impl Fixed {
 
     /// Value `i`.
     pub fn get(&self, i: usize) -> &[u8] {
-        &self.as_bytes()[i * self.width..][..self.width]
+        let at = i * self.width;
+        match (at.checked_sub(self.bytes.len()), &self.stored) {
+            (Some(at), Some(stored)) => &stored.as_slice()[at..][..self.width],
+            _ => &self.bytes[at..][..self.width],
+        }
     }
 
-    /// All values, end to end.
-    pub fn as_bytes(&self) -> &[u8] {
-        self.stored.as_ref().map_or(&self.bytes, PageBytes::as_slice)
+    /// All values, end to end; copied if they are in two places.
+    pub fn as_bytes(&self) -> Cow<'_, [u8]> {
+        match self.parts() {
+            [bytes, []] | [[], bytes] => Cow::Borrowed(bytes),
+            parts => Cow::Owned(parts.concat()),
+        }
+    }
+
+    fn parts(&self) -> [&[u8]; 2] {
+        [&self.bytes, self.stored.as_ref().map_or(&[], PageBytes::as_slice)]
     }
 
     /// The values in blocks of up to [`Fixed::BLOCK`], if they are of `N` bytes.
     ///
     /// PERF: who makes something of each value does not read far ahead; the next values are fetched meanwhile.
     pub fn blocks<const N: usize>(&self) -> Option<impl Iterator<Item = &[[u8; N]]>> {
-        let (values, _) = self.as_bytes().as_chunks();
-        let blocks = values.chunks(Self::BLOCK).enumerate().map(move |(i, block)| {
-            let ahead = i * Self::BLOCK + AHEAD / N;
-            let ahead = values.get(ahead..).unwrap_or_default();
-            kernels::fetch(ahead[..ahead.len().min(Self::BLOCK)].as_flattened());
-            block
+        let blocks = self.parts().into_iter().flat_map(|part| {
+            let (values, _) = part.as_chunks();
+            values.chunks(Self::BLOCK).enumerate().map(move |(i, block)| {
+                let ahead = i * Self::BLOCK + AHEAD / N;
+                let ahead = values.get(ahead..).unwrap_or_default();
+                kernels::fetch(ahead[..ahead.len().min(Self::BLOCK)].as_flattened());
+                block
+            })
         });
         (self.width == N).then_some(blocks)
     }
@@ -133,26 +147,27 @@ impl Fixed {
 
     /// Appends the `n` values that are the bytes `range` of `page`.
     ///
-    /// They stay there if these are all values, or if those before them end where they begin, until something else is
-    /// appended. The last values of a page are copied, so that its memory is free for the next one.
+    /// They stay there until something else is appended; but the last values of a page are copied, so that its memory is free for
+    /// the next one.
     ///
     /// # Panics
     /// If these are not as many bytes.
     pub(crate) fn push_stored(&mut self, n: usize, page: &PageBytes, range: Range<usize>) {
-        if (SHARED..page.len() - range.start).contains(&range.len()) {
-            let next = page.slice(range.clone());
-            let stored = match &self.stored {
-                Some(stored) => stored.followed_by(&next),
-                None => self.bytes.is_empty().then_some(next),
-            };
-            if let Some(stored) = stored {
-                assert_eq!(range.len(), n * self.width, "{n} values of {} bytes", self.width);
-                self.stored = Some(stored);
-                self.len += n;
-                return;
-            }
+        assert_eq!(range.len(), n * self.width, "{n} values of {} bytes", self.width);
+        let is_last = range.end == page.len();
+        let next = page.slice(range);
+        let stored = match &self.stored {
+            _ if is_last || next.len() < SHARED => None,
+            Some(stored) => stored.followed_by(&next),
+            None => Some(next.clone()),
+        };
+        match (stored, &self.stored) {
+            (Some(stored), _) => self.stored = Some(stored),
+            (None, Some(_)) => self.owned().extend_from_slice(next.as_slice()),
+            // Room for what may stay in the next page is not taken yet.
+            (None, None) => self.bytes.extend_from_slice(next.as_slice()),
         }
-        self.push_with(n, |bytes| bytes.extend_from_slice(&page.as_slice()[range]));
+        self.len += n;
     }
 
     pub(crate) fn push_defaults(&mut self, n: usize) {
@@ -162,7 +177,8 @@ impl Fixed {
 
     pub(crate) fn push_range(&mut self, other: &Fixed, range: Range<usize>) {
         let width = other.width;
-        let bytes = &other.as_bytes()[range.start * width..range.end * width];
+        let bytes = other.as_bytes();
+        let bytes = &bytes[range.start * width..range.end * width];
         self.push_with(range.len(), |out| out.extend_from_slice(bytes));
     }
 
@@ -177,7 +193,7 @@ impl Fixed {
     pub(crate) fn push_compacted(&mut self, values: &Fixed, keep: &Bits, first: usize) {
         let kept = keep.count_ones(first..first + values.len);
         self.push_with(kept, |out| {
-            kernels::compact_fixed(values.as_bytes(), values.width, keep.as_bytes(), first, out);
+            kernels::compact_fixed(&values.as_bytes(), values.width, keep.as_bytes(), first, out);
         });
     }
 }
@@ -214,6 +230,17 @@ mod tests {
         push(&mut values, SHARED..2 * SHARED);
         assert_eq!(values.as_bytes().as_ptr(), page.as_slice().as_ptr());
         assert_eq!(values.as_bytes(), &bytes[..2 * SHARED]);
+        // In two places: the last values of one page, and the first of another.
+        let mut apart = Fixed::new(4);
+        push(&mut apart, 3 * SHARED..4 * SHARED);
+        push(&mut apart, SHARED..2 * SHARED);
+        assert_eq!(apart.parts().map(<[u8]>::len), [SHARED, SHARED]);
+        let both = [&bytes[3 * SHARED..], &bytes[SHARED..2 * SHARED]].concat();
+        assert_eq!(apart, Fixed::from_bytes(4, both.clone()));
+        assert!((0..apart.len()).all(|i| *apart.get(i) == both[4 * i..4 * i + 4]));
+        assert_eq!(apart.blocks::<4>().unwrap().collect::<Vec<_>>().concat().as_flattened(), both);
+        assert!(apart.blocks::<3>().is_none());
+        assert_eq!(apart.into_bytes(), both);
         // Not what follows.
         let mut apart = values.clone();
         push(&mut apart, 0..SHARED);

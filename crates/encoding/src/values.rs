@@ -114,7 +114,7 @@ impl Values {
             (Values::W32(out), Values::W32(dense)) => kernels::expand_u32(dense, validity, first, n, out),
             (Values::W64(out), Values::W64(dense)) => kernels::expand_u64(dense, validity, first, n, out),
             (Values::Fixed(out), Values::Fixed(dense)) => {
-                out.push_expanded(dense.as_bytes(), validity, first, n);
+                out.push_expanded(&dense.as_bytes(), validity, first, n);
             }
             (Values::Bytes(out), Values::Bytes(dense)) => out.push_expanded(dense, validity, first, n),
             (Values::Joined(out), Values::Joined(dense)) => out.push_expanded(dense, validity, first, n),

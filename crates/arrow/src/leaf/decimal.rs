@@ -52,7 +52,11 @@ fn array<T: ArrowNativeType>(values: Vec<T>, nulls: Option<NullBuffer>, to: &Dat
 
 /// The integers that `of` makes of `N` bytes each.
 fn turned<const N: usize, T>(values: &Fixed, of: impl Fn([u8; N]) -> T) -> Vec<T> {
-    values.as_bytes().as_chunks().0.iter().map(|&value| of(value)).collect()
+    let mut out = Vec::with_capacity(values.len());
+    for block in values.blocks().into_iter().flatten() {
+        out.extend(block.iter().map(|&value| of(value)));
+    }
+    out
 }
 
 fn narrow<T: TryFrom<i128>>(values: &[i128]) -> Result<Vec<T>> {
@@ -83,7 +87,7 @@ fn wide_fixed(values: &Fixed) -> Vec<i128> {
     let lead = (16 - width).div_ceil(width).min(values.len());
     out.extend((0..lead).map(|i| sign_extended::<16>(values.get(i)).map_or(0, i128::from_be_bytes)));
     out.extend(
-        (lead..values.len()).map(|i| (i128::from_be_bytes(before((i + 1) * width, bytes)) << shift) >> shift),
+        (lead..values.len()).map(|i| (i128::from_be_bytes(before((i + 1) * width, &bytes)) << shift) >> shift),
     );
     out
 }
@@ -128,7 +132,7 @@ fn widest_fixed(values: &Fixed) -> Vec<i256> {
     out.extend((lead..values.len()).map(|i| {
         let end = (i + 1) * width;
         let (high, low) =
-            (i128::from_be_bytes(before(end - 16, bytes)), u128::from_be_bytes(before(end, bytes)));
+            (i128::from_be_bytes(before(end - 16, &bytes)), u128::from_be_bytes(before(end, &bytes)));
         i256::from_parts(low, (high << shift) >> shift)
     }));
     out

@@ -21,10 +21,11 @@ pub(super) fn into_array(values: Fixed, nulls: Option<NullBuffer>, width: i32) -
 
 /// FLOAT16 values: 2 bytes, little-endian. They are copied, because bytes need not be aligned.
 pub(super) fn half_floats(values: &Fixed, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-    let (values, []) = values.as_bytes().as_chunks::<2>() else {
+    let bytes = values.as_bytes();
+    let (halves, []) = bytes.as_chunks::<2>() else {
         return Err(Error::argument(format!("values of {} bytes are no FLOAT16", values.width())));
     };
-    let bits: Vec<u16> = values.iter().map(|&value| u16::from_le_bytes(value)).collect();
+    let bits: Vec<u16> = halves.iter().map(|&value| u16::from_le_bytes(value)).collect();
     primitive(Buffer::from_vec(bits), values.len(), nulls, &DataType::Float16)
 }
 

@@ -37,15 +37,14 @@ pub(super) fn timestamps(values: &Fixed, nulls: Option<&NullBuffer>, unit: TimeU
         return Err(Error::argument(format!("values of {} bytes are no timestamps", values.width())));
     };
     let mut out = Vec::with_capacity(values.len());
-    let chunks = nulls.map(|nulls| nulls.inner().bit_chunks());
-    let mut words = chunks.as_ref().map(BitChunks::iter_padded);
     for values in blocks {
         let first = out.len();
-        let are_usual = match &mut words {
+        let are_usual = match nulls {
             // PERF: where there are no nulls, the loop does not ask for them.
             None => push_usual_in(unit, values, |_| ALL, &mut out),
-            Some(words) => {
-                let valid = words.next().unwrap_or(0);
+            Some(nulls) => {
+                let (bits, at) = (nulls.validity(), nulls.offset() + first);
+                let valid = BitChunks::new(bits, at, values.len()).iter_padded().next().unwrap_or(0);
                 push_usual_in(unit, values, |i| -((valid >> i & 1) as i64), &mut out)
             }
         };

@@ -151,7 +151,10 @@ impl LeafBatch {
 
     /// What was read is all: validity that says nothing is dropped.
     pub fn finish(&mut self) {
-        if self.validity.as_ref().is_some_and(|bits| bits.count_ones(0..bits.len()) == bits.len()) {
+        // PERF: where there are nulls, they are mostly found soon.
+        let may_be_full = |bits: &Bits| bits.len() < 64 || bits.word(0) == u64::MAX;
+        let is_full = |bits: &Bits| may_be_full(bits) && bits.count_ones(0..bits.len()) == bits.len();
+        if self.validity.as_ref().is_some_and(is_full) {
             self.validity = None;
         }
     }

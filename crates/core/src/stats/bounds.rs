@@ -80,7 +80,8 @@ impl Bounds {
                 self.add_floats(&found, true, plain64);
             }
             Values::Fixed(fixed) if self.order.is_float() => {
-                let found = extremes::of_float_slice(&halves(fixed)[range], key_of_half, is_nan16, ENDS16);
+                let bytes = fixed.as_bytes();
+                let found = extremes::of_float_slice(&halves(&bytes)[range], key_of_half, is_nan16, ENDS16);
                 self.add_floats(&found, true, plain16);
             }
             Values::W32(words) => self.add_w32(words[range].iter().copied()),
@@ -111,7 +112,8 @@ impl Bounds {
                 self.add_floats(&found, false, plain64);
             }
             Values::Fixed(fixed) if self.order.is_float() => {
-                let halves = halves(fixed);
+                let bytes = fixed.as_bytes();
+                let halves = halves(&bytes);
                 let found = extremes::of_floats(indices.map(|i| key_of_half(halves[i])), is_nan16, ENDS16);
                 self.add_floats(&found, false, plain16);
             }
@@ -226,14 +228,15 @@ impl Bounds {
     fn add_fixed(&mut self, fixed: &Fixed, at: impl Iterator<Item = usize>) {
         match (self.order, fixed.width()) {
             (Order::Int96, 12) => {
-                let (words, _) = fixed.as_bytes().as_chunks::<12>();
+                let bytes = fixed.as_bytes();
+                let (words, _) = bytes.as_chunks::<12>();
                 let keys = at.map(|i| (int96_key(words[i]), i));
                 let found = extremes::of_integers(keys, (LAST_INT96, FIRST_INT96));
                 self.add_found(found.map(|((_, min), (_, max))| (words[min], words[max])));
             }
             (Order::Fixed | Order::Decimal, _) => {
                 let sign = if self.order == Order::Decimal { 0x80 } else { 0 };
-                let found = extremes::of_fixed(fixed.as_bytes(), fixed.width(), sign, at);
+                let found = extremes::of_fixed(&fixed.as_bytes(), fixed.width(), sign, at);
                 self.add_found(found.map(|(min, max)| (fixed.get(min), fixed.get(max))));
             }
             (other, width) => unreachable!("values of {width} bytes in order {other:?}"),
@@ -294,10 +297,9 @@ impl Extent {
     }
 }
 
-/// The values of a FLOAT16 column.
-fn halves(fixed: &Fixed) -> &[[u8; 2]] {
-    assert_eq!(fixed.width(), 2, "bytes of a FLOAT16");
-    fixed.as_bytes().as_chunks::<2>().0
+/// The values of a FLOAT16 column, 2 bytes each.
+fn halves(bytes: &[u8]) -> &[[u8; 2]] {
+    bytes.as_chunks().0
 }
 
 fn key_of_half(half: [u8; 2]) -> i16 {
