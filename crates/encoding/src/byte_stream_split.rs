@@ -85,6 +85,17 @@ impl Decoder {
         self.position += n;
         Ok(self.position - n)
     }
+
+    /// PERF: while an array is made of what was read, the next values can be on their way.
+    fn fetch_next(&self) {
+        let Some(each) = kernels::FETCHED.checked_div(self.page.len().checked_div(self.len).unwrap_or(0))
+        else {
+            return;
+        };
+        for stream in self.page.as_slice().chunks_exact(self.len) {
+            kernels::fetch(&stream[self.position..self.len.min(self.position + each)]);
+        }
+    }
 }
 
 impl Decode for Decoder {
@@ -99,6 +110,7 @@ impl Decode for Decoder {
                 out.as_fixed(width)?.push_with(n, |out| kernels::join(streams, width, stride, first, n, out));
             }
         }
+        self.fetch_next();
         Ok(())
     }
 

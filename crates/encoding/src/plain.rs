@@ -89,6 +89,12 @@ impl Decoder {
         Ok(&self.page.as_slice()[from..from + wanted])
     }
 
+    /// PERF: while an array is made of what was read, the next values can be on their way.
+    fn fetch_next(&self) {
+        let next = &self.page.as_slice()[self.position..];
+        kernels::fetch(&next[..next.len().min(kernels::FETCHED)]);
+    }
+
     /// Appends views of the next `n` strings, each of which is shown to `look`, and says how many bytes of their lengths are
     /// not ASCII.
     fn decode_views(&mut self, n: usize, look: impl FnMut(&[u8]), out: &mut Views) -> Result<usize> {
@@ -149,14 +155,17 @@ impl Decode for Decoder {
             Shape::W32 => {
                 let (words, _) = self.take(n, 4)?.as_chunks();
                 kernels::copy_u32(words, out.as_w32()?);
+                self.fetch_next();
             }
             Shape::W64 => {
                 let (words, _) = self.take(n, 8)?.as_chunks();
                 kernels::copy_u64(words, out.as_w64()?);
+                self.fetch_next();
             }
             Shape::Fixed(width) => {
                 let (start, len) = (self.position, self.take(n, width)?.len());
                 out.as_fixed(width)?.push_stored(n, &self.page, start..start + len);
+                self.fetch_next();
             }
             Shape::Bytes => match out {
                 Values::Joined(out) => {

@@ -41,7 +41,7 @@ pub use compact::{compact_bits, compact_fixed, compact_u8, compact_u32, compact_
 pub use decimals::{Exact, integers_f32, integers_f64, unpack_decimals_f32, unpack_decimals_f64};
 pub use deltas::{unpack_deltas_u32, unpack_deltas_u64};
 pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
-pub use fetch::{fetch, fetch_on_the_way};
+pub use fetch::{FETCHED, fetch, fetch_on_the_way};
 pub use gather::{gather, gather_fixed, gather_views, max_u32};
 pub use joined::{
     Entry, bytes_of_entries, concat_views, gather_joined, join_views, plain_joined, plain_strings,

@@ -87,7 +87,8 @@ fn wide_fixed(values: &Fixed) -> Vec<i128> {
     let lead = (16 - width).div_ceil(width).min(values.len());
     out.extend((0..lead).map(|i| sign_extended::<16>(values.get(i)).map_or(0, i128::from_be_bytes)));
     out.extend(
-        (lead..values.len()).map(|i| (i128::from_be_bytes(before((i + 1) * width, &bytes)) << shift) >> shift),
+        (lead..values.len())
+            .map(|i| (i128::from_be_bytes(before((i + 1) * width, &bytes)) << shift) >> shift),
     );
     out
 }
