@@ -7,8 +7,7 @@ use std::ops::Range;
 
 /// A [`ColumnChunk`] that takes no memory of its own. Reading it fails where reading a `ColumnChunk` would.
 ///
-/// PERF: a table, so that chunks that are written alike can be read by a list of what is where: see
-/// [`Template`](crate::template::Template).
+/// PERF: a table, so that chunks that are written alike can be read by a list of what is where: see `template.rs`.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkView<'a> {
     /// At the struct.

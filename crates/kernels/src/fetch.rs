@@ -28,5 +28,4 @@ pub fn fetch_on_the_way(string: &[u8]) {
 /// Bytes to fetch at a time: about as many cache lines as a CPU waits for at once.
 pub const FETCHED: usize = 2 << 10;
 /// Bytes in a cache line.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 const LINE: usize = 64;
