@@ -41,15 +41,17 @@ impl Leaves<'_> {
     }
 
     fn array(&mut self, leaf: usize, to: &DataType) -> Result<ArrayRef> {
-        let Some(column) = self.schema.columns().get(leaf) else { return Err(self.missing(leaf)) };
-        if let Some(Some(batch)) = self.batches.get_mut(leaf) {
+        let (column, cache) = (self.schema.columns().get(leaf), self.dictionaries.get_mut(leaf));
+        let (Some(column), Some(cache)) = (column, cache) else { return Err(self.missing(leaf)) };
+        let Some(place) = self.batches.get_mut(leaf) else { return Err(self.missing(leaf)) };
+        if let Some(batch) = place {
             let copied = leaf::copied_bytes(batch, to);
             batch.held.grow(copied).map_err(|error| error.in_column(column.dotted().clone()))?;
             self.held.join(std::mem::take(&mut batch.held));
         }
-        match (self.batches.get_mut(leaf).and_then(Option::take), self.dictionaries.get_mut(leaf)) {
-            (Some(batch), Some(cache)) => leaf::into_array(batch, column, to, cache),
-            _ => Err(self.missing(leaf)),
+        match place.take() {
+            Some(batch) => leaf::into_array(batch, column, to, cache),
+            None => Err(self.missing(leaf)),
         }
     }
 

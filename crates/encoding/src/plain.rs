@@ -89,10 +89,10 @@ impl Decoder {
         Ok(&self.page.as_slice()[from..from + wanted])
     }
 
-    /// PERF: while an array is made of what was read, the next values can be on their way.
-    fn fetch_next(&self) {
+    /// PERF: while an array is made of the `len` bytes that were read, the next ones can be on their way.
+    fn fetch_next(&self, len: usize) {
         let next = &self.page.as_slice()[self.position..];
-        kernels::fetch(&next[..next.len().min(kernels::FETCHED)]);
+        kernels::fetch(&next[..next.len().min(len).min(kernels::FETCHED)]);
     }
 
     /// Appends views of the next `n` strings, each of which is shown to `look`, and says how many bytes of their lengths are
@@ -155,17 +155,17 @@ impl Decode for Decoder {
             Shape::W32 => {
                 let (words, _) = self.take(n, 4)?.as_chunks();
                 kernels::copy_u32(words, out.as_w32()?);
-                self.fetch_next();
+                self.fetch_next(4 * n);
             }
             Shape::W64 => {
                 let (words, _) = self.take(n, 8)?.as_chunks();
                 kernels::copy_u64(words, out.as_w64()?);
-                self.fetch_next();
+                self.fetch_next(8 * n);
             }
             Shape::Fixed(width) => {
                 let (start, len) = (self.position, self.take(n, width)?.len());
                 out.as_fixed(width)?.push_stored(n, &self.page, start..start + len);
-                self.fetch_next();
+                self.fetch_next(len);
             }
             Shape::Bytes => match out {
                 Values::Joined(out) => {

@@ -79,7 +79,7 @@ impl Root {
     ) -> Result<ArrayRef> {
         for (leaf, column, _) in &mut self.columns {
             column.skip(skip)?;
-            room.batches[*leaf] = Some(column.read(rows)?);
+            column.read_in_place(rows, &mut room.batches[*leaf])?;
         }
         room.assemble(self, held)
     }

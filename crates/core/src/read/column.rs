@@ -177,9 +177,23 @@ impl ColumnReader {
         self.read_runs(&[Run { skip: 0, read: rows }])
     }
 
+    /// Puts the next `rows` rows, which must be there, in `place`. If that fails, nothing is there.
+    ///
+    /// PERF: a batch is large, and better made where it stays than moved there.
+    pub fn read_in_place(&mut self, rows: usize, place: &mut Option<LeafBatch>) -> Result<()> {
+        let out = place.insert(self.empty_batch());
+        self.fill(&[Run { skip: 0, read: rows }], out).inspect_err(|_| *place = None)
+    }
+
     /// The rows of several runs, one after the other, which must be there.
     pub fn read_runs(&mut self, runs: &[Run]) -> Result<LeafBatch> {
         let mut out = self.empty_batch();
+        self.fill(runs, &mut out)?;
+        Ok(out)
+    }
+
+    /// Reads the rows of these runs into an empty batch.
+    fn fill(&mut self, runs: &[Run], out: &mut LeafBatch) -> Result<()> {
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
         // PERF: what grows by and by is copied as often. The next strings are about as long, not just as long.
@@ -191,14 +205,14 @@ impl ColumnReader {
         }
         for run in runs {
             self.skip(run.skip)?;
-            self.advance(run.read, |chunk, rows| chunk.read(rows, &mut out))?;
+            self.advance(run.read, |chunk, rows| chunk.read(rows, out))?;
         }
         if let Values::Joined(strings) = &out.values {
             self.last.joined_bytes = strings.data_bytes(0..strings.len());
         }
         self.last.entries = out.entries;
         out.finish();
-        Ok(out)
+        Ok(())
     }
 
     /// Passes over the next `rows` rows, which must be there. What is left of a row group that ends with them is not looked
