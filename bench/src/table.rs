@@ -10,7 +10,7 @@ use crate::{Common, Result, decode, scan, write};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Take the best and the median of N runs of each side
+    /// Take the best and the median of N runs of each side, and of more if they are short and N is not 1
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Where the generated files are kept for the next run
