@@ -11,7 +11,7 @@
 //! PERF: none of these reads waits for another one, or for a branch; field by field each says where the next one is.
 
 use crate::chunk_view::{ChunkView, Facts, List, Number, Stretch, Trace};
-use crate::thrift::{Bookmark, Elements, Piece};
+use crate::thrift::{Bookmark, Elements};
 use crate::{Encoding, PageEncodingStats};
 use std::ops::Range;
 
@@ -45,14 +45,13 @@ struct Place {
 type Bases = [usize; MOST_PIECES];
 
 impl Template {
-    /// The template of a chunk that was walked through in these pieces; `None` if not every chunk of its shape is read alike.
-    pub(crate) fn of(start: Bookmark<'_>, pieces: &[Piece]) -> Option<Template> {
+    /// The template of a chunk that was walked through in pieces of these lengths; `None` if not every chunk of its shape is read alike.
+    pub(crate) fn of(start: Bookmark<'_>, pieces: &[usize]) -> Option<Template> {
         let (last, pieces) = pieces.split_last()?;
-        let len = |piece: &Piece| u16::try_from(piece.len).ok();
         let mut template = Template {
             has: Facts::default(),
-            pieces: pieces.iter().map(len).collect::<Option<_>>()?,
-            last: len(last)?,
+            pieces: pieces.iter().map(|len| u16::try_from(*len).ok()).collect::<Option<_>>()?,
+            last: u16::try_from(*last).ok()?,
             numbers: Vec::new(),
             strings: Vec::new(),
             lists: Vec::new(),

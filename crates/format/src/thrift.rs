@@ -16,7 +16,7 @@ mod reader;
 mod skip;
 mod writer;
 
-pub(crate) use alike::{Alike, Piece, Seen};
+pub(crate) use alike::{Alike, Seen};
 pub(crate) use reader::missing;
 pub use reader::{Bookmark, Element, Elements, ElementsIter, Field, Reader};
 pub use writer::Writer;

@@ -9,7 +9,7 @@
 //! bits       ff 80 ff ff 80 ff ff 80 80 80 ff ff 80 |      ff 80 ff 80 80 ... ff 80 |       ... ff
 //! ```
 //!
-//! PERF: comparing these bits takes a fifth of the time of a walk, and writers repeat themselves: nearly all chunks of a
+//! PERF: comparing these bits takes a tenth of the time of a walk, and writers repeat themselves: nearly all chunks of a
 //! wide footer have one of a few shapes.
 
 use super::skip::Marks;
@@ -28,6 +28,9 @@ pub(crate) struct Alike {
     last: usize,
     /// The shape of the last struct at each place of a list.
     at_place: Vec<u8>,
+    /// The shapes that came last, ten of them mixed into a number, and which one came next when it was this number before.
+    history: usize,
+    next: Vec<u8>,
     /// How many shapes there have been.
     seen: u8,
     /// How many were passed over before shapes were kept.
@@ -37,40 +40,32 @@ pub(crate) struct Alike {
 /// What all structs of a shape have in common.
 #[derive(Debug, Default)]
 struct Shape {
-    pieces: Vec<Piece>,
-    /// The words of all pieces behind the first word of each.
     words: Vec<Word>,
-    /// The shape that came after it.
-    next: usize,
+    /// How long each piece is. PERF: the words know it, too, so that passing over a struct is one loop.
+    pieces: Vec<usize>,
     /// Its number among all that there have been.
     number: Option<u8>,
 }
 
-/// Which bits of 8 bytes, little-endian, are always the same, and what these are.
+/// Which bits of some bytes are always the same, and what these are.
 #[derive(Debug, Clone, Copy, Default)]
 struct Word {
-    mask: u64,
-    bits: u64,
+    mask: [u8; WORD],
+    bits: [u8; WORD],
+    /// How many of the bytes come before the next word.
+    len: u16,
+    /// Whether the last of these is the length of a string, which is passed over.
+    is_before_string: bool,
 }
 
 impl Word {
-    /// The bits in which other bytes are different.
+    /// Adds the bits in which other bytes are different. PERF: one instruction for each operator.
     #[inline]
-    fn other(self, there: [u8; 8]) -> u64 {
-        (u64::from_le_bytes(there) & self.mask) ^ self.bits
+    fn add_other(&self, there: &[u8; WORD], other: &mut [u8; WORD]) {
+        for i in 0..WORD {
+            other[i] |= there[i] & self.mask[i] ^ self.bits[i];
+        }
     }
-}
-
-/// A part of a struct up to the end, or up to a byte string: its last byte is the length of that then.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Piece {
-    /// The first word, and how many there are behind it.
-    first: Word,
-    more: usize,
-    /// How many bytes.
-    pub(crate) len: usize,
-    /// Whether it is not the last one.
-    pub(crate) is_before_string: bool,
 }
 
 /// The shape of a struct that was passed over.
@@ -92,20 +87,32 @@ impl Alike {
             r.skip(Wire::Struct)?;
             return Ok(Seen::Shapeless);
         }
-        let rest = r.cursor.rest();
-        // The same column in the row group before is the best guess, then what follows what.
-        let before = self.at_place.get(place).map(|shape| usize::from(*shape));
-        let next = self.shapes.get(self.last).map(|shape| shape.next);
-        let guesses = before.into_iter().chain(next).chain(0..self.shapes.len());
-        for guess in guesses {
-            if let Some(len) = self.shapes.get(guess).and_then(|shape| shape.fits(rest)) {
-                self.note(place, guess);
-                r.cursor.skip(len)?;
-                return Ok(self.shapes[guess].number.map_or(Seen::Shapeless, Seen::Known));
+        // The same column in the row group before is the best guess.
+        if let Some(before) = self.at_place.get(place)
+            && let Some(seen) = self.skip_as(usize::from(*before), r, place)
+        {
+            return Ok(seen);
+        }
+        self.search(r, place)
+    }
+
+    /// Passes over a struct of which there is no better guess.
+    #[cold]
+    fn search(&mut self, r: &mut Reader<'_>, place: usize) -> Result<Seen> {
+        // What came next in the same company: tables have columns of the same types again and again.
+        let likely = self.next.get(self.history).map(|shape| usize::from(*shape));
+        for guess in likely.into_iter().chain(0..self.shapes.len()) {
+            if let Some(seen) = self.skip_as(guess, r, place) {
+                return Ok(seen);
             }
         }
-        let mut walked =
-            Walked { input: rest, start: r.position(), piece: 0, words: Vec::new(), shape: Shape::default() };
+        let mut walked = Walked {
+            input: r.cursor.rest(),
+            start: r.position(),
+            piece: 0,
+            words: Vec::new(),
+            shape: Shape::default(),
+        };
         r.pass(Wire::Struct, &mut walked)?;
         let Some(shape) = walked.finish(r.position()) else { return Ok(Seen::Shapeless) };
         let number = (self.seen < u8::MAX).then_some(self.seen);
@@ -115,16 +122,27 @@ impl Alike {
         Ok(number.map_or(Seen::Shapeless, Seen::New))
     }
 
-    /// The pieces of the struct that was passed over last, if it had a shape.
-    pub(crate) fn pieces(&self) -> &[Piece] {
+    /// Passes over a struct if it has this shape.
+    #[inline]
+    fn skip_as(&mut self, shape: usize, r: &mut Reader<'_>, place: usize) -> Option<Seen> {
+        let guess = self.shapes.get(shape)?;
+        let (len, number) = (guess.fits(r.cursor.rest())?, guess.number);
+        r.cursor.skip(len).ok()?;
+        self.note(place, shape);
+        Some(number.map_or(Seen::Shapeless, Seen::Known))
+    }
+
+    /// How long the pieces are of the struct that was passed over last, if it had a shape. The last byte of each but the last one
+    /// is the length of the string behind it.
+    pub(crate) fn pieces(&self) -> &[usize] {
         self.shapes.get(self.last).map_or(&[], |shape| &shape.pieces)
     }
 
     #[inline]
     fn note(&mut self, place: usize, shape: usize) {
-        if let Some(last) = self.shapes.get_mut(self.last) {
-            last.next = shape;
-        }
+        self.next.resize(HISTORIES, 0);
+        self.next[self.history] = shape as u8;
+        self.history = ((self.history << 1) ^ (shape * 0b101_0101)) % HISTORIES;
         self.last = shape;
         match self.at_place.get_mut(place) {
             Some(at_place) => *at_place = shape as u8,
@@ -147,26 +165,16 @@ impl Alike {
 impl Shape {
     /// How long the struct at the first of `bytes` is, if it is of this shape. At the very end of the input it is not seen.
     #[inline]
-    fn fits(&self, mut bytes: &[u8]) -> Option<usize> {
-        let (all, mut words) = (bytes.len(), &self.words[..]);
-        for piece in &self.pieces {
-            let (first, behind) = bytes.split_first_chunk()?;
-            if piece.first.other(*first) != 0 {
-                return None;
+    fn fits(&self, bytes: &[u8]) -> Option<usize> {
+        let (mut at, mut other) = (0, [0; WORD]);
+        for word in &self.words {
+            word.add_other(bytes.get(at..)?.first_chunk()?, &mut other);
+            at += usize::from(word.len);
+            if word.is_before_string {
+                at += usize::from(*bytes.get(at - 1)?);
             }
-            if piece.more > 0 {
-                let own;
-                (own, words) = words.split_at_checked(piece.more)?;
-                let there = behind.get(..8 * piece.more)?.as_chunks().0;
-                let other = there.iter().zip(own).fold(0, |other, (there, word)| other | word.other(*there));
-                if other != 0 {
-                    return None;
-                }
-            }
-            let string = if piece.is_before_string { usize::from(bytes[piece.len - 1]) } else { 0 };
-            bytes = bytes.get(piece.len + string..)?;
         }
-        Some(all - bytes.len())
+        (other == [0; WORD] && at <= bytes.len()).then_some(at)
     }
 }
 
@@ -185,11 +193,19 @@ struct Walked<'a> {
 impl Walked<'_> {
     /// Ends a piece before byte `end` of the struct.
     fn cut(&mut self, end: usize, is_before_string: bool) {
-        let mut words = self.words.drain(..);
-        let first = words.next().unwrap_or_default();
-        let more = words.len();
-        self.shape.words.extend(words);
-        self.shape.pieces.push(Piece { first, more, len: end - self.piece, is_before_string });
+        if end > LONGEST {
+            return;
+        }
+        let len = end - self.piece;
+        self.shape.pieces.push(len);
+        // Bytes of which nothing is known have words, too.
+        self.words.resize(len.div_ceil(WORD), Word::default());
+        self.words.iter_mut().for_each(|word| word.len = WORD as u16);
+        if let Some(last) = self.words.last_mut() {
+            last.len = (len - (len - 1) / WORD * WORD) as u16;
+            last.is_before_string = is_before_string;
+        }
+        self.shape.words.append(&mut self.words);
     }
 
     /// `None` if the struct is so long that few will be like it.
@@ -205,13 +221,12 @@ impl Marks for Walked<'_> {
             return;
         }
         for at in bytes.start - self.start..bytes.end - self.start {
-            let (word, shift) = ((at - self.piece) / 8, (at - self.piece) % 8 * 8);
+            let (word, byte) = ((at - self.piece) / WORD, (at - self.piece) % WORD);
             if self.words.len() <= word {
                 self.words.resize(word + 1, Word::default());
             }
-            let word = &mut self.words[word];
-            word.mask |= u64::from(bits) << shift;
-            word.bits |= u64::from(self.input[at] & bits) << shift;
+            self.words[word].mask[byte] = bits;
+            self.words[word].bits[byte] = self.input[at] & bits;
         }
     }
 
@@ -226,8 +241,12 @@ impl Marks for Walked<'_> {
     }
 }
 
+/// Bytes that are compared at a time.
+const WORD: usize = 16;
 /// Shapes that are kept: tables have columns of a few types, with and without nulls, and sizes of some lengths.
 const MOST_SHAPES: usize = 16;
+/// How many histories are told apart, a power of 2.
+const HISTORIES: usize = 1 << 10;
 /// Structs that are passed over before shapes are kept: small files are open sooner without.
 const UNSHAPED: usize = 48;
 /// Bytes of the longest struct whose shape is kept.
