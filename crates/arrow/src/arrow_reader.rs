@@ -24,6 +24,7 @@ mod metadata;
 mod options;
 mod parallel;
 mod projection;
+mod read_as;
 mod reader;
 mod root;
 mod runs;

@@ -3,6 +3,7 @@
 //! The levels of the first leaf below a field say how many slots the field has, which are null and where lists begin;
 //! the leaves below give the values. What the levels of two leaves say of a field above both must agree.
 
+use crate::by_leaf::ByLeaf;
 use crate::leaf::{self, DictionaryCache};
 use crate::refused;
 use crate::schema::element_of;
@@ -24,9 +25,9 @@ pub(crate) struct Leaves<'a> {
     /// The file's schema.
     pub(crate) schema: &'a Schema,
     /// The batch of each column that was read.
-    pub(crate) batches: &'a mut [Option<LeafBatch>],
-    /// One for each column; kept from batch to batch.
-    pub(crate) dictionaries: &'a mut [DictionaryCache],
+    pub(crate) batches: &'a mut ByLeaf<Option<LeafBatch>>,
+    /// One for each of these columns; kept from batch to batch.
+    pub(crate) dictionaries: &'a mut ByLeaf<DictionaryCache>,
     /// What batches and arrays take of the read's memory, until all arrays are handed over.
     pub(crate) held: &'a mut Held,
 }

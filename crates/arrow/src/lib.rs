@@ -18,6 +18,7 @@ pub mod arrow_writer;
 mod assemble;
 #[cfg(feature = "async")]
 pub mod async_reader;
+mod by_leaf;
 pub mod dataset;
 pub mod evolution;
 mod leaf;

@@ -12,6 +12,7 @@ mod extension;
 mod from_arrow;
 mod hint;
 pub(crate) mod ipc;
+mod places;
 pub(crate) mod plain;
 mod project;
 mod wanted;
@@ -24,7 +25,9 @@ pub use wanted::to_arrow_as;
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, TimeUnit};
 use marquetry_core::nesting::{Field, FieldKind};
 use marquetry_core::schema::Schema;
+use places::Places;
 use std::collections::HashMap;
+use std::iter;
 use std::sync::Arc;
 
 /// The key of the file's metadata under which Arrow writers keep the Arrow schema: an IPC message as base64.
@@ -84,25 +87,28 @@ impl Text {
     }
 }
 
-/// The Arrow schema of `fields`, which are fields of `schema`, maybe not all of them.
+/// The Arrow schema of `fields`, which are fields of `schema`, maybe not all of them; `places` says which, `0..` for all.
 ///
-/// `metadata` is the file's key-value metadata. It becomes the Arrow schema's, without the stored Arrow schema.
+/// `metadata` is the file's key-value metadata. It becomes the Arrow schema's, without the stored Arrow schema. Of that no more
+/// is decoded than these fields.
 pub fn to_arrow(
     fields: &[Field],
+    places: impl IntoIterator<Item = usize>,
     schema: &Schema,
-    metadata: &HashMap<String, String>,
+    metadata: &HashMap<&str, &str>,
     options: &TypeOptions,
 ) -> ArrowSchema {
+    let names = places.into_iter().zip(fields).map(|(place, field)| (place, &*field.name));
     let stored = match metadata.get(ARROW_SCHEMA_KEY) {
-        Some(base64) if options.use_arrow_schema => ipc::decode(base64),
+        Some(base64) if options.use_arrow_schema => ipc::find(base64, names),
         _ => None,
     };
+    let ipc::Found { fields: hints, metadata: mut kept } = stored.unwrap_or_default();
     let mapping = Mapping { schema, metadata, options };
-    let hints = stored.as_ref().map(ArrowSchema::fields);
-    let fields = mapping.fields(fields, hints);
-    let mut kept = stored.as_ref().map(|stored| stored.metadata.clone()).unwrap_or_default();
-    let others = metadata.iter().filter(|(key, _)| *key != ARROW_SCHEMA_KEY);
-    kept.extend(others.map(|(key, value)| (key.clone(), value.clone())));
+    let hints = hints.into_iter().chain(iter::repeat(None));
+    let fields: Fields =
+        fields.iter().zip(hints).map(|(field, hint)| mapping.shared(field, hint.as_ref())).collect();
+    kept.extend(metadata.iter().map(|(key, value)| (key.to_string(), value.to_string())));
     kept.remove(ARROW_SCHEMA_KEY);
     ArrowSchema::new_with_metadata(fields, kept)
 }
@@ -126,7 +132,7 @@ pub fn plain_type(leaf: &marquetry_core::schema::Leaf, options: &TypeOptions) ->
 /// What a mapping looks at.
 struct Mapping<'a> {
     schema: &'a Schema,
-    metadata: &'a HashMap<String, String>,
+    metadata: &'a HashMap<&'a str, &'a str>,
     options: &'a TypeOptions,
 }
 
@@ -138,17 +144,19 @@ struct Mapped {
 
 impl Mapping<'_> {
     fn fields(&self, fields: &[Field], hints: Option<&Fields>) -> Fields {
-        let hint = |i: usize, name: &str| {
-            let hints = hints?;
-            // The same place in the common case, any place where columns were left out.
-            let same_place = hints.get(i).filter(|hint| hint.name() == name);
-            same_place.or_else(|| hints.iter().find(|hint| hint.name() == name))
-        };
-        let mapped = |(i, field): (usize, &Field)| match hint(i, &field.name) {
-            Some(hint) if self.is_as_stored(field, hint) => hint.clone(),
-            hint => Arc::new(self.field(field, hint.map(Arc::as_ref))),
+        let hints = hints.map_or(&[][..], |hints| hints);
+        let mut places = Places::new(hints.len(), |place| hints[place].name());
+        let mapped = |(place, field): (usize, &Field)| {
+            self.shared(field, places.find(place, &field.name).map(|place| &hints[place]))
         };
         fields.iter().enumerate().map(mapped).collect()
+    }
+
+    fn shared(&self, field: &Field, hint: Option<&FieldRef>) -> FieldRef {
+        match hint {
+            Some(hint) if self.is_as_stored(field, hint) => hint.clone(),
+            hint => Arc::new(self.field(field, hint.map(Arc::as_ref))),
+        }
     }
 
     /// Whether a field becomes what was stored, so that nothing needs to be made anew.

@@ -13,7 +13,7 @@ use super::root::{Room, Root};
 use super::salvage::{Chosen, Salvage};
 use crate::leaf::boolean_buffer;
 use arrow_array::BooleanArray;
-use marquetry_base::{Error, Result};
+use marquetry_base::Result;
 use marquetry_core::predicate::{Bound, LeafValues};
 use marquetry_core::read::LeafBatch;
 use marquetry_core::schema::Schema;
@@ -71,7 +71,7 @@ impl Asked {
         for (number, root) in roots.iter().enumerate() {
             for (leaf, ..) in root.columns.iter().filter(|column| self.looks_at(column.0)) {
                 let failed = |error| Failed { root: number, leaf: None, error };
-                let batch = room.batches[*leaf].as_ref().ok_or_else(|| failed(missing(*leaf)))?;
+                let batch = room.batch(*leaf).map_err(failed)?;
                 expanded.push((*leaf, batch, salvage.with_gaps(number, batch, chosen)));
             }
         }
@@ -156,9 +156,4 @@ fn values_of<'a>(batch: &'a LeafBatch, gaps: Option<&'a Expanded>) -> LeafValues
             LeafValues { values: &batch.values, validity, dictionary }
         }
     }
-}
-
-#[cold]
-fn missing(leaf: usize) -> Error {
-    Error::argument(format!("column {leaf} was not read"))
 }

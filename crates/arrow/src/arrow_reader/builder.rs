@@ -5,6 +5,7 @@ use super::filtered::{Filtered, Wanted};
 use super::loss::{OnCorrupt, no_choice_of_rows};
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
+use super::read_as::ReadAs;
 use super::reader::{ParquetRecordBatchReader, Passing, Plan};
 use super::{Int96, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{Evolution, Remake, ordered};
@@ -15,7 +16,7 @@ use marquetry_base::{Error, Result};
 use marquetry_core::io::LocalFile;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
-use marquetry_core::predicate::Predicate;
+use marquetry_core::predicate::{Bound, Predicate};
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
 use std::fs::File;
@@ -181,7 +182,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-    /// use marquetry_core::predicate::Predicate;
+    /// use marquetry_core::predicate::{Bound, Predicate};
     /// # fn read(file: std::fs::File) -> marquetry_base::Result<()> {
     /// let reader = ParquetRecordBatchReaderBuilder::try_new(file)?
     ///     .with_predicate(Predicate::parse("country = 'DE' and amount > 100")?)
@@ -254,17 +255,21 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// [`build`](Self::build), after [`evolved`](Self::evolved).
     pub(crate) fn build_evolved(mut self, evolved: Option<Remake>) -> Result<ParquetRecordBatchReader> {
         let order = self.order.take();
-        let (fields, mask) = (self.metadata.fields.clone(), self.projection.clone());
-        let (metadata, on_corrupt) = (self.metadata.metadata.clone(), self.metadata.options.on_corrupt);
+        if evolved.is_none() && order.is_none() {
+            return self.reader();
+        }
+        let (metadata, mask) = (self.metadata.clone(), self.projection.clone());
         let reader = self.reader()?;
         let read: Vec<Field> =
-            fields.iter().filter_map(|field| field.project(&|leaf| mask.leaf_included(leaf))).collect();
-        let ordered = || ordered(&order?, metadata.schema(), &read, &reader.schema());
+            metadata.read_as(&mask).projected(&mask).map(|projected| projected.field).collect();
+        let ordered = || ordered(&order?, metadata.parquet_schema(), &read, &reader.schema());
         // Virtual columns stay behind the others.
         let remake = evolved.or_else(ordered).map(|remake| remake.with_others(&reader.schema(), read.len()));
         Ok(match remake {
             // Any value may turn out to be lost.
-            Some(remake) if on_corrupt == OnCorrupt::NullPage => reader.remade(remake.nullable()),
+            Some(remake) if metadata.options.on_corrupt == OnCorrupt::NullPage => {
+                reader.remade(remake.nullable())
+            }
             Some(remake) => reader.remade(remake),
             None => reader,
         })
@@ -274,22 +279,22 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// none is wanted.
     pub(crate) fn evolved(&mut self) -> Result<Option<Remake>> {
         let Some(evolution) = self.evolution.take() else { return Ok(None) };
-        let ArrowReaderMetadata { metadata, fields, schema, options, .. } = &mut self.metadata;
-        let evolved = evolution.of(fields, metadata.schema(), schema)?;
+        let ReadAs { fields, schema } = self.metadata.whole();
+        let evolved = evolution.of(fields, self.metadata.parquet_schema(), schema)?;
         self.projection = evolved.mask;
-        schema.clone_from(&evolved.read_as);
+        self.metadata = self.metadata.with_schema(evolved.read_as);
         // The wanted schema has their unit.
-        options.int96 = Int96::Nanoseconds;
+        self.metadata.options.int96 = Int96::Nanoseconds;
         Ok(Some(evolved.remake))
     }
 
     fn reader(mut self) -> Result<ParquetRecordBatchReader> {
-        let (row_groups, options, schema) = self.fitted()?;
+        let (row_groups, options, read_as) = self.fitted()?;
         // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
         let has_predicate = self.predicate.is_some() && options.on_corrupt == OnCorrupt::Fail;
         let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
         if is_whole && options.virtual_columns.is_empty() {
-            let bound = self.predicate.map(|predicate| predicate.bind(self.metadata.parquet_schema()));
+            let bound = self.bound()?;
             let (projection, offset, batch_size) = (self.projection, self.offset, self.batch_size);
             let limit = self.limit.unwrap_or(usize::MAX);
             let plan = Plan {
@@ -299,16 +304,16 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
                 limit,
                 offset,
                 threads: self.threads,
-                predicate: bound.transpose()?,
+                predicate: bound,
             };
-            let (source, metadata, fields) = (self.source, self.metadata.metadata, &self.metadata.fields);
-            return ParquetRecordBatchReader::new(source, metadata, fields, &schema, &options, plan);
+            let (source, metadata) = (self.source, self.metadata.metadata);
+            return ParquetRecordBatchReader::new(source, metadata, &read_as, &options, plan);
         }
         let metadata = self.metadata.metadata.clone();
         let threads = self.threads_of_filtered(&row_groups, &options);
         let filtered = match threads {
-            1 => Passing::Alone(Box::new(self.filtered(row_groups, &options, &schema)?)),
-            _ => Passing::ByGroup(Box::new(self.by_group(row_groups, &options, &schema, threads)?)),
+            1 => Passing::Alone(Box::new(self.filtered(row_groups, &options, &read_as)?)),
+            _ => Passing::ByGroup(Box::new(self.by_group(row_groups, &options, &read_as, threads)?)),
         };
         Ok(ParquetRecordBatchReader::of_filtered(metadata, filtered))
     }
@@ -328,13 +333,13 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// tells that: a later read [with this selection](Self::with_row_selection) of the same row groups, and without a
     /// filter, gives what [`build`](Self::build) would. Fails as that does, and as reading does.
     pub fn selected_rows(mut self) -> Result<RowSelection> {
-        let (row_groups, options, schema) = self.fitted()?;
         self.projection = ProjectionMask::none(self.parquet_schema().num_columns());
-        Ok(self.filtered(row_groups, &options, &schema)?.selected()?.into())
+        let (row_groups, options, read_as) = self.fitted()?;
+        Ok(self.filtered(row_groups, &options, &read_as)?.selected()?.into())
     }
 
     /// The row groups, and what the file is read as.
-    fn fitted(&mut self) -> Result<(Vec<usize>, ArrowReaderOptions, SchemaRef)> {
+    fn fitted(&mut self) -> Result<(Vec<usize>, ArrowReaderOptions, ReadAs)> {
         if self.batch_size == 0 {
             return Err(Error::argument("batches of 0 rows"));
         }
@@ -345,23 +350,40 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             return Err(Error::argument(format!("no row group {missing}, there are {count}")));
         }
         let mut options = self.metadata.options.clone();
-        let schema = match int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)? {
-            true => ArrowReaderMetadata::try_new(metadata.clone(), options.clone())?.schema,
-            false => self.metadata.schema.clone(),
+        let columns = self.columns()?;
+        let read_as = match int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)? {
+            true => ArrowReaderMetadata::try_new(metadata.clone(), options.clone())?.read_as(&columns),
+            false => self.metadata.read_as(&columns),
         };
-        Ok((row_groups, options, schema))
+        Ok((row_groups, options, read_as))
+    }
+
+    /// All columns that are looked at, those of predicates included.
+    fn columns(&self) -> Result<ProjectionMask> {
+        let mut columns = self.projection.clone();
+        for predicate in self.filter.iter().flat_map(RowFilter::predicates) {
+            columns.union(predicate.projection());
+        }
+        if let Some(bound) = self.bound()? {
+            columns.union(&ProjectionMask::leaves(self.parquet_schema(), bound.leaves().iter().copied()));
+        }
+        Ok(columns)
+    }
+
+    fn bound(&self) -> Result<Option<Bound>> {
+        let bind = |predicate: &Predicate| predicate.clone().bind(self.parquet_schema());
+        self.predicate.as_ref().map(bind).transpose()
     }
 
     fn filtered(
         self,
         row_groups: Vec<usize>,
         options: &ArrowReaderOptions,
-        schema: &SchemaRef,
+        read_as: &ReadAs,
     ) -> Result<Filtered> {
         let wanted = self.wanted(row_groups, options)?;
         let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
-        let ArrowReaderMetadata { metadata, fields, .. } = &self.metadata;
-        Filtered::new(&self.source, metadata, fields, schema, options, wanted, filters)
+        Filtered::new(&self.source, &self.metadata.metadata, read_as, options, wanted, filters)
     }
 
     /// What [`filtered`](Self::filtered) reads, by several threads.
@@ -369,13 +391,12 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self,
         row_groups: Vec<usize>,
         options: &ArrowReaderOptions,
-        schema: &SchemaRef,
+        read_as: &ReadAs,
         threads: usize,
     ) -> Result<ByGroup> {
         let wanted = self.wanted(row_groups, options)?;
-        let ArrowReaderMetadata { metadata, fields, .. } = &self.metadata;
-        let reader =
-            || Filtered::new(&self.source, metadata, fields, schema, options, wanted.clone(), Vec::new());
+        let (source, metadata) = (&self.source, &self.metadata.metadata);
+        let reader = || Filtered::new(source, metadata, read_as, options, wanted.clone(), Vec::new());
         let others = (1..threads).map(|_| reader()).collect::<Result<_>>()?;
         Ok(ByGroup::new(reader()?, others, IN_FLIGHT))
     }
@@ -384,7 +405,6 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         if options.on_corrupt != OnCorrupt::Fail {
             return Err(no_choice_of_rows());
         }
-        let bind = |predicate: &Predicate| predicate.clone().bind(self.metadata.metadata.schema());
         Ok(Wanted {
             row_groups,
             batch_size: self.batch_size,
@@ -392,7 +412,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             limit: self.limit.unwrap_or(usize::MAX),
             offset: self.offset,
             selection: self.selection.clone(),
-            predicate: self.predicate.as_ref().map(bind).transpose()?,
+            predicate: self.bound()?,
         })
     }
 

@@ -12,25 +12,27 @@ use super::ProjectionMask;
 use super::columns::{Column, Rows};
 use super::far::{Far, Following};
 use super::options::ArrowReaderOptions;
-use super::reader::{Projected, page_options, projected, to_decode};
+use super::read_as::{Projected, ReadAs};
+use super::reader::{page_options, to_decode};
 use super::stages::{Columns, Stage, filter};
 use super::virtual_columns::{Positions, Virtual};
 use super::{ArrowPredicate, RowSelection};
 use crate::assemble::{Leaves, assemble};
+use crate::by_leaf::ByLeaf;
 use crate::leaf::DictionaryCache;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Held, Result};
 use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
 use marquetry_core::predicate::Bound;
 use marquetry_core::prune::{Kept, PruneOptions, PruneReport, prune_row_group};
-use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
+use marquetry_core::read::{ColumnReader, Layout, Target};
 use marquetry_core::scan::{Ahead, bytes, chunk_ranges, index_ranges};
 use marquetry_core::select::{Cursor, Selection};
 use marquetry_core::source::Source;
 use marquetry_encoding::Bits;
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// Which rows of which columns are wanted.
@@ -59,7 +61,7 @@ pub(super) struct Filtered {
     following: Following,
     /// Whether later row groups may be fetched with earlier ones: none is in vain, and no budget is to be kept.
     looks_far: bool,
-    dictionaries: Vec<DictionaryCache>,
+    dictionaries: ByLeaf<DictionaryCache>,
     /// The row groups to come.
     row_groups: VecDeque<Chosen>,
     group: Option<Group>,
@@ -106,33 +108,30 @@ impl Filtered {
     pub(super) fn new(
         source: &Arc<dyn Source>,
         metadata: &Arc<ParquetMetaData>,
-        fields: &[Field],
-        schema: &ArrowSchema,
+        read_as: &ReadAs,
         options: &ArrowReaderOptions,
         wanted: Wanted,
         filters: Vec<Box<dyn ArrowPredicate>>,
     ) -> Result<Self> {
-        let roots: Vec<Projected> = projected(fields, schema, &wanted.projection).collect();
+        let roots: Vec<Projected> = read_as.projected(&wanted.projection).collect();
         let mut stages = match &wanted.predicate {
             Some(predicate) => Stage::of_predicate(predicate, metadata),
             None => Vec::new(),
         };
         for predicate in filters {
-            let roots = projected(fields, schema, predicate.projection()).collect();
+            let roots = read_as.projected(predicate.projection()).collect();
             stages.push(Stage::of_arrays(predicate, roots));
         }
         let virtuals = options.virtual_columns.iter().map(|field| Virtual::of(field));
         let virtuals = virtuals.collect::<Result<Vec<_>>>()?;
         let of_roots = roots.iter().map(|root| &root.arrow);
         let arrow_fields: Vec<FieldRef> = of_roots.chain(&options.virtual_columns).cloned().collect();
-        let mut columns = Columns::new();
-        columns.resize_with(metadata.schema().num_columns(), || None);
+        let mut columns = BTreeMap::new();
         // One that a stage looks at and batches have counts twice: a little less is read ahead.
         let of_stages = stages.iter().map(|stage| stage.leaves().len());
         let num_columns = of_stages.chain(roots.iter().map(|root| root.leaves().len())).sum();
         let open = |leaf: usize, for_stage: bool| {
-            let (field, arrow) =
-                fields.iter().zip(schema.fields()).find(|(field, _)| field.has_leaf(leaf))?;
+            let (field, arrow) = read_as.of_leaf(leaf)?;
             let column = metadata.schema().column(leaf);
             let layout = match for_stage {
                 // Keys do for typed predicates, whatever batches get.
@@ -148,16 +147,20 @@ impl Filtered {
         };
         for stage in &stages {
             for &leaf in stage.leaves() {
-                if columns[leaf].is_none() {
-                    columns[leaf] = open(leaf, stage.is_typed());
+                if let Entry::Vacant(place) = columns.entry(leaf)
+                    && let Some(column) = open(leaf, stage.is_typed())
+                {
+                    place.insert(column);
                 }
             }
         }
         for leaf in roots.iter().flat_map(Projected::leaves) {
-            if columns[leaf].is_none() {
-                columns[leaf] = open(leaf, false);
+            if let Entry::Vacant(place) = columns.entry(leaf)
+                && let Some(column) = open(leaf, false)
+            {
+                place.insert(column);
             }
-            if let Some(column) = &mut columns[leaf] {
+            if let Some(column) = columns.get_mut(&leaf) {
                 column.is_projected = true;
             }
         }
@@ -167,13 +170,13 @@ impl Filtered {
             Pruning { source: source.clone(), predicate, options }
         });
         Ok(Filtered {
-            schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, schema.metadata().clone())),
-            dictionaries: columns.iter().map(|_| DictionaryCache::default()).collect(),
+            schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, read_as.schema.metadata().clone())),
+            dictionaries: ByLeaf::new(columns.keys().copied(), DictionaryCache::default),
             row_groups: with_selections(metadata, &wanted.row_groups, wanted.selection.as_ref()),
             metadata: metadata.clone(),
             roots,
             virtuals,
-            columns,
+            columns: columns.into_iter().collect(),
             stages,
             pruning,
             far: Far::of(source, metadata, &options.limits),
@@ -241,7 +244,7 @@ impl Filtered {
     fn survivors(&mut self, first: u64, out: &mut Selection) -> Result<()> {
         while self.limit > 0 && self.next_block()? {
             let Some(block) = self.block.take() else { continue };
-            self.columns.iter_mut().flatten().for_each(Column::forget);
+            self.columns.values_mut().for_each(Column::forget);
             out.push_run(false, first + block.rows.start - out.rows());
             match block.rows.keep {
                 None => out.push_run(true, block.rows.len as u64),
@@ -292,7 +295,7 @@ impl Filtered {
         let has_rows = selection.selected() > 0;
         let most_rows = Some(selection.selected()).filter(|selected| *selected <= rows / 2);
         let most_rows = most_rows.and_then(|selected| usize::try_from(selected).ok());
-        for column in self.columns.iter_mut().flatten() {
+        for column in self.columns.values_mut() {
             column.most_rows = most_rows;
             // It may be the one before, wanted twice.
             column.rewind();
@@ -362,7 +365,7 @@ impl Filtered {
         let mut selection = Selection::new();
         self.survivors(0, &mut selection)?;
         (self.offset, self.limit) = (offset, limit);
-        self.columns.iter_mut().flatten().for_each(Column::rewind);
+        self.columns.values_mut().for_each(Column::rewind);
         let rows: Vec<_> = selection.runs().collect();
         let wanted = ahead.pages(index, &projected, &rows)?;
         ahead.say(wanted)?;
@@ -383,8 +386,8 @@ impl Filtered {
             let stages = self.stages.iter().filter(|stage| asks_typed || !stage.is_typed());
             stages.into_iter().any(|stage| stage.leaves().contains(leaf))
         };
-        let given = |leaf: &usize| self.columns[*leaf].as_ref().is_some_and(|column| column.is_projected);
-        (0..self.columns.len()).filter(|leaf| asked(leaf) || gives && given(leaf)).collect()
+        let wanted = |(leaf, column): &(usize, &Column)| asked(leaf) || gives && column.is_projected;
+        self.columns.iter().filter(wanted).map(|(leaf, _)| leaf).collect()
     }
 
     /// Filters the next block of the row group; whether there was one.
@@ -405,7 +408,7 @@ impl Filtered {
             of_kept.push_run(false, passed);
             of_kept.push_run(true, given);
             of_kept.push_run(false, kept - passed - given);
-            for column in self.columns.iter_mut().flatten() {
+            for column in self.columns.values_mut() {
                 match given {
                     0 => column.forget(),
                     _ => column.thin_out(&of_kept)?,
@@ -424,7 +427,7 @@ impl Filtered {
         let n = (block.kept - block.given).min(self.batch_size - self.rows);
         let rows = block.rows.split_off(n);
         let taken = block.given..block.given + n;
-        for column in self.columns.iter_mut().flatten() {
+        for column in self.columns.values_mut() {
             match column.is_projected {
                 true => column.give(&rows, taken.clone(), block.kept)?,
                 false => column.forget(),
@@ -443,15 +446,13 @@ impl Filtered {
 
     /// The batch that was filled.
     fn batch(&mut self) -> Result<RecordBatch> {
-        let mut batches: Vec<Option<LeafBatch>> = self
-            .columns
-            .iter_mut()
-            .map(|column| {
-                let column = column.as_mut().filter(|column| column.is_projected)?;
+        let projected = self.columns.iter_mut().filter(|(_, column)| column.is_projected);
+        let mut batches = projected
+            .map(|(leaf, column)| {
                 let empty = column.reader.empty_batch();
                 let mut batch = std::mem::replace(&mut column.out, empty);
                 batch.finish();
-                Some(batch)
+                (leaf, Some(batch))
             })
             .collect();
         let mut arrays = Vec::with_capacity(self.schema.fields().len());

@@ -1,27 +1,24 @@
 //! A file's metadata, and the Arrow schema that it will be read as.
 
 use super::options::ArrowReaderOptions;
-use super::{ChunkReader, Int96};
+use super::read_as::{ReadAs, Types};
+use super::{ChunkReader, ProjectionMask};
 #[cfg(feature = "async")]
 use crate::async_reader::Known;
-use crate::schema::{TypeOptions, to_arrow, to_arrow_as};
-use arrow_schema::{Schema as ArrowSchema, SchemaRef};
+use arrow_schema::SchemaRef;
 use marquetry_base::{Kind, Limits, Result};
 use marquetry_core::checkpoint::find_last_checkpoint;
 use marquetry_core::io::read_metadata;
 use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What opening a file gives: cheap to clone, so that a file that is opened again need not be parsed again.
 #[derive(Debug, Clone)]
 pub struct ArrowReaderMetadata {
     pub(crate) metadata: Arc<ParquetMetaData>,
-    pub(super) fields: Arc<[Field]>,
-    pub(super) schema: SchemaRef,
+    types: Arc<Types>,
     pub(crate) options: ArrowReaderOptions,
     recovered_end: Option<u64>,
     #[cfg(feature = "async")]
@@ -40,26 +37,10 @@ impl ArrowReaderMetadata {
     /// Fails if the file has more rows than [`Limits::rows`], or if the schema that the options ask for does not fit.
     pub fn try_new(metadata: Arc<ParquetMetaData>, options: ArrowReaderOptions) -> Result<Self> {
         Limits::check("rows", metadata.num_rows(), options.limits.rows)?;
-        let fields: Arc<[Field]> = Field::from_schema(metadata.schema()).into();
-        let types = match options.int96 {
-            Int96::Unit(unit) => TypeOptions { int96_unit: Some(unit), ..options.types.clone() },
-            Int96::Nanoseconds | Int96::Fitting => options.types.clone(),
-        };
-        let schema = match &options.schema {
-            Some(wanted) => to_arrow_as(&fields, metadata.schema(), wanted)?,
-            None => to_arrow(&fields, metadata.schema(), &key_values(&metadata), &types),
-        };
-        let schema = match options.virtual_columns.is_empty() {
-            true => schema,
-            false => {
-                let own = schema.fields().iter().chain(&options.virtual_columns).cloned();
-                ArrowSchema::new_with_metadata(own.collect::<Vec<_>>(), schema.metadata().clone())
-            }
-        };
+        let types = Arc::new(Types::new(&metadata, &options)?);
         Ok(ArrowReaderMetadata {
             metadata,
-            fields,
-            schema: Arc::new(schema),
+            types,
             options,
             recovered_end: None,
             #[cfg(feature = "async")]
@@ -103,22 +84,30 @@ impl ArrowReaderMetadata {
         &self.metadata
     }
 
-    /// The Arrow schema of all columns, virtual ones last.
+    /// The Arrow schema of all columns, virtual ones last. It is made when it is asked for: who reads few columns of many need
+    /// not ask.
     pub fn schema(&self) -> &SchemaRef {
-        &self.schema
+        &self.whole().schema
+    }
+
+    /// What all fields are read as.
+    pub(super) fn whole(&self) -> &ReadAs {
+        self.types.whole(&self.metadata, &self.options)
+    }
+
+    /// What at least the fields of these columns are read as.
+    pub(super) fn read_as(&self, columns: &ProjectionMask) -> ReadAs {
+        self.types.part(columns, &self.metadata, &self.options)
+    }
+
+    /// The same file, its fields read as those of `schema`.
+    pub(super) fn with_schema(&self, schema: SchemaRef) -> Self {
+        let fields = self.whole().fields.clone();
+        ArrowReaderMetadata { types: Arc::new(Types::of_schema(fields, schema)), ..self.clone() }
     }
 
     /// The Parquet schema.
     pub fn parquet_schema(&self) -> &Schema {
         self.metadata.schema()
     }
-}
-
-/// The file's key-value metadata; the first of equal keys wins, a key without a value has an empty one.
-pub(super) fn key_values(metadata: &ParquetMetaData) -> HashMap<String, String> {
-    let mut out = HashMap::new();
-    for pair in metadata.key_value_metadata() {
-        out.entry(pair.key.clone()).or_insert_with(|| pair.value.clone().unwrap_or_default());
-    }
-    out
 }

@@ -80,11 +80,12 @@ impl Parallel {
     ) -> Self {
         let steps = steps(&roots, metadata, batches, threads, pages);
         let most = threads.min(steps.iter().map(|step| step.readers).sum());
+        let room = |_| Room::of(metadata.clone(), &roots);
+        let (own, others): (Room, Vec<Room>) = (room(0), (1..most).map(room).collect());
         let lanes = roots.into_iter().zip(steps).map(|(root, step)| Lane::new(root, step));
         let lanes: Vec<Lane> = lanes.collect();
         let lanes = Lanes { batches, missing: lanes.len(), lanes, next: 0, last: 0, least: 0 };
-        let room = || Room::new(metadata.clone());
-        Parallel(Crew::new(lanes, room(), (1..most).map(|_| room())))
+        Parallel(Crew::new(lanes, own, others))
     }
 
     /// The arrays of the next batch, of all fields; there must be one.

@@ -2,6 +2,7 @@
 
 use marquetry_base::Result;
 use marquetry_core::schema::{Schema, unknown_column};
+use std::collections::{HashMap, HashSet};
 
 /// A choice of a file's columns, by leaf. Structs and lists are read with those of their leaves that are chosen.
 ///
@@ -25,40 +26,56 @@ impl ProjectionMask {
 
     /// The leaves of these numbers; numbers that do not exist choose nothing.
     pub fn leaves(schema: &Schema, indices: impl IntoIterator<Item = usize>) -> Self {
-        let mut mask = ProjectionMask::none(schema.num_columns());
+        let mut leaves = vec![false; schema.num_columns()];
         for index in indices {
-            mask.choose(|i| i == index);
+            if let Some(leaf) = leaves.get_mut(index) {
+                *leaf = true;
+            }
         }
-        mask
+        ProjectionMask { leaves: Some(leaves) }
     }
 
     /// All leaves of the root's fields of these numbers.
     pub fn roots(schema: &Schema, indices: impl IntoIterator<Item = usize>) -> Self {
+        let indices: HashSet<usize> = indices.into_iter().collect();
         let mut mask = ProjectionMask::none(schema.num_columns());
-        for index in indices {
-            mask.choose(|i| schema.column(i).root() == index);
-        }
+        mask.choose(|i| indices.contains(&schema.column(i).root()));
         mask
     }
 
     /// All leaves at or below these dotted paths; paths that do not exist choose nothing.
     pub fn columns<'a>(schema: &Schema, names: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut mask = ProjectionMask::none(schema.num_columns());
-        for name in names {
-            mask.choose(|i| is_at_or_below(schema.column(i).dotted(), name));
-        }
-        mask
+        let mut names = names.into_iter().map(|name| (name, 0)).collect();
+        ProjectionMask::named(schema, &mut names)
     }
 
     /// [`columns`](Self::columns), but a path that does not exist is an error that names similar ones.
     pub fn existing_columns<'a>(schema: &Schema, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
-        let mut mask = ProjectionMask::none(schema.num_columns());
-        for name in names {
-            if mask.choose(|i| is_at_or_below(schema.column(i).dotted(), name)) == 0 {
-                return Err(unknown_column(schema, name));
-            }
+        let names: Vec<&str> = names.into_iter().collect();
+        let mut counts = names.iter().map(|name| (*name, 0)).collect();
+        let mask = ProjectionMask::named(schema, &mut counts);
+        match names.into_iter().find(|name| counts.get(name) == Some(&0)) {
+            Some(unknown) => Err(unknown_column(schema, unknown)),
+            None => Ok(mask),
         }
-        Ok(mask)
+    }
+
+    /// All leaves at or below these dotted paths, and how many each path chooses.
+    fn named(schema: &Schema, names: &mut HashMap<&str, usize>) -> Self {
+        let mut mask = ProjectionMask::none(schema.num_columns());
+        mask.choose(|leaf| {
+            let path = schema.column(leaf).dotted();
+            let ends = path.match_indices('.').map(|(end, _)| end).chain([path.len()]);
+            // All of them are counted, so no `any`.
+            ends.fold(false, |is_chosen, end| match names.get_mut(&path[..end]) {
+                Some(count) => {
+                    *count += 1;
+                    true
+                }
+                None => is_chosen,
+            })
+        });
+        mask
     }
 
     /// Whether leaf `index` is chosen.
@@ -76,13 +93,9 @@ impl ProjectionMask {
         }
     }
 
-    /// Chooses the leaves that `wanted` wants; returns how many those are.
-    fn choose(&mut self, wanted: impl Fn(usize) -> bool) -> usize {
-        let leaves = self.leaves.iter_mut().flatten().enumerate().filter(|(i, _)| wanted(*i));
-        leaves.map(|(_, chosen)| *chosen = true).count()
+    /// Chooses the leaves that `wanted` wants.
+    fn choose(&mut self, mut wanted: impl FnMut(usize) -> bool) {
+        let leaves = self.leaves.iter_mut().flatten().enumerate();
+        leaves.for_each(|(leaf, chosen)| *chosen |= wanted(leaf));
     }
-}
-
-fn is_at_or_below(path: &str, name: &str) -> bool {
-    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

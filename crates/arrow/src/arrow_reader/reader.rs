@@ -8,6 +8,7 @@ use super::filtered::Filtered;
 use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
 use super::parallel::Parallel;
+use super::read_as::ReadAs;
 use super::root::{Room, Root};
 use super::salvage::{Chosen, Salvage};
 use super::steps::{Batches, PAGES};
@@ -92,50 +93,21 @@ pub(super) struct Plan {
     pub(super) predicate: Option<Bound>,
 }
 
-/// What is read of a field of the root, and what it becomes.
-pub(super) struct Projected {
-    pub(super) field: Field,
-    pub(super) arrow: FieldRef,
-}
-
-impl Projected {
-    /// Its columns.
-    pub(super) fn leaves(&self) -> Vec<usize> {
-        let mut leaves = Vec::new();
-        self.field.leaves(&mut leaves);
-        leaves
-    }
-}
-
-/// What is left of the fields of the root, with only the columns that `mask` chooses.
-pub(super) fn projected(
-    fields: &[Field],
-    schema: &ArrowSchema,
-    mask: &ProjectionMask,
-) -> impl Iterator<Item = Projected> {
-    fields.iter().zip(schema.fields()).filter_map(|(whole, arrow)| {
-        let field = whole.project(&|leaf| mask.leaf_included(leaf))?;
-        let arrow = crate::schema::project(whole, &field, arrow);
-        Some(Projected { field, arrow })
-    })
-}
-
 impl ParquetRecordBatchReader {
     pub(super) fn new(
         source: Arc<dyn Source>,
         metadata: Arc<ParquetMetaData>,
-        fields: &[Field],
-        schema: &ArrowSchema,
+        read_as: &ReadAs,
         options: &ArrowReaderOptions,
         mut plan: Plan,
     ) -> Result<Self> {
         let page_options = page_options(&metadata, options);
         let mut roots = Vec::new();
-        let mut read: Vec<_> = projected(fields, schema, &plan.projection).collect();
+        let mut read: Vec<_> = read_as.projected(&plan.projection).collect();
         let given = read.len();
         let asked = Asked::of(&mut plan, given);
         if let Some(asked) = &asked {
-            read.extend(projected(fields, schema, &asked.others(metadata.schema(), &plan.projection)));
+            read.extend(read_as.projected(&asked.others(metadata.schema(), &plan.projection)));
         }
         let num_columns = read.iter().map(|root| root.leaves().len()).sum();
         for root in read {
@@ -186,11 +158,11 @@ impl ParquetRecordBatchReader {
         // What is read ahead would take from a budget that one thread keeps.
         let may_read_ahead = course.is_none() && salvage.is_none() && options.limits.memory.limit().is_none();
         Ok(ParquetRecordBatchReader {
-            schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, schema.metadata().clone())),
+            schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, read_as.schema.metadata().clone())),
             threads: if may_read_ahead { plan.threads } else { 1 },
             parallel: None,
             pages: PAGES,
-            room: Room::new(metadata),
+            room: Room::of(metadata, &roots),
             roots,
             left: end - offset,
             batch_size: plan.batch_size,
@@ -208,7 +180,7 @@ impl ParquetRecordBatchReader {
         ParquetRecordBatchReader {
             schema: filtered.schema().clone(),
             roots: Vec::new(),
-            room: Room::none(metadata),
+            room: Room::of(metadata, []),
             threads: 1,
             parallel: None,
             pages: PAGES,
@@ -393,7 +365,8 @@ fn read_columns(
     for (leaf, column, _) in &mut root.columns {
         let batch = salvage.read(number, *leaf, column, chosen);
         let batch = batch.map_err(|error| Failed { root: number, leaf: Some(*leaf), error })?;
-        room.batches[*leaf] = Some(batch);
+        let place = room.place(*leaf);
+        *place.map_err(|error| Failed { root: number, leaf: Some(*leaf), error })? = Some(batch);
     }
     Ok(())
 }

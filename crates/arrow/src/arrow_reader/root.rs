@@ -1,6 +1,7 @@
 //! A field of the root: its columns, and how they become one array.
 
 use crate::assemble::{Leaves, assemble};
+use crate::by_leaf::{ByLeaf, missing};
 use crate::leaf::DictionaryCache;
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
@@ -17,26 +18,34 @@ pub(super) struct Root {
     pub(super) columns: Vec<(usize, ColumnReader, Target)>,
 }
 
-/// Where arrays are put together: what was read of each column of the file for the current batch, and the dictionaries of
-/// those that have any.
+/// Where arrays are put together: what was read of each column for the current batch, and the dictionaries of those that
+/// have any.
 pub(super) struct Room {
     pub(super) metadata: Arc<ParquetMetaData>,
-    pub(super) batches: Vec<Option<LeafBatch>>,
-    dictionaries: Vec<DictionaryCache>,
+    batches: ByLeaf<Option<LeafBatch>>,
+    dictionaries: ByLeaf<DictionaryCache>,
 }
 
 impl Room {
-    pub(super) fn new(metadata: Arc<ParquetMetaData>) -> Self {
-        let columns = metadata.schema().num_columns();
-        let mut room = Room::none(metadata);
-        room.batches.resize_with(columns, || None);
-        room.dictionaries.resize_with(columns, DictionaryCache::default);
-        room
+    /// Room for the columns of these fields.
+    pub(super) fn of<'a>(
+        metadata: Arc<ParquetMetaData>,
+        roots: impl IntoIterator<Item = &'a Root> + Clone,
+    ) -> Self {
+        let leaves = || roots.clone().into_iter().flat_map(|root| root.columns.iter().map(|column| column.0));
+        let (batches, dictionaries) =
+            (ByLeaf::new(leaves(), || None), ByLeaf::new(leaves(), DictionaryCache::default));
+        Room { metadata, batches, dictionaries }
     }
 
-    /// Room for no columns.
-    pub(super) fn none(metadata: Arc<ParquetMetaData>) -> Self {
-        Room { metadata, batches: Vec::new(), dictionaries: Vec::new() }
+    /// Where the batch of a column is.
+    pub(super) fn place(&mut self, leaf: usize) -> Result<&mut Option<LeafBatch>> {
+        self.batches.get_mut(leaf).ok_or_else(|| missing(leaf))
+    }
+
+    /// What was read of a column for the current batch.
+    pub(super) fn batch(&self, leaf: usize) -> Result<&LeafBatch> {
+        self.batches.get(leaf).and_then(Option::as_ref).ok_or_else(|| missing(leaf))
     }
 
     /// The array of a field whose columns were read.
@@ -49,7 +58,9 @@ impl Room {
     /// Puts the dictionaries of a field, one for each of its columns, in place of those that are here.
     pub(super) fn swap_dictionaries(&mut self, root: &Root, dictionaries: &mut [DictionaryCache]) {
         for ((leaf, ..), dictionary) in root.columns.iter().zip(dictionaries) {
-            std::mem::swap(&mut self.dictionaries[*leaf], dictionary);
+            if let Some(here) = self.dictionaries.get_mut(*leaf) {
+                std::mem::swap(here, dictionary);
+            }
         }
     }
 }
@@ -79,7 +90,7 @@ impl Root {
     ) -> Result<ArrayRef> {
         for (leaf, column, _) in &mut self.columns {
             column.skip(skip)?;
-            column.read_in_place(rows, &mut room.batches[*leaf])?;
+            column.read_in_place(rows, room.place(*leaf)?)?;
         }
         room.assemble(self, held)
     }

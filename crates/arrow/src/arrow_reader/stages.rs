@@ -6,8 +6,9 @@
 
 use super::ArrowPredicate;
 use super::columns::{Column, Rows};
-use super::reader::Projected;
+use super::read_as::Projected;
 use crate::assemble::{Leaves, assemble};
+use crate::by_leaf::{ByLeaf, missing};
 use crate::leaf::DictionaryCache;
 use arrow_array::{Array, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The columns of a file, those that are read.
-pub(super) type Columns = Vec<Option<Column>>;
+pub(super) type Columns = ByLeaf<Column>;
 
 /// A part of a filter.
 pub(super) struct Stage {
@@ -48,8 +49,7 @@ struct Arrays {
     predicate: Box<dyn ArrowPredicate>,
     roots: Vec<Projected>,
     schema: SchemaRef,
-    /// One for each column of the file.
-    dictionaries: Vec<DictionaryCache>,
+    dictionaries: ByLeaf<DictionaryCache>,
 }
 
 /// A condition, and which entries of the dictionary that was met last it is true for.
@@ -91,7 +91,8 @@ impl Stage {
         roots.iter().for_each(|root| root.field.leaves(&mut leaves));
         let fields: Vec<_> = roots.iter().map(|root| root.arrow.clone()).collect();
         let schema = Arc::new(ArrowSchema::new(fields));
-        let test = Test::Arrays(Arrays { predicate, roots, schema, dictionaries: Vec::new() });
+        let dictionaries = ByLeaf::new(leaves.iter().copied(), DictionaryCache::default);
+        let test = Test::Arrays(Arrays { predicate, roots, schema, dictionaries });
         Stage { test, leaves, cost: 0.0, left: 1.0, is_measured: false }
     }
 
@@ -177,8 +178,7 @@ pub(super) fn filter(
         }
         // What nobody asks for any more need not be thinned out.
         let (_, later) = stages.split_at(i + 1);
-        for (leaf, column) in columns.iter_mut().enumerate() {
-            let Some(column) = column else { continue };
+        for (leaf, column) in columns.iter_mut() {
             let is_needed = column.is_projected || later.iter().any(|stage| stage.leaves.contains(&leaf));
             match is_needed && left > 0 {
                 true if left < asked => column.thin_out(&found)?,
@@ -280,19 +280,16 @@ impl Arrays {
 
     /// What the predicate looks at.
     fn batch(&mut self, rows: usize, columns: &Columns, metadata: &ParquetMetaData) -> Result<RecordBatch> {
-        let mut batches: Vec<Option<LeafBatch>> = vec![None; columns.len()];
-        self.dictionaries.resize_with(columns.len(), DictionaryCache::default);
         let mut arrays = Vec::with_capacity(self.roots.len());
         // Until the batch is handed over.
         let held = &mut Held::default();
         for root in &self.roots {
-            let mut below = Vec::new();
-            root.field.leaves(&mut below);
-            for leaf in below {
+            let batch = |leaf| {
                 let mut batch = cached(columns, leaf)?.copied()?;
                 batch.finish();
-                batches[leaf] = Some(batch);
-            }
+                Ok((leaf, Some(batch)))
+            };
+            let mut batches = root.leaves().into_iter().map(batch).collect::<Result<_>>()?;
             let (schema, batches, dictionaries) = (metadata.schema(), &mut batches, &mut self.dictionaries);
             arrays.push(assemble(
                 &root.field,
@@ -318,17 +315,12 @@ fn trues(found: &BooleanArray) -> Bits {
 }
 
 fn column(columns: &mut Columns, leaf: usize) -> Result<&mut Column> {
-    columns.get_mut(leaf).and_then(Option::as_mut).ok_or_else(|| missing(leaf))
+    columns.get_mut(leaf).ok_or_else(|| missing(leaf))
 }
 
 /// The values of the kept rows.
 fn cached(columns: &Columns, leaf: usize) -> Result<&LeafBatch> {
-    columns.get(leaf).and_then(|column| column.as_ref()?.cached()).ok_or_else(|| missing(leaf))
-}
-
-#[cold]
-fn missing(leaf: usize) -> Error {
-    Error::argument(format!("column {leaf} was not read"))
+    columns.get(leaf).and_then(Column::cached).ok_or_else(|| missing(leaf))
 }
 
 /// What the columns may cost for a row before that was measured: by the bytes that they have in the first row group.

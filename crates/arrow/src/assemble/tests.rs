@@ -17,12 +17,13 @@ fn leaf(values: &[i32], validity: Option<&[bool]>, def: &[u8], rep: &[u8]) -> Op
 fn assembled(
     elements: Vec<SchemaElement>,
     to: Option<DataType>,
-    mut batches: Vec<Option<LeafBatch>>,
+    batches: Vec<Option<LeafBatch>>,
 ) -> Result<ArrayRef> {
     let (schema, fields) = schema(1, elements);
-    let arrow = to_arrow(&fields, &schema, &HashMap::new(), &TypeOptions::default());
+    let arrow = to_arrow(&fields, 0.., &schema, &HashMap::new(), &TypeOptions::default());
     let to = to.map_or_else(|| arrow.field(0).clone(), |to| ArrowField::new("x", to, true));
-    let mut dictionaries: Vec<_> = batches.iter().map(|_| DictionaryCache::default()).collect();
+    let mut dictionaries = ByLeaf::new(0..batches.len(), DictionaryCache::default);
+    let mut batches: ByLeaf<_> = batches.into_iter().enumerate().collect();
     let (batches, dictionaries, held) = (&mut batches, &mut dictionaries, &mut Held::default());
     let mut leaves = Leaves { schema: &schema, batches, dictionaries, held };
     let array = assemble(&fields[0], &to, &mut leaves)?;

@@ -16,7 +16,7 @@ const PARAMETERS_KEY: &str = "ARROW:extension:metadata";
 pub(super) fn metadata(
     field: &Field,
     data_type: &DataType,
-    file: &HashMap<String, String>,
+    file: &HashMap<&str, &str>,
 ) -> HashMap<String, String> {
     let entry = |key: &str, value: String| (key.to_owned(), value);
     let Some((name, parameters)) = extension(field, data_type, file) else {
@@ -30,7 +30,7 @@ pub(super) fn metadata(
 fn extension(
     field: &Field,
     data_type: &DataType,
-    file: &HashMap<String, String>,
+    file: &HashMap<&str, &str>,
 ) -> Option<(&'static str, Option<String>)> {
     use DataType::*;
     match (field.logical.as_ref()?, data_type) {
@@ -89,11 +89,11 @@ pub(super) fn is_variant(field: &ArrowField) -> bool {
 ///
 /// SPEC: Geospatial.md, "Coordinate Reference System": `srid:ID`, `projjson:KEY` with the definition under KEY in the
 /// file's metadata, or any other text; OGC:CRS84 if absent.
-fn geo(crs: Option<&str>, edges: Option<&str>, file: &HashMap<String, String>) -> String {
+fn geo(crs: Option<&str>, edges: Option<&str>, file: &HashMap<&str, &str>) -> String {
     let crs = crs.filter(|crs| !crs.is_empty()).unwrap_or("OGC:CRS84");
     let mut members = Vec::new();
     let definition = match crs.strip_prefix("projjson:") {
-        Some(key) => file.get(key).map_or(crs, String::as_str),
+        Some(key) => file.get(key).copied().unwrap_or(crs),
         None => crs,
     };
     if let Some(id) = crs.strip_prefix("srid:") {
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn coordinate_reference_systems() {
-        let file = HashMap::from([("k".to_owned(), r#"{"id":1}"#.to_owned())]);
+        let file = HashMap::from([("k", r#"{"id":1}"#)]);
         assert_eq!(geo(None, None, &file), r#"{"crs":"OGC:CRS84","crs_type":"authority_code"}"#);
         assert_eq!(geo(Some("srid:5070"), None, &file), r#"{"crs":"5070","crs_type":"srid"}"#);
         assert_eq!(geo(Some("projjson:k"), None, &file), r#"{"crs":{"id":1},"crs_type":"projjson"}"#);

@@ -3,9 +3,10 @@
 //! The file may be hostile, so everything in decoding may fail, and a failure means "no hint". The conversion that
 //! `arrow-ipc` itself offers panics on types that it does not know, so only its accessors are used.
 
+use super::places::Places;
 use arrow_ipc as ipc;
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
-use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, TimeUnit};
+use arrow_schema::{DataType, Field, FieldRef, Fields, IntervalUnit, Schema, TimeUnit};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::collections::HashMap;
@@ -13,15 +14,41 @@ use std::sync::Arc;
 
 /// The schema, or `None` if the text is none. Fields of types that are unknown here come as `Null`.
 pub(super) fn decode(base64: &str) -> Option<Schema> {
-    let bytes = STANDARD.decode(base64.trim()).ok()?;
+    let message = message(base64)?;
+    let schema = root(&message)?;
+    let fields: Fields = schema.fields()?.iter().map(field).collect();
+    Some(Schema::new_with_metadata(fields, metadata(schema.custom_metadata())))
+}
+
+/// What was looked for in a schema.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) fields: Vec<Option<FieldRef>>,
+    pub(super) metadata: HashMap<String, String>,
+}
+
+/// Of the schema in the text those fields that have these names, each at its place or else the first one of the name, and the
+/// schema's metadata. `None` if the text is no schema.
+pub(super) fn find<'a>(base64: &str, names: impl Iterator<Item = (usize, &'a str)>) -> Option<Found> {
+    let message = message(base64)?;
+    let schema = root(&message)?;
+    let fields = schema.fields()?;
+    let mut places = Places::new(fields.len(), |place| fields.get(place).name().unwrap_or_default());
+    let found = |(place, name)| Some(Arc::new(field(fields.get(places.find(place, name)?))));
+    Some(Found { fields: names.map(found).collect(), metadata: metadata(schema.custom_metadata()) })
+}
+
+fn message(base64: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(base64.trim()).ok()
+}
+
+fn root(bytes: &[u8]) -> Option<ipc::Schema<'_>> {
     // Since format version 0.15 a message starts with a marker and its length; older writers left both out.
     let message = match bytes.strip_prefix(&[0xff; 4]) {
         Some(rest) => rest.get(4..)?,
-        None => &bytes,
+        None => bytes,
     };
-    let schema = ipc::root_as_message(message).ok()?.header_as_schema()?;
-    let fields: Fields = schema.fields()?.iter().map(field).collect();
-    Some(Schema::new_with_metadata(fields, metadata(schema.custom_metadata())))
+    ipc::root_as_message(message).ok()?.header_as_schema()
 }
 
 /// The text under which Arrow writers store `schema`: an encapsulated message, marker and length before it. Equal schemas

@@ -6,9 +6,20 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use marquetry_format::{EdgeInterpolationAlgorithm, LogicalType, SchemaElement, TimeUnit as Unit, Type};
 
+/// The Arrow schema of all fields.
+fn arrow(
+    fields: &[Field],
+    schema: &Schema,
+    metadata: &HashMap<String, String>,
+    options: &TypeOptions,
+) -> ArrowSchema {
+    let metadata = metadata.iter().map(|(key, value)| (&**key, &**value)).collect();
+    to_arrow(fields, 0.., schema, &metadata, options)
+}
+
 fn mapped(roots: i32, elements: Vec<SchemaElement>, options: &TypeOptions) -> ArrowSchema {
     let (schema, fields) = schema(roots, elements);
-    to_arrow(&fields, &schema, &HashMap::new(), options)
+    arrow(&fields, &schema, &HashMap::new(), options)
 }
 
 fn hinted(
@@ -18,7 +29,7 @@ fn hinted(
     options: &TypeOptions,
 ) -> ArrowSchema {
     let (schema, fields) = schema(roots, elements);
-    to_arrow(&fields, &schema, &stored(&ArrowSchema::new(hint), true), options)
+    arrow(&fields, &schema, &stored(&ArrowSchema::new(hint), true), options)
 }
 
 /// The file metadata with `schema` in it, as Arrow writers do it.

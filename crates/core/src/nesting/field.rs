@@ -46,6 +46,14 @@ impl Field {
         fields
     }
 
+    /// The field of the root of this number; `None` if it is a group without any column.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn from_root(schema: &Schema, root: usize) -> Option<Field> {
+        from_node(&schema.fields()[root], Above::default())
+    }
+
     /// This field with only the columns that `keep` wants, or `None` if none is left. Structs lose fields; a map that
     /// loses its key or value becomes a list of what is left.
     pub fn project(&self, keep: &impl Fn(usize) -> bool) -> Option<Field> {

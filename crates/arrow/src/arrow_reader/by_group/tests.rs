@@ -77,7 +77,7 @@ fn reader(file: &Bytes, choice: &Choice) -> Result<Filtered> {
         predicate: choice.most.map(bind).transpose()?,
     };
     let source: Arc<dyn Source> = Arc::new(file.clone());
-    Filtered::new(&source, &read.metadata, &read.fields, &read.schema, &read.options, wanted, Vec::new())
+    Filtered::new(&source, &read.metadata, read.whole(), &read.options, wanted, Vec::new())
 }
 
 /// The batches up to the first error, and that.

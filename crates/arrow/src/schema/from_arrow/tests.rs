@@ -22,11 +22,12 @@ fn back(schema: &ArrowSchema, stored: bool) -> ArrowSchema {
     let parquet = Schema::from_thrift(&elements, &Limits::default()).unwrap();
     assert_eq!(parquet.to_thrift(), elements);
     let fields = Field::from_schema(&parquet);
+    let encoded = ipc::encode(schema);
     let metadata = match stored {
-        true => HashMap::from([(ARROW_SCHEMA_KEY.to_owned(), ipc::encode(schema))]),
+        true => HashMap::from([(ARROW_SCHEMA_KEY, &*encoded)]),
         false => HashMap::new(),
     };
-    to_arrow(&fields, &parquet, &metadata, &TypeOptions::default())
+    to_arrow(&fields, 0.., &parquet, &metadata, &TypeOptions::default())
 }
 
 fn metadata(pairs: &[(&str, &str)]) -> HashMap<String, String> {

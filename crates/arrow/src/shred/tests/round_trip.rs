@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::assemble::{Leaves, assemble};
+use crate::by_leaf::ByLeaf;
 use crate::leaf::DictionaryCache;
 use arrow_array::types::*;
 use arrow_array::*;
@@ -382,13 +383,14 @@ fn check(data_type: &DataType, rows: usize, cut: usize, nullable: bool, seed: u6
         shredder.shred(&array, rows.clone(), &mut out).unwrap();
         assert_eq!(out.len(), leaves.len());
         let batches = out.iter().zip(&leaves).zip(schema.columns());
-        let mut batches: Vec<_> = batches
+        let mut batches = batches
             .map(|((shredded, field), leaf)| {
                 assert_eq!(shredded.rows, rows.len());
                 Some(batch(shredded, field, leaf.max_def()))
             })
+            .enumerate()
             .collect();
-        let mut dictionaries: Vec<_> = batches.iter().map(|_| DictionaryCache::default()).collect();
+        let mut dictionaries = ByLeaf::new(0..leaves.len(), DictionaryCache::default);
         let (batches, dictionaries, held) = (&mut batches, &mut dictionaries, &mut Held::default());
         let mut leaves = Leaves { schema: &schema, batches, dictionaries, held };
         let back = assemble(&fields[0], &root, &mut leaves).unwrap();

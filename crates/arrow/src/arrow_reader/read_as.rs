@@ -1,0 +1,162 @@
+//! What the fields of a file are read as, found out for those that are wanted.
+//!
+//! ```text
+//! schema() ------------> whole: all fields, once
+//! one column of many --> part:  its field alone, and of the stored Arrow schema nothing else
+//! ```
+
+use super::ProjectionMask;
+use super::options::{ArrowReaderOptions, Int96};
+use crate::schema::{TypeOptions, project, to_arrow, to_arrow_as};
+use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
+use marquetry_base::Result;
+use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::nesting::Field;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+/// Fields of the root, in the order of the file, and what each becomes.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadAs {
+    pub(crate) fields: Arc<[Field]>,
+    /// Their Arrow fields; virtual columns behind them, if these are all fields.
+    pub(crate) schema: SchemaRef,
+}
+
+/// What is read of a field of the root, and what it becomes.
+pub(super) struct Projected {
+    pub(super) field: Field,
+    pub(super) arrow: FieldRef,
+}
+
+impl Projected {
+    /// Its columns.
+    pub(super) fn leaves(&self) -> Vec<usize> {
+        let mut leaves = Vec::new();
+        self.field.leaves(&mut leaves);
+        leaves
+    }
+}
+
+impl ReadAs {
+    /// What is left of the fields, with only the columns that `mask` chooses.
+    pub(super) fn projected(&self, mask: &ProjectionMask) -> impl Iterator<Item = Projected> {
+        self.fields.iter().zip(self.schema.fields()).filter_map(|(whole, arrow)| {
+            let field = whole.project(&|leaf| mask.leaf_included(leaf))?;
+            let arrow = project(whole, &field, arrow);
+            Some(Projected { field, arrow })
+        })
+    }
+
+    /// The field that a column is of.
+    pub(super) fn of_leaf(&self, leaf: usize) -> Option<(&Field, &FieldRef)> {
+        let place = self.fields.partition_point(|field| field.first_leaf() <= leaf).checked_sub(1)?;
+        let field = self.fields.get(place).filter(|field| field.has_leaf(leaf))?;
+        Some((field, self.schema.fields().get(place)?))
+    }
+}
+
+/// What the fields of a file are read as, as far as that was asked for.
+#[derive(Debug, Default)]
+pub(super) struct Types {
+    whole: OnceLock<ReadAs>,
+    /// That of the first columns that were asked for.
+    part: OnceLock<(ProjectionMask, ReadAs)>,
+}
+
+impl Types {
+    /// Fails if the schema that the options ask for does not fit; nothing else is found out.
+    pub(super) fn new(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> Result<Self> {
+        let types = Types::default();
+        if let Some(wanted) = &options.schema {
+            let fields = Field::from_schema(metadata.schema());
+            let schema = to_arrow_as(&fields, metadata.schema(), wanted)?;
+            let whole = ReadAs { fields: fields.into(), schema: with_virtual(schema, options) };
+            return Ok(Types { whole: OnceLock::from(whole), ..types });
+        }
+        Ok(types)
+    }
+
+    /// All fields as another schema.
+    pub(super) fn of_schema(fields: Arc<[Field]>, schema: SchemaRef) -> Self {
+        Types { whole: OnceLock::from(ReadAs { fields, schema }), ..Types::default() }
+    }
+
+    /// All fields, and virtual columns.
+    pub(super) fn whole(&self, metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> &ReadAs {
+        self.whole.get_or_init(|| {
+            let fields = Field::from_schema(metadata.schema());
+            let schema =
+                to_arrow(&fields, 0.., metadata.schema(), &key_values(metadata), &type_options(options));
+            ReadAs { fields: fields.into(), schema: with_virtual(schema, options) }
+        })
+    }
+
+    /// At least the fields of these columns.
+    pub(super) fn part(
+        &self,
+        mask: &ProjectionMask,
+        metadata: &ParquetMetaData,
+        options: &ArrowReaderOptions,
+    ) -> ReadAs {
+        let roots = roots(mask, metadata);
+        let is_part = roots.len() < metadata.schema().fields().len() / PART;
+        if self.whole.get().is_some() || !is_part {
+            return self.whole(metadata, options).clone();
+        }
+        let find = || {
+            let field = |(place, root)| Some((place, Field::from_root(metadata.schema(), root)?));
+            let (places, fields): (Vec<_>, Vec<_>) = roots.into_iter().filter_map(field).unzip();
+            let (keys, types) = (key_values(metadata), type_options(options));
+            let schema = to_arrow(&fields, places, metadata.schema(), &keys, &types);
+            ReadAs { fields: fields.into(), schema: Arc::new(schema) }
+        };
+        match self.part.get() {
+            None => self.part.get_or_init(|| (mask.clone(), find())).1.clone(),
+            Some((of, part)) if of == mask => part.clone(),
+            Some(_) => find(),
+        }
+    }
+}
+
+/// The fields that the columns are of: their places among those that have columns, and their numbers.
+fn roots(mask: &ProjectionMask, metadata: &ParquetMetaData) -> Vec<(usize, usize)> {
+    let (mut roots, mut count, mut last) = (Vec::new(), 0, None);
+    for (leaf, column) in metadata.schema().columns().iter().enumerate() {
+        if last != Some(column.root()) {
+            (last, count) = (Some(column.root()), count + 1);
+        }
+        let root = (count - 1, column.root());
+        if mask.leaf_included(leaf) && roots.last() != Some(&root) {
+            roots.push(root);
+        }
+    }
+    roots
+}
+
+fn type_options(options: &ArrowReaderOptions) -> TypeOptions {
+    match options.int96 {
+        Int96::Unit(unit) => TypeOptions { int96_unit: Some(unit), ..options.types.clone() },
+        Int96::Nanoseconds | Int96::Fitting => options.types.clone(),
+    }
+}
+
+fn with_virtual(schema: ArrowSchema, options: &ArrowReaderOptions) -> SchemaRef {
+    if options.virtual_columns.is_empty() {
+        return Arc::new(schema);
+    }
+    let own = schema.fields().iter().chain(&options.virtual_columns).cloned();
+    Arc::new(ArrowSchema::new_with_metadata(own.collect::<Vec<_>>(), schema.metadata().clone()))
+}
+
+/// The file's key-value metadata; the first of equal keys wins, a key without a value has an empty one.
+fn key_values(metadata: &ParquetMetaData) -> HashMap<&str, &str> {
+    let mut out = HashMap::new();
+    for pair in metadata.key_value_metadata() {
+        out.entry(&*pair.key).or_insert(pair.value.as_deref().unwrap_or_default());
+    }
+    out
+}
+
+/// Fewer than one of so many fields are a part: to find out about all of them is less work than twice.
+const PART: usize = 2;

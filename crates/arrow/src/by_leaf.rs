@@ -1,0 +1,91 @@
+//! Something of each of some columns.
+
+use marquetry_base::Error;
+
+/// Values of columns that are known by their numbers in the file.
+///
+/// PERF: of a file with thousands of columns one is read with room for one.
+#[derive(Debug)]
+pub(crate) struct ByLeaf<T> {
+    /// Ascending.
+    leaves: Vec<usize>,
+    values: Vec<T>,
+}
+
+impl<T> ByLeaf<T> {
+    /// One for each of these columns, which may be named more than once.
+    pub(crate) fn new(leaves: impl IntoIterator<Item = usize>, value: impl FnMut() -> T) -> Self {
+        let mut leaves: Vec<usize> = leaves.into_iter().collect();
+        leaves.sort_unstable();
+        leaves.dedup();
+        let mut values = Vec::new();
+        values.resize_with(leaves.len(), value);
+        ByLeaf { leaves, values }
+    }
+
+    pub(crate) fn get(&self, leaf: usize) -> Option<&T> {
+        self.values.get(self.place(leaf)?)
+    }
+
+    pub(crate) fn get_mut(&mut self, leaf: usize) -> Option<&mut T> {
+        let place = self.place(leaf)?;
+        self.values.get_mut(place)
+    }
+
+    /// The columns, ascending, and what there is of each.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
+        self.leaves.iter().copied().zip(&self.values)
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
+        self.leaves.iter().copied().zip(&mut self.values)
+    }
+
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.values.iter_mut()
+    }
+
+    #[inline]
+    fn place(&self, leaf: usize) -> Option<usize> {
+        // The columns of most reads are the first ones, or all.
+        match self.leaves.get(leaf) {
+            Some(there) if *there == leaf => Some(leaf),
+            _ => self.leaves.binary_search(&leaf).ok(),
+        }
+    }
+}
+
+/// What is wrong if there is nothing of a column.
+#[cold]
+pub(crate) fn missing(leaf: usize) -> Error {
+    Error::argument(format!("column {leaf} was not read"))
+}
+
+/// Of pairs in the order of the columns, no column twice.
+impl<T> FromIterator<(usize, T)> for ByLeaf<T> {
+    fn from_iter<I: IntoIterator<Item = (usize, T)>>(pairs: I) -> Self {
+        let (leaves, values): (Vec<_>, _) = pairs.into_iter().unzip();
+        debug_assert!(leaves.is_sorted_by(|a, b| a < b), "columns out of order");
+        ByLeaf { leaves, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn found_by_number() {
+        for leaves in [vec![], vec![0, 1, 2], vec![7, 3, 3, 9]] {
+            let mut of_some = ByLeaf::new(leaves.clone(), || 0);
+            of_some.iter_mut().for_each(|(leaf, value)| *value = leaf * 10);
+            for leaf in 0..12 {
+                let expected = leaves.contains(&leaf).then_some(leaf * 10);
+                assert_eq!(of_some.get(leaf).copied(), expected, "{leaf} of {leaves:?}");
+                assert_eq!(of_some.get_mut(leaf).copied(), expected);
+            }
+            let again: ByLeaf<_> = of_some.iter().map(|(leaf, value)| (leaf, *value)).collect();
+            assert!(again.iter().eq(of_some.iter()));
+        }
+    }
+}

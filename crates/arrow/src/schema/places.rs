@@ -1,0 +1,44 @@
+//! Names, found where they are expected.
+
+use std::collections::HashMap;
+
+/// Finds which of `count` names is which.
+pub(super) struct Places<'a, N: Fn(usize) -> &'a str> {
+    count: usize,
+    name: N,
+    /// Where each name is first, once one was not at its place. PERF: a wide table whose columns have another order would
+    /// take a look at all names for each.
+    first: Option<HashMap<&'a str, usize>>,
+}
+
+impl<'a, N: Fn(usize) -> &'a str> Places<'a, N> {
+    /// `name` tells the names of the places from 0 to `count`.
+    pub(super) fn new(count: usize, name: N) -> Self {
+        Places { count, name, first: None }
+    }
+
+    /// Where `name` is: at this place in the common case, at the first one that has it where columns were left out.
+    pub(super) fn find(&mut self, place: usize, name: &str) -> Option<usize> {
+        if place < self.count && (self.name)(place) == name {
+            return Some(place);
+        }
+        let (count, name_of) = (self.count, &self.name);
+        // Backwards, so that the first of equal ones stays.
+        let first = self.first.get_or_insert_with(|| (0..count).rev().map(|i| (name_of(i), i)).collect());
+        first.get(name).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_its_place_or_else_first() {
+        let names = ["a", "b", "a", "c"];
+        let mut places = Places::new(names.len(), |i| names[i]);
+        assert_eq!([0, 2, 1, 9].map(|place| places.find(place, "a")), [0, 2, 0, 0].map(Some));
+        assert_eq!([0, 3].map(|place| places.find(place, "c")), [3, 3].map(Some));
+        assert_eq!(places.find(0, "d"), None);
+    }
+}
