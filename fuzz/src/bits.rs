@@ -88,7 +88,7 @@ fn levels(encoding: i32, mut input: Input<'_>) {
     assert_eq!(is_max, validity.expect("levels that decode"));
     counts.expect("levels that decode");
     let values: usize = is_max.iter().map(|&is_max| usize::from(is_max)).sum();
-    assert_eq!(values, skipped.iter().sum());
+    assert_eq!(values, skipped.iter().sum::<usize>());
     comes_back(encoding, max, &whole);
 }
 

@@ -9,6 +9,7 @@
 //! 3. a schema that the caller wants ([`to_arrow_as`]): a part that does not fit is an error.
 
 mod extension;
+mod flatbuffers;
 mod from_arrow;
 mod hint;
 pub(crate) mod ipc;
@@ -26,6 +27,7 @@ use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as Ar
 use marquetry_core::nesting::{Field, FieldKind};
 use marquetry_core::schema::Schema;
 use places::Places;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
@@ -108,7 +110,8 @@ pub fn to_arrow(
     let hints = hints.into_iter().chain(iter::repeat(None));
     let fields: Fields =
         fields.iter().zip(hints).map(|(field, hint)| mapping.shared(field, hint.as_ref())).collect();
-    kept.extend(metadata.iter().map(|(key, value)| (key.to_string(), value.to_string())));
+    let others = metadata.iter().filter(|(key, _)| **key != ARROW_SCHEMA_KEY);
+    kept.extend(others.map(|(key, value)| (key.to_string(), value.to_string())));
     kept.remove(ARROW_SCHEMA_KEY);
     ArrowSchema::new_with_metadata(fields, kept)
 }
@@ -145,7 +148,7 @@ struct Mapped {
 impl Mapping<'_> {
     fn fields(&self, fields: &[Field], hints: Option<&Fields>) -> Fields {
         let hints = hints.map_or(&[][..], |hints| hints);
-        let mut places = Places::new(hints.len(), |place| hints[place].name());
+        let mut places = Places::new(hints.len(), |place| Cow::Borrowed(hints[place].name()));
         let mapped = |(place, field): (usize, &Field)| {
             self.shared(field, places.find(place, &field.name).map(|place| &hints[place]))
         };

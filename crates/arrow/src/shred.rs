@@ -368,4 +368,4 @@ fn repeated(nodes: &[Node]) -> Option<(&str, &[Node])> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

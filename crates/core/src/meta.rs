@@ -22,6 +22,8 @@ pub struct ParquetMetaData {
     footer: Bytes,
     outline: format::Outline,
     schema: Arc<Schema>,
+    /// The key-value metadata, once it was asked for.
+    key_values: OnceLock<Option<Vec<format::KeyValue>>>,
     /// For each row group where the chunks of which columns are, once there was one that is not at its place.
     orders: Vec<OnceLock<Order>>,
     /// For each row group whether all its chunks name the same file, once that was asked.
@@ -57,7 +59,8 @@ impl ParquetMetaData {
         let schema = Arc::new(Schema::from_thrift(&outline.head.schema, limits)?);
         let orders = vec![OnceLock::new(); outline.row_groups.len()];
         let in_one_file = vec![OnceLock::new(); outline.row_groups.len()];
-        Ok(ParquetMetaData { footer, outline, schema, orders, in_one_file, data_end: None })
+        let key_values = OnceLock::new();
+        Ok(ParquetMetaData { footer, outline, schema, key_values, orders, in_one_file, data_end: None })
     }
 
     /// Takes a footer that is not in a file.
@@ -130,12 +133,26 @@ impl ParquetMetaData {
 
     /// The file's key-value metadata.
     pub fn key_value_metadata(&self) -> &[format::KeyValue] {
-        self.head().key_value_metadata.as_deref().unwrap_or_default()
+        self.owned_key_values().unwrap_or_default()
+    }
+
+    fn owned_key_values(&self) -> Option<&[format::KeyValue]> {
+        let read = || {
+            self.outline
+                .key_values(&self.footer)
+                .map(|pairs| pairs.iter().map(|pair| pair.to_pair()).collect())
+        };
+        self.key_values.get_or_init(read).as_deref()
+    }
+
+    /// The file's key-value metadata, read from the footer one by one.
+    pub fn key_values(&self) -> impl Iterator<Item = format::KeyValueView<'_>> {
+        self.outline.key_values(&self.footer).into_iter().flatten()
     }
 
     /// The value of a key in the file's metadata.
-    pub fn value_of(&self, key: &str) -> Option<&str> {
-        self.key_value_metadata().iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref())
+    pub fn value_of(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.key_values().find(|pair| pair.key == key)?.value
     }
 
     /// How the bounds of each column are ordered, if the file says.
@@ -143,7 +160,7 @@ impl ParquetMetaData {
         self.head().column_orders.as_deref()
     }
 
-    /// Everything that the footer says, but for the row groups: it has none.
+    /// Everything that the footer says, but for the row groups and the key-value metadata: it has none.
     pub fn head(&self) -> &format::FileMetaData {
         &self.outline.head
     }
@@ -151,7 +168,8 @@ impl ParquetMetaData {
     /// The whole footer. Fails if any column chunk cannot be read.
     pub fn to_thrift(&self) -> Result<format::FileMetaData> {
         let groups = self.row_groups().map(RowGroup::to_thrift).collect::<Result<_>>()?;
-        Ok(format::FileMetaData { row_groups: groups, ..self.head().clone() })
+        let key_values = self.owned_key_values().map(<[_]>::to_vec);
+        Ok(format::FileMetaData { row_groups: groups, key_value_metadata: key_values, ..self.head().clone() })
     }
 }
 

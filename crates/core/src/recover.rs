@@ -274,7 +274,7 @@ impl<'a> Search<'a> {
         self.schema = Some(head.schema.clone());
         self.created_by = head.created_by.clone();
         self.column_orders = head.column_orders.clone();
-        self.key_values = head.key_value_metadata.clone().unwrap_or_default();
+        self.key_values = metadata.key_value_metadata().to_vec();
         self.unknown = self.check_groups(&Arc::new(metadata), footer.start)?;
         if end < self.window.source.len() {
             self.unknown.push(end..self.window.source.len());

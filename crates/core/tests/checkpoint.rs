@@ -362,7 +362,7 @@ fn a_changed_file_has_old_and_new_parts() {
     assert_eq!((after.num_rows(), after.num_row_groups(), after.declared_rows()), (50, 2, 50));
     assert_eq!(before.to_thrift().unwrap().row_groups[0], after.to_thrift().unwrap().row_groups[0]);
     assert_eq!(after.to_thrift().unwrap().row_groups[1].ordinal, Some(1));
-    assert_eq!(after.value_of("k"), Some("v"));
+    assert_eq!(after.value_of("k").as_deref(), Some("v"));
     let chunk = after.row_group(1).column(0).unwrap();
     assert_eq!(chunk.byte_range().unwrap().start as usize, old.len() + 16);
     assert!(chunk.column_index_range().unwrap().start as usize > old.len());

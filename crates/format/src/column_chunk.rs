@@ -1,10 +1,11 @@
 //! Column chunks, and what the footer keeps of them.
-use crate::thrift::{Reader, Wire, Writer};
+use crate::thrift::{Element, Reader, Wire, Writer};
 use crate::{
     ColumnCryptoMetaData, CompressionCodec, Encoding, GeospatialStatistics, PageType, SizeStatistics,
     Statistics, Type,
 };
 use marquetry_base::Result;
+use std::borrow::Cow;
 
 /// A key and a value that a writer left.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,16 +19,7 @@ pub struct KeyValue {
 impl KeyValue {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut out = Self::default();
-        r.fields(|r, field| {
-            match (field.id, field.wire) {
-                (1, Wire::Binary) => out.key = r.string()?,
-                (2, Wire::Binary) => out.value = Some(r.string()?),
-                _ => r.skip(field.wire)?,
-            }
-            Ok(())
-        })?;
-        Ok(out)
+        KeyValueView::read_element(r).map(KeyValueView::to_pair)
     }
 
     /// Writes the struct.
@@ -38,6 +30,43 @@ impl KeyValue {
                 w.binary_field(2, value.as_bytes());
             }
         });
+    }
+}
+
+/// A [`KeyValue`] where it is. PERF: the Arrow schema of a wide file is as long as a row group of its footer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KeyValueView<'a> {
+    /// The key.
+    pub key: Cow<'a, str>,
+    /// The value.
+    pub value: Option<Cow<'a, str>>,
+}
+
+impl KeyValueView<'_> {
+    /// What it says.
+    pub fn to_pair(self) -> KeyValue {
+        KeyValue { key: self.key.into_owned(), value: self.value.map(Cow::into_owned) }
+    }
+}
+
+impl<'a> Element<'a> for KeyValueView<'a> {
+    const WIRE: Wire = Wire::Struct;
+
+    fn read_element(r: &mut Reader<'a>) -> Result<Self> {
+        let mut out = Self::default();
+        r.fields(|r, field| {
+            match (field.id, field.wire) {
+                (1, Wire::Binary) => out.key = r.text()?,
+                (2, Wire::Binary) => out.value = Some(r.text()?),
+                _ => r.skip(field.wire)?,
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    fn pass_element(r: &mut Reader<'a>) -> Result<()> {
+        r.skip(Wire::Struct)
     }
 }
 

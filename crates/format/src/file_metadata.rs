@@ -29,21 +29,25 @@ pub struct FileMetaData {
 impl FileMetaData {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let (mut out, row_groups) = FileMetaData::read_around(r, RowGroup::read)?;
+        let pairs = |r: &mut Reader<'_>| r.list(Wire::Struct, KeyValue::read);
+        let (mut out, row_groups, key_values) = FileMetaData::read_around(r, RowGroup::read, pairs)?;
         out.row_groups = row_groups;
+        out.key_value_metadata = key_values;
         Ok(out)
     }
 
-    /// Reads the struct but for its row groups, each of which `read` reads.
-    pub(crate) fn read_around<'a, G>(
+    /// Reads the struct but for its row groups, each of which `read_group` reads, and its key-value metadata, the list of which
+    /// `read_pairs` reads.
+    pub(crate) fn read_around<'a, G, K>(
         r: &mut Reader<'a>,
-        mut read: impl FnMut(&mut Reader<'a>) -> Result<G>,
-    ) -> Result<(Self, Vec<G>)> {
+        mut read_group: impl FnMut(&mut Reader<'a>) -> Result<G>,
+        mut read_pairs: impl FnMut(&mut Reader<'a>) -> Result<Option<K>>,
+    ) -> Result<(Self, Vec<G>, Option<K>)> {
         let mut schema = None;
         let mut version = Default::default();
         let mut num_rows = Default::default();
         let mut row_groups = None;
-        let mut key_value_metadata = None;
+        let mut key_values = None;
         let mut created_by = None;
         let mut column_orders = None;
         let mut encryption_algorithm = None;
@@ -56,10 +60,10 @@ impl FileMetaData {
                 }
                 (3, Wire::INT) => num_rows = r.i64()?,
                 (4, Wire::List) => {
-                    row_groups = r.list(Wire::Struct, &mut read)?;
+                    row_groups = r.list(Wire::Struct, &mut read_group)?;
                 }
                 (5, Wire::List) => {
-                    key_value_metadata = r.list(Wire::Struct, KeyValue::read)?;
+                    key_values = read_pairs(r)?;
                 }
                 (6, Wire::Binary) => created_by = Some(r.string()?),
                 (7, Wire::List) => {
@@ -78,13 +82,13 @@ impl FileMetaData {
             schema,
             num_rows,
             row_groups: Vec::new(),
-            key_value_metadata,
+            key_value_metadata: None,
             created_by,
             column_orders,
             encryption_algorithm,
             footer_signing_key_metadata,
         };
-        Ok((out, row_groups))
+        Ok((out, row_groups, key_values))
     }
 
     /// Writes the struct.

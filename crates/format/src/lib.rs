@@ -26,7 +26,9 @@ mod thrift;
 
 pub use bloom_filter::{BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader};
 pub use chunk_view::ChunkView;
-pub use column_chunk::{ColumnChunk, ColumnMetaData, KeyValue, PageEncodingStats, SortingColumn};
+pub use column_chunk::{
+    ColumnChunk, ColumnMetaData, KeyValue, KeyValueView, PageEncodingStats, SortingColumn,
+};
 pub use encryption::{
     AesGcm, ColumnCryptoMetaData, EncryptionAlgorithm, EncryptionWithColumnKey, FileCryptoMetaData,
 };

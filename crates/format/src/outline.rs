@@ -1,19 +1,22 @@
 //! A footer whose column chunks were passed over: what opening a file takes, however wide it is.
 
 use crate::template::Template;
-use crate::thrift::{Alike, Bookmark, Reader, Seen, Wire};
-use crate::{ChunkView, FileMetaData, RowGroup};
+use crate::thrift::{Alike, Bookmark, Elements, Reader, Seen, Wire};
+use crate::{ChunkView, FileMetaData, KeyValueView, RowGroup};
 use marquetry_base::{Limits, Result};
 
-/// A [`FileMetaData`] without its row groups, and what is to be known of these beforehand.
+/// A [`FileMetaData`] without its row groups and its key-value metadata, and what is to be known of these beforehand.
 ///
 /// That all bytes can be read as Thrift was checked; what the fields of a column chunk hold was not.
 #[derive(Debug, Clone)]
 pub struct Outline {
-    /// Everything but row groups, of which it has none.
+    /// Everything but row groups and key-value metadata, of which it has none.
     pub head: FileMetaData,
     /// The row groups.
     pub row_groups: Vec<RowGroupOutline>,
+    /// Where the first pair of the key-value metadata is, how many structs and lists may be entered there, and how many
+    /// pairs there are.
+    key_values: Option<(u32, usize, usize)>,
     /// How many structs and lists may be entered in a column chunk.
     chunk_depth: usize,
     /// How chunks of each shape are read, if not field by field.
@@ -46,7 +49,7 @@ impl Outline {
         let r = &mut Reader::with_limits(footer, limits);
         let mut alike = Alike::default();
         let (mut chunk_depth, mut templates) = (0, Vec::new());
-        let (head, row_groups) = FileMetaData::read_around(r, |r| {
+        let read_group = |r: &mut Reader<'_>| {
             let (head, (starts, shapes)) = RowGroup::read_around(r, |r| {
                 let mut shapes = Vec::new();
                 let starts = r.list(Wire::Struct, |r| {
@@ -65,8 +68,19 @@ impl Outline {
                 Ok(starts.map(|starts| (starts, shapes)))
             })?;
             Ok(RowGroupOutline { head, starts, shapes })
-        })?;
-        Ok(Outline { head, row_groups, chunk_depth, templates })
+        };
+        let pass_pairs = |r: &mut Reader<'_>| {
+            let pairs = r.elements::<KeyValueView>()?.map(Elements::parts);
+            Ok(pairs.map(|(first, len)| (first.position() as u32, first.depth(), len)))
+        };
+        let (head, row_groups, key_values) = FileMetaData::read_around(r, read_group, pass_pairs)?;
+        Ok(Outline { head, row_groups, key_values, chunk_depth, templates })
+    }
+
+    /// The key-value metadata, if there is any; `footer` must be what was parsed.
+    pub fn key_values<'a>(&self, footer: &'a [u8]) -> Option<Elements<'a, KeyValueView<'a>>> {
+        let (at, depth, len) = self.key_values?;
+        Some(Elements::at(Bookmark::inside(footer, at as usize, depth), len))
     }
 
     /// Reads column chunk `number` of a row group into `view`, which is unread; `footer` must be what was parsed.

@@ -12,6 +12,7 @@ use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::Result;
 use marquetry_core::meta::ParquetMetaData;
 use marquetry_core::nesting::Field;
+use marquetry_format::KeyValueView;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -86,8 +87,8 @@ impl Types {
     pub(super) fn whole(&self, metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> &ReadAs {
         self.whole.get_or_init(|| {
             let fields = Field::from_schema(metadata.schema());
-            let schema =
-                to_arrow(&fields, 0.., metadata.schema(), &key_values(metadata), &type_options(options));
+            let (pairs, types) = (KeyValues::of(metadata), type_options(options));
+            let schema = to_arrow(&fields, 0.., metadata.schema(), &pairs.by_key(), &types);
             ReadAs { fields: fields.into(), schema: with_virtual(schema, options) }
         })
     }
@@ -107,8 +108,8 @@ impl Types {
         let find = || {
             let field = |(place, root)| Some((place, Field::from_root(metadata.schema(), root)?));
             let (places, fields): (Vec<_>, Vec<_>) = roots.into_iter().filter_map(field).unzip();
-            let (keys, types) = (key_values(metadata), type_options(options));
-            let schema = to_arrow(&fields, places, metadata.schema(), &keys, &types);
+            let (pairs, types) = (KeyValues::of(metadata), type_options(options));
+            let schema = to_arrow(&fields, places, metadata.schema(), &pairs.by_key(), &types);
             ReadAs { fields: fields.into(), schema: Arc::new(schema) }
         };
         match self.part.get() {
@@ -149,13 +150,22 @@ fn with_virtual(schema: ArrowSchema, options: &ArrowReaderOptions) -> SchemaRef 
     Arc::new(ArrowSchema::new_with_metadata(own.collect::<Vec<_>>(), schema.metadata().clone()))
 }
 
-/// The file's key-value metadata; the first of equal keys wins, a key without a value has an empty one.
-fn key_values(metadata: &ParquetMetaData) -> HashMap<&str, &str> {
-    let mut out = HashMap::new();
-    for pair in metadata.key_value_metadata() {
-        out.entry(&*pair.key).or_insert(pair.value.as_deref().unwrap_or_default());
+/// The file's key-value metadata.
+struct KeyValues<'a>(Vec<KeyValueView<'a>>);
+
+impl<'a> KeyValues<'a> {
+    fn of(metadata: &'a ParquetMetaData) -> Self {
+        KeyValues(metadata.key_values().collect())
     }
-    out
+
+    /// The first of equal keys wins, a key without a value has an empty one.
+    fn by_key(&self) -> HashMap<&str, &str> {
+        let mut out = HashMap::new();
+        for pair in &self.0 {
+            out.entry(&*pair.key).or_insert(pair.value.as_deref().unwrap_or_default());
+        }
+        out
+    }
 }
 
 /// Fewer than one of so many fields are a part: to find out about all of them is less work than twice.

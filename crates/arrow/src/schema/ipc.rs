@@ -1,27 +1,31 @@
 //! The stored Arrow schema: base64 of an IPC message, whose header is a Flatbuffers table.
 //!
-//! The file may be hostile, so everything in decoding may fail, and a failure means "no hint". The conversion that
-//! `arrow-ipc` itself offers panics on types that it does not know, so only its accessors are used.
+//! The file may be hostile, so everything in decoding may fail, and a failure means "no hint".
+//!
+//! Spec: Schema.fbs and Message.fbs of Apache Arrow, whose field numbers are those of `arrow-ipc`.
 
+use super::flatbuffers::{Message, Table, Tables};
 use super::places::Places;
 use arrow_ipc as ipc;
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow_schema::{DataType, Field, FieldRef, Fields, IntervalUnit, Schema, TimeUnit};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The schema, or `None` if the text is none. Fields of types that are unknown here come as `Null`.
 pub(super) fn decode(base64: &str) -> Option<Schema> {
-    let message = message(base64)?;
-    let schema = root(&message)?;
-    let fields: Fields = schema.fields()?.iter().map(field).collect();
-    Some(Schema::new_with_metadata(fields, metadata(schema.custom_metadata())))
+    let message = Message::new(base64, true);
+    let schema = schema(&message)?;
+    let fields = schema.tables(ipc::Schema::VT_FIELDS)?.iter();
+    let fields: Fields = fields.map(|table| field(table?, 0)).collect::<Option<_>>()?;
+    Some(Schema::new_with_metadata(fields, metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?))
 }
 
 /// What was looked for in a schema.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Found {
     pub(super) fields: Vec<Option<FieldRef>>,
     pub(super) metadata: HashMap<String, String>,
@@ -30,25 +34,29 @@ pub(super) struct Found {
 /// Of the schema in the text those fields that have these names, each at its place or else the first one of the name, and the
 /// schema's metadata. `None` if the text is no schema.
 pub(super) fn find<'a>(base64: &str, names: impl Iterator<Item = (usize, &'a str)>) -> Option<Found> {
-    let message = message(base64)?;
-    let schema = root(&message)?;
-    let fields = schema.fields()?;
-    let mut places = Places::new(fields.len(), |place| fields.get(place).name().unwrap_or_default());
-    let found = |(place, name)| Some(Arc::new(field(fields.get(places.find(place, name)?))));
-    Some(Found { fields: names.map(found).collect(), metadata: metadata(schema.custom_metadata()) })
+    let names: Vec<_> = names.collect();
+    find_in(&Message::new(base64, names.len() > FEW), names.into_iter())
 }
 
-fn message(base64: &str) -> Option<Vec<u8>> {
-    STANDARD.decode(base64.trim()).ok()
+fn find_in<'a>(message: &Message<'_>, names: impl Iterator<Item = (usize, &'a str)>) -> Option<Found> {
+    let schema = schema(message)?;
+    let fields = schema.tables(ipc::Schema::VT_FIELDS)?;
+    let name = |place| fields.get(place).and_then(|field| field.string(ipc::Field::VT_NAME)?);
+    let mut places = Places::new(fields.len(), |place| Cow::Owned(name(place).unwrap_or_default()));
+    let found = |(place, name)| field(fields.get(places.find(place, name)?)?, 0).map(Arc::new);
+    Some(Found {
+        fields: names.map(found).collect(),
+        metadata: metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?,
+    })
 }
 
-fn root(bytes: &[u8]) -> Option<ipc::Schema<'_>> {
-    // Since format version 0.15 a message starts with a marker and its length; older writers left both out.
-    let message = match bytes.strip_prefix(&[0xff; 4]) {
-        Some(rest) => rest.get(4..)?,
-        None => bytes,
-    };
-    ipc::root_as_message(message).ok()?.header_as_schema()
+/// Fields that are decoded one by one; of more of them the text is decoded before.
+const FEW: usize = 1000;
+
+fn schema<'a>(message: &'a Message<'a>) -> Option<Table<'a>> {
+    let root = message.root()?;
+    let header = ipc::MessageHeader(root.u8(ipc::Message::VT_HEADER_TYPE)?);
+    (header == ipc::MessageHeader::Schema).then(|| root.table(ipc::Message::VT_HEADER)).flatten()?
 }
 
 /// The text under which Arrow writers store `schema`: an encapsulated message, marker and length before it. Equal schemas
@@ -66,43 +74,64 @@ pub(crate) fn encode(schema: &Schema) -> String {
     STANDARD.encode(bytes)
 }
 
-fn metadata<'a, P>(pairs: Option<P>) -> HashMap<String, String>
-where
-    P: IntoIterator<Item = ipc::KeyValue<'a>>,
-{
-    let pair = |pair: ipc::KeyValue<'a>| Some((pair.key()?.to_owned(), pair.value()?.to_owned()));
-    pairs.into_iter().flatten().filter_map(pair).collect()
+fn metadata(pairs: Tables<'_>) -> Option<HashMap<String, String>> {
+    let mut out = HashMap::new();
+    for pair in pairs.iter() {
+        let pair = pair?;
+        let (key, value) = (pair.string(ipc::KeyValue::VT_KEY)?, pair.string(ipc::KeyValue::VT_VALUE)?);
+        out.extend(key.zip(value));
+    }
+    Some(out)
 }
 
-/// Verified Flatbuffers nest at most 64 tables deep, which bounds this recursion.
-fn field(field: ipc::Field<'_>) -> Field {
-    let mut data_type = data_type(field).unwrap_or(DataType::Null);
+/// `None` if it is damaged, or too deep.
+fn field(table: Table<'_>, depth: usize) -> Option<Field> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let known = data_type(table, depth)?;
+    let mut data_type = known.unwrap_or(DataType::Null);
     let mut ordered = false;
-    if let Some(dictionary) = field.dictionary() {
+    if let Some(dictionary) = table.table(ipc::Field::VT_DICTIONARY)? {
         // SPEC: Schema.fbs: a dictionary without an index type has 32-bit signed indices.
-        let keys = dictionary.indexType().map_or(Some(DataType::Int32), integer);
-        ordered = dictionary.isOrdered();
+        let keys = match dictionary.table(ipc::DictionaryEncoding::VT_INDEXTYPE)? {
+            Some(keys) => integer(keys)?,
+            None => Some(DataType::Int32),
+        };
+        ordered = dictionary.bool(ipc::DictionaryEncoding::VT_ISORDERED)?;
         data_type = match keys {
             Some(keys) => DataType::Dictionary(Box::new(keys), Box::new(data_type)),
             None => DataType::Null,
         };
     }
-    Field::new(field.name().unwrap_or_default(), data_type, field.nullable())
-        .with_dict_is_ordered(ordered)
-        .with_metadata(metadata(field.custom_metadata()))
+    let name = table.string(ipc::Field::VT_NAME)?.unwrap_or_default();
+    let metadata = metadata(table.tables(ipc::Field::VT_CUSTOM_METADATA)?)?;
+    Some(
+        Field::new(name, data_type, table.bool(ipc::Field::VT_NULLABLE)?)
+            .with_dict_is_ordered(ordered)
+            .with_metadata(metadata),
+    )
 }
 
-fn data_type(field: ipc::Field<'_>) -> Option<DataType> {
-    Some(match field.type_type() {
+/// Fields may nest so deep.
+const MAX_DEPTH: usize = 64;
+
+/// The type of a field: `None` if it is damaged, `Some(None)` if it is not known here.
+fn data_type(field: Table<'_>, depth: usize) -> Option<Option<DataType>> {
+    let Some(of) = field.table(ipc::Field::VT_TYPE_)? else { return Some(None) };
+    let unit = |slot, default: ipc::TimeUnit| Some(self::unit(ipc::TimeUnit(of.i16(slot, default.0)?)));
+    Some(Some(match ipc::Type(field.u8(ipc::Field::VT_TYPE_TYPE)?) {
         ipc::Type::Bool => DataType::Boolean,
-        ipc::Type::Int => integer(field.type_as_int()?)?,
-        ipc::Type::FloatingPoint => match field.type_as_floating_point()?.precision() {
-            ipc::Precision::HALF => DataType::Float16,
-            ipc::Precision::SINGLE => DataType::Float32,
-            ipc::Precision::DOUBLE => DataType::Float64,
-            _ => return None,
-        },
-        ipc::Type::Decimal => decimal(field.type_as_decimal()?)?,
+        ipc::Type::Int => return integer(of),
+        ipc::Type::FloatingPoint => {
+            match ipc::Precision(of.i16(ipc::FloatingPoint::VT_PRECISION, ipc::Precision::HALF.0)?) {
+                ipc::Precision::HALF => DataType::Float16,
+                ipc::Precision::SINGLE => DataType::Float32,
+                ipc::Precision::DOUBLE => DataType::Float64,
+                _ => return Some(None),
+            }
+        }
+        ipc::Type::Decimal => return decimal(of),
         ipc::Type::Binary => DataType::Binary,
         ipc::Type::LargeBinary => DataType::LargeBinary,
         ipc::Type::BinaryView => DataType::BinaryView,
@@ -110,63 +139,73 @@ fn data_type(field: ipc::Field<'_>) -> Option<DataType> {
         ipc::Type::LargeUtf8 => DataType::LargeUtf8,
         ipc::Type::Utf8View => DataType::Utf8View,
         ipc::Type::FixedSizeBinary => {
-            DataType::FixedSizeBinary(field.type_as_fixed_size_binary()?.byteWidth())
+            DataType::FixedSizeBinary(of.i32(ipc::FixedSizeBinary::VT_BYTEWIDTH, 0)?)
         }
-        ipc::Type::Date => match field.type_as_date()?.unit() {
+        ipc::Type::Date => match ipc::DateUnit(of.i16(ipc::Date::VT_UNIT, ipc::DateUnit::MILLISECOND.0)?) {
             ipc::DateUnit::DAY => DataType::Date32,
             ipc::DateUnit::MILLISECOND => DataType::Date64,
-            _ => return None,
+            _ => return Some(None),
         },
-        ipc::Type::Time => match unit(field.type_as_time()?.unit())? {
-            unit @ (TimeUnit::Second | TimeUnit::Millisecond) => DataType::Time32(unit),
-            unit => DataType::Time64(unit),
+        ipc::Type::Time => match unit(ipc::Time::VT_UNIT, ipc::TimeUnit::MILLISECOND)? {
+            Some(unit @ (TimeUnit::Second | TimeUnit::Millisecond)) => DataType::Time32(unit),
+            Some(unit) => DataType::Time64(unit),
+            None => return Some(None),
         },
         ipc::Type::Timestamp => {
-            let timestamp = field.type_as_timestamp()?;
-            DataType::Timestamp(unit(timestamp.unit())?, timestamp.timezone().map(Into::into))
+            let zone = of.string(ipc::Timestamp::VT_TIMEZONE)?;
+            let Some(unit) = unit(ipc::Timestamp::VT_UNIT, ipc::TimeUnit::SECOND)? else { return Some(None) };
+            DataType::Timestamp(unit, zone.map(Into::into))
         }
-        ipc::Type::Duration => DataType::Duration(unit(field.type_as_duration()?.unit())?),
-        ipc::Type::Interval => DataType::Interval(match field.type_as_interval()?.unit() {
-            ipc::IntervalUnit::YEAR_MONTH => IntervalUnit::YearMonth,
-            ipc::IntervalUnit::DAY_TIME => IntervalUnit::DayTime,
-            ipc::IntervalUnit::MONTH_DAY_NANO => IntervalUnit::MonthDayNano,
-            _ => return None,
-        }),
-        _ => nested(field)?,
-    })
+        ipc::Type::Duration => {
+            return Some(unit(ipc::Duration::VT_UNIT, ipc::TimeUnit::MILLISECOND)?.map(DataType::Duration));
+        }
+        ipc::Type::Interval => {
+            DataType::Interval(match ipc::IntervalUnit(of.i16(ipc::Interval::VT_UNIT, 0)?) {
+                ipc::IntervalUnit::YEAR_MONTH => IntervalUnit::YearMonth,
+                ipc::IntervalUnit::DAY_TIME => IntervalUnit::DayTime,
+                ipc::IntervalUnit::MONTH_DAY_NANO => IntervalUnit::MonthDayNano,
+                _ => return Some(None),
+            })
+        }
+        kind => return nested(kind, field, of, depth),
+    }))
 }
 
-fn nested(field: ipc::Field<'_>) -> Option<DataType> {
-    let children: Vec<_> = field.children()?.iter().map(self::field).map(Arc::new).collect();
-    Some(match (field.type_type(), children.as_slice()) {
+fn nested(kind: ipc::Type, field: Table<'_>, of: Table<'_>, depth: usize) -> Option<Option<DataType>> {
+    let children = field.tables(ipc::Field::VT_CHILDREN)?.iter();
+    let children: Vec<FieldRef> =
+        children.map(|child| self::field(child?, depth + 1).map(Arc::new)).collect::<Option<_>>()?;
+    Some(Some(match (kind, children.as_slice()) {
         (ipc::Type::Struct_, children) => DataType::Struct(children.iter().cloned().collect()),
         (ipc::Type::List, [element]) => DataType::List(element.clone()),
         (ipc::Type::LargeList, [element]) => DataType::LargeList(element.clone()),
         (ipc::Type::ListView, [element]) => DataType::ListView(element.clone()),
         (ipc::Type::LargeListView, [element]) => DataType::LargeListView(element.clone()),
         (ipc::Type::FixedSizeList, [element]) => {
-            DataType::FixedSizeList(element.clone(), field.type_as_fixed_size_list()?.listSize())
+            DataType::FixedSizeList(element.clone(), of.i32(ipc::FixedSizeList::VT_LISTSIZE, 0)?)
         }
-        (ipc::Type::Map, [entries]) => DataType::Map(entries.clone(), field.type_as_map()?.keysSorted()),
+        (ipc::Type::Map, [entries]) => DataType::Map(entries.clone(), of.bool(ipc::Map::VT_KEYSSORTED)?),
         (ipc::Type::RunEndEncoded, [ends, values]) => DataType::RunEndEncoded(ends.clone(), values.clone()),
-        _ => return None,
-    })
+        _ => return Some(None),
+    }))
 }
 
-fn integer(integer: ipc::Int<'_>) -> Option<DataType> {
-    super::plain::integer(u8::try_from(integer.bitWidth()).ok()?, integer.is_signed())
+fn integer(integer: Table<'_>) -> Option<Option<DataType>> {
+    let (bits, signed) = (integer.i32(ipc::Int::VT_BITWIDTH, 0)?, integer.bool(ipc::Int::VT_IS_SIGNED)?);
+    Some(u8::try_from(bits).ok().and_then(|bits| super::plain::integer(bits, signed)))
 }
 
-fn decimal(decimal: ipc::Decimal<'_>) -> Option<DataType> {
-    let precision = u8::try_from(decimal.precision()).ok()?;
-    let scale = i8::try_from(decimal.scale()).ok()?;
-    match decimal.bitWidth() {
+fn decimal(decimal: Table<'_>) -> Option<Option<DataType>> {
+    let precision = u8::try_from(decimal.i32(ipc::Decimal::VT_PRECISION, 0)?);
+    let scale = i8::try_from(decimal.i32(ipc::Decimal::VT_SCALE, 0)?);
+    let (Ok(precision), Ok(scale)) = (precision, scale) else { return Some(None) };
+    Some(match decimal.i32(ipc::Decimal::VT_BITWIDTH, 128)? {
         32 => Some(DataType::Decimal32(precision, scale)),
         64 => Some(DataType::Decimal64(precision, scale)),
         128 => Some(DataType::Decimal128(precision, scale)),
         256 => Some(DataType::Decimal256(precision, scale)),
         _ => None,
-    }
+    })
 }
 
 fn unit(unit: ipc::TimeUnit) -> Option<TimeUnit> {
@@ -178,3 +217,6 @@ fn unit(unit: ipc::TimeUnit) -> Option<TimeUnit> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,17 +1,18 @@
 //! Names, found where they are expected.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Finds which of `count` names is which.
-pub(super) struct Places<'a, N: Fn(usize) -> &'a str> {
+pub(super) struct Places<'a, N: Fn(usize) -> Cow<'a, str>> {
     count: usize,
     name: N,
     /// Where each name is first, once one was not at its place. PERF: a wide table whose columns have another order would
     /// take a look at all names for each.
-    first: Option<HashMap<&'a str, usize>>,
+    first: Option<HashMap<Cow<'a, str>, usize>>,
 }
 
-impl<'a, N: Fn(usize) -> &'a str> Places<'a, N> {
+impl<'a, N: Fn(usize) -> Cow<'a, str>> Places<'a, N> {
     /// `name` tells the names of the places from 0 to `count`.
     pub(super) fn new(count: usize, name: N) -> Self {
         Places { count, name, first: None }
@@ -36,7 +37,7 @@ mod tests {
     #[test]
     fn at_its_place_or_else_first() {
         let names = ["a", "b", "a", "c"];
-        let mut places = Places::new(names.len(), |i| names[i]);
+        let mut places = Places::new(names.len(), |i| Cow::Borrowed(names[i]));
         assert_eq!([0, 2, 1, 9].map(|place| places.find(place, "a")), [0, 2, 0, 0].map(Some));
         assert_eq!([0, 3].map(|place| places.find(place, "c")), [3, 3].map(Some));
         assert_eq!(places.find(0, "d"), None);

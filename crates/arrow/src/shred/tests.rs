@@ -10,7 +10,7 @@ use arrow_buffer::{Buffer, IntervalMonthDayNano, NullBuffer, OffsetBuffer, Scala
 use arrow_schema::{Fields, Schema as ArrowSchema};
 use marquetry_base::Limits;
 
-mod round_trip;
+pub(crate) mod round_trip;
 
 fn schema_of(field: &ArrowField) -> Schema {
     let elements = from_arrow(&ArrowSchema::new(vec![field.clone()]), &FromArrowOptions::default()).unwrap();

@@ -99,8 +99,7 @@ fn columns_of(metadata: &ParquetMetaData, input: &Input, compatible: bool) -> Re
 /// QUIRK: pyarrow reads columns that the stored Arrow schema has as dictionaries from PLAIN and dictionary pages only, so
 /// that pages of others must not come under such a schema.
 fn check_arrow_schema(metadata: &ParquetMetaData, input: &Input, tally: &mut Tally) -> Result<(), Error> {
-    let stored =
-        |metadata: &ParquetMetaData| metadata.value_of(ARROW_SCHEMA_META_KEY).and_then(parse_stored_schema);
+    let stored = |metadata: &ParquetMetaData| parse_stored_schema(&metadata.value_of(ARROW_SCHEMA_META_KEY)?);
     let Some(own) = stored(metadata) else { return Ok(()) };
     let types = |schema: &arrow_schema::Schema| -> Vec<_> {
         schema.fields().iter().map(|field| field.data_type().clone()).collect()

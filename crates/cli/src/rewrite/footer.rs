@@ -17,9 +17,9 @@ impl Footer {
     /// if all have the same.
     pub(crate) fn union(inputs: &[Input], tally: &mut Tally) -> Self {
         let mut key_values: Vec<KeyValue> = Vec::new();
-        let stored = |input: &Input| input.metadata.value_of(ARROW_SCHEMA_META_KEY).map(str::to_owned);
-        let arrow = inputs.first().and_then(stored);
-        let is_common = inputs.iter().all(|input| stored(input) == arrow);
+        let mut stored = inputs.iter().map(|input| input.metadata.value_of(ARROW_SCHEMA_META_KEY));
+        let arrow = stored.next().flatten();
+        let is_common = stored.all(|other| other == arrow);
         if !is_common {
             tally.note("the stored Arrow schemas differ: none is kept");
         }

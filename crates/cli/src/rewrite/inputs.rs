@@ -58,7 +58,7 @@ impl Input {
 
 /// QUIRK: pyarrow reads columns that the stored Arrow schema has as dictionaries from PLAIN and dictionary pages only.
 fn compat(metadata: &ParquetMetaData) -> Compat {
-    let arrow = metadata.value_of(ARROW_SCHEMA_META_KEY).and_then(parse_stored_schema);
+    let arrow = metadata.value_of(ARROW_SCHEMA_META_KEY).and_then(|text| parse_stored_schema(&text));
     let is_dictionary = |data_type: &DataType| matches!(data_type, DataType::Dictionary(..));
     match arrow
         .is_some_and(|arrow| arrow.flattened_fields().iter().any(|field| is_dictionary(field.data_type())))

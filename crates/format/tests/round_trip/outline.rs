@@ -86,7 +86,10 @@ fn check(bytes: &[u8]) {
         });
         return;
     };
-    assert_eq!(outline.head, FileMetaData { row_groups: Vec::new(), ..whole.clone() });
+    let pairs = outline.key_values(bytes).map(|pairs| pairs.iter().map(|pair| pair.to_pair()).collect());
+    assert_eq!(pairs, whole.key_value_metadata);
+    let rest = FileMetaData { row_groups: Vec::new(), key_value_metadata: None, ..whole.clone() };
+    assert_eq!(outline.head, rest);
     for ((i, number), chunk) in chunks.by_ref().zip(whole.row_groups.iter().flat_map(|group| &group.columns))
     {
         same_chunk(&read(&outline, bytes, i, number).unwrap(), chunk);

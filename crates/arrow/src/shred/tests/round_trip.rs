@@ -93,7 +93,7 @@ fn column_type() -> impl Strategy<Value = DataType> {
     ]
 }
 
-fn any_type() -> impl Strategy<Value = DataType> {
+pub(crate) fn any_type() -> impl Strategy<Value = DataType> {
     column_type().prop_recursive(4, 12, 3, |inner| {
         let element = (inner.clone(), any::<bool>());
         let element =

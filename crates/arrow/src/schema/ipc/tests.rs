@@ -1,0 +1,128 @@
+use super::*;
+use crate::shred::tests::round_trip::any_type;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::time::Instant;
+
+fn any_schema() -> impl Strategy<Value = Schema> {
+    let field = ("[a-cä]{0,3}", any_type(), any::<bool>(), vec(("[a-z]{1,3}", "[a-z]{0,9}"), 0..3));
+    let field = field.prop_map(|(name, data_type, nullable, pairs)| {
+        Field::new(name, data_type, nullable).with_metadata(pairs.into_iter().collect())
+    });
+    (vec(field, 0..20), vec(("[a-z]{1,3}", "[a-z]{0,9}"), 0..3))
+        .prop_map(|(fields, pairs)| Schema::new_with_metadata(fields, pairs.into_iter().collect()))
+}
+
+/// What is found out of the text, and out of it once it is decoded.
+fn found(base64: &str, names: &[(usize, &str)]) -> [Option<Found>; 2] {
+    [false, true].map(|decoded| find_in(&Message::new(base64, decoded), names.iter().copied()))
+}
+
+proptest! {
+    #[test]
+    fn what_was_stored_is_found(schema in any_schema(), shift in 0..3usize) {
+        let text = encode(&schema);
+        let decoded = decode(&text);
+        prop_assert_eq!(decoded.as_ref(), Some(&schema));
+        let names = schema.fields().iter().enumerate().map(|(i, field)| (i + shift, field.name().as_str()));
+        let names: Vec<_> = names.chain([(0, "no such field")]).collect();
+        let expected = names.iter().map(|(place, name)| {
+            let at_place = schema.fields().get(*place).filter(|field| field.name() == name);
+            at_place.or_else(|| schema.fields().iter().find(|field| field.name() == name)).cloned()
+        });
+        let expected = Found { fields: expected.collect(), metadata: schema.metadata().clone() };
+        for found in found(&text, &names) {
+            prop_assert_eq!(found.as_ref(), Some(&expected));
+        }
+    }
+
+    #[test]
+    fn damage_is_no_hint_and_no_more(
+        schema in any_schema(),
+        changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let mut bytes = STANDARD.decode(encode(&schema)).unwrap();
+        for (at, bits) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] ^= bits;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let text = STANDARD.encode(bytes);
+        let names = schema.fields().iter().enumerate().map(|(i, field)| (i, field.name().as_str()));
+        let [of_text, of_bytes] = found(&text, &names.collect::<Vec<_>>());
+        prop_assert_eq!(&of_text, &of_bytes);
+        // What a damaged text holds as a whole, it holds in parts.
+        if let (Some(whole), Some(Found { fields, metadata })) = (decode(&text), of_bytes) {
+            prop_assert_eq!(whole.metadata(), &metadata);
+            prop_assert!(fields.into_iter().flatten().all(|field| whole.fields()[..].contains(&field)));
+        }
+    }
+}
+
+/// A struct of two fields that are the same struct of two fields that are ...
+fn shared(depth: u32) -> Vec<u8> {
+    const LEVEL: u32 = 56;
+    let mut message = Vec::new();
+    let mut word = |word: u32| message.extend(word.to_le_bytes());
+    let mut short = |low: u16, high: u16| word(u32::from(low) | u32::from(high) << 16);
+    // The root, behind its vtable.
+    word_of(&mut short, 20);
+    short(10, 12); // vtable: its length, the table's
+    short(0, 8); //   version, header_type
+    short(4, 0); //   header
+    short(0, 0);
+    word_of(&mut short, 16); // table: back to the vtable
+    word_of(&mut short, 28); // header: the schema, at 52
+    short(1, 0); //   header_type: Schema
+    short(0, 0);
+    short(0, 0);
+    // The schema.
+    short(8, 8); // 40, vtable: its length, the table's
+    short(0, 4); //   endianness, fields
+    short(0, 0);
+    word_of(&mut short, 12); // 52, table: back to the vtable
+    word_of(&mut short, 4); // fields: the vector behind this
+    word_of(&mut short, 1); // one element
+    word_of(&mut short, 4 + 16); // the first level's table
+    for level in 0..depth {
+        let is_last = level + 1 == depth;
+        short(16, 16); // vtable: its length, the table's
+        short(0, 0); //   name, nullable
+        short(12, 4); //   type_type, type
+        short(0, if is_last { 0 } else { 8 }); //   dictionary, children
+        word_of(&mut short, 16); // table: back to the vtable
+        word_of(&mut short, 28); // type: the empty table
+        word_of(&mut short, 8); // children: the vector
+        short(13, 0); //   type_type: Struct
+        word_of(&mut short, 2); // two elements, the same
+        word_of(&mut short, LEVEL - 36 + 16);
+        word_of(&mut short, LEVEL - 40 + 16);
+        short(4, 4); // the empty table's vtable
+        word_of(&mut short, 4); // the empty table: back to its vtable
+        short(0, 0);
+    }
+    message
+}
+
+fn word_of(short: &mut impl FnMut(u16, u16), word: u32) {
+    short(word as u16, (word >> 16) as u16);
+}
+
+#[test]
+fn what_is_shared_is_not_looked_at_for_ever() {
+    let text = STANDARD.encode(shared(2));
+    let schema = decode(&text).unwrap();
+    assert_eq!(schema.fields().len(), 1);
+    let leaf = Field::new("", DataType::Struct(Fields::empty()), false);
+    assert_eq!(*schema.field(0).data_type(), DataType::Struct([leaf.clone(), leaf].into_iter().collect()));
+    let start = Instant::now();
+    let text = STANDARD.encode(shared(60));
+    assert_eq!(decode(&text), None);
+    for found in found(&text, &[(0, "")]) {
+        assert_eq!(found.unwrap().fields, [None]);
+    }
+    assert!(start.elapsed().as_secs() < 5);
+}
