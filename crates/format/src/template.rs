@@ -23,8 +23,8 @@ pub(crate) struct Template {
     pieces: Vec<u16>,
     /// How long the last one is.
     last: u16,
-    /// Each number, and the bits of its varint that say something.
-    numbers: Vec<(Place, u64)>,
+    /// Each number, and the bits of its varint that say something: those of up to two, four and eight bytes.
+    numbers: [Vec<(Place, u64)>; 3],
     /// Byte strings, and which pieces they are behind.
     strings: Vec<Place>,
     /// Lists, of which only the first element may be elsewhere.
@@ -41,8 +41,16 @@ struct Place {
     at: u16,
 }
 
+impl Place {
+    /// How many bytes from the start of the chunk.
+    #[inline]
+    fn within(self, bases: &Bases) -> usize {
+        bases[usize::from(self.piece) % MOST_PIECES] as usize + usize::from(self.at)
+    }
+}
+
 /// Where each piece of a chunk begins.
-type Bases = [usize; MOST_PIECES];
+type Bases = [u32; MOST_PIECES];
 
 impl Template {
     /// The template of a chunk that was walked through in pieces of these lengths; `None` if not every chunk of its shape is read alike.
@@ -52,15 +60,16 @@ impl Template {
             has: Facts::default(),
             pieces: pieces.iter().map(|len| u16::try_from(*len).ok()).collect::<Option<_>>()?,
             last: u16::try_from(*last).ok()?,
-            numbers: Vec::new(),
+            numbers: Default::default(),
             strings: Vec::new(),
             lists: Vec::new(),
         };
         let mut bases = [0; MOST_PIECES];
         template.find(start.rest(), &mut bases)?;
         let place = |of: usize, at: usize| {
-            let piece = bases[..=pieces.len()].partition_point(|base| *base <= at).checked_sub(1)?;
-            Some(Place { of: of as u8, piece: piece as u8, at: u16::try_from(at - bases[piece]).ok()? })
+            let piece = bases[..=pieces.len()].partition_point(|base| *base as usize <= at).checked_sub(1)?;
+            let at = u16::try_from(at - bases[piece] as usize).ok()?;
+            Some(Place { of: of as u8, piece: piece as u8, at })
         };
 
         let (mut view, mut found) =
@@ -75,14 +84,19 @@ impl Template {
         for (number, at) in found.numbers {
             let most = if number.is_short() { SHORT } else { LONG };
             let place = place(number as usize, at.start)?;
-            if at.len() > most || template.numbers.iter().any(|(other, _)| other.of == place.of) {
+            if at.len() > most || template.numbers.iter().flatten().any(|(other, _)| other.of == place.of) {
                 return None;
             }
-            template.numbers.push((place, u64::MAX >> (64 - 8 * at.len()) & 0x7f7f_7f7f_7f7f_7f7f));
+            let list = match at.len() {
+                0..=2 => 0,
+                3..=4 => 1,
+                _ => 2,
+            };
+            template.numbers[list].push((place, u64::MAX >> (64 - 8 * at.len()) & 0x7f7f_7f7f_7f7f_7f7f));
         }
         for (of, string) in view.strings.iter().enumerate().filter(|(of, _)| view.has.has_string(*of)) {
-            let mut ends = bases.iter().zip(&template.pieces).map(|(base, len)| base + usize::from(*len));
-            let piece = ends.position(|end| end == string.at as usize)?;
+            let mut ends = bases.iter().zip(&template.pieces).map(|(base, len)| base + u32::from(*len));
+            let piece = ends.position(|end| end == string.at)?;
             template.strings.push(Place { of: of as u8, piece: piece as u8, at: template.pieces[piece] });
         }
         for (of, list) in view.lists.iter().enumerate().filter(|(of, _)| view.has.has_list(*of)) {
@@ -96,11 +110,11 @@ impl Template {
     pub(crate) fn read<'a>(&self, start: Bookmark<'a>, view: &mut ChunkView<'a>) -> Option<()> {
         let (bytes, mut bases) = (start.rest(), [0; MOST_PIECES]);
         self.find(bytes, &mut bases)?;
-        let at = |place: &Place| bases[usize::from(place.piece) % MOST_PIECES] + usize::from(place.at);
-        for (place, mask) in &self.numbers {
-            let word = bytes.get(at(place)..)?.first_chunk()?;
-            *view.numbers.get_mut(usize::from(place.of))? = zigzag(u64::from_le_bytes(*word) & mask);
-        }
+        let [short, middle, long] = &self.numbers;
+        read_numbers::<2>(short, bytes, &bases, view)?;
+        read_numbers::<4>(middle, bytes, &bases, view)?;
+        read_numbers::<8>(long, bytes, &bases, view)?;
+        let at = |place: &Place| place.within(&bases);
         for place in &self.strings {
             let at = at(place);
             let len = u32::from(*bytes.get(at - 1)?);
@@ -121,18 +135,43 @@ impl Template {
         for (i, len) in self.pieces.iter().enumerate() {
             end += usize::from(*len);
             end += usize::from(*bytes.get(end.checked_sub(1)?)?);
-            *bases.get_mut(i + 1)? = end;
+            *bases.get_mut(i + 1)? = end as u32;
         }
         (end + usize::from(self.last) <= bytes.len()).then_some(())
     }
 }
 
-/// The number of a varint's bits, seven in each byte.
+/// Reads numbers of at most `BYTES` bytes each.
+#[inline]
+fn read_numbers<const BYTES: usize>(
+    numbers: &[(Place, u64)],
+    bytes: &[u8],
+    bases: &Bases,
+    view: &mut ChunkView<'_>,
+) -> Option<()> {
+    for (place, mask) in numbers {
+        let at = place.within(bases);
+        let word = u64::from_le_bytes(*bytes.get(at..at + LONG)?.first_chunk()?);
+        *view.numbers.get_mut(usize::from(place.of))? = zigzag(join::<BYTES>(word & mask));
+    }
+    Some(())
+}
+
+/// The bits of a varint of at most `BYTES` bytes, seven in each of them, next to each other.
+#[inline]
+fn join<const BYTES: usize>(bits: u64) -> u64 {
+    let mut bits = (bits & 0x7f00_7f00_7f00_7f00) >> 1 | bits & 0x007f_007f_007f_007f;
+    if BYTES > 2 {
+        bits = (bits & 0x3fff_0000_3fff_0000) >> 2 | bits & 0x0000_3fff_0000_3fff;
+    }
+    if BYTES > 4 {
+        bits = (bits & 0x0fff_ffff_0000_0000) >> 4 | bits & 0x0000_0000_0fff_ffff;
+    }
+    bits
+}
+
 #[inline]
 fn zigzag(bits: u64) -> i64 {
-    let bits = (bits & 0x7f00_7f00_7f00_7f00) >> 1 | bits & 0x007f_007f_007f_007f;
-    let bits = (bits & 0x3fff_0000_3fff_0000) >> 2 | bits & 0x0000_3fff_0000_3fff;
-    let bits = (bits & 0x0fff_ffff_0000_0000) >> 4 | bits & 0x0000_0000_0fff_ffff;
     (bits >> 1) as i64 ^ -((bits & 1) as i64)
 }
 
