@@ -241,7 +241,7 @@ struct Builder<'a> {
     limits: &'a Limits,
     leaves: Vec<Leaf>,
     /// PERF: names are shared by all that tell them: a wide file has many.
-    path: Vec<Arc<str>>,
+    path: Vec<&'a Arc<str>>,
     /// Of all leaves so far.
     path_bytes: usize,
 }
@@ -252,9 +252,9 @@ impl<'a> Builder<'a> {
             return Err(Error::corrupt("the schema ends inside a group"));
         };
         self.rest = rest;
-        self.path.push(element.name.clone());
+        self.path.push(&element.name);
         Limits::check("schema_depth", self.path.len(), self.limits.schema_depth.min(MAX_DEPTH))?;
-        let repetition = repetition(element).map_err(|error| error.in_column(self.path.join(".")))?;
+        let repetition = repetition(element).map_err(|error| error.in_column(joined(&self.path)))?;
         let levels = Levels {
             def: above.def + u8::from(repetition != Repetition::Required),
             rep: above.rep + u8::from(repetition == Repetition::Repeated),
@@ -282,8 +282,8 @@ impl<'a> Builder<'a> {
         self.path_bytes = names.fold(self.path_bytes, usize::saturating_add);
         Limits::check("schema_path_bytes", self.path_bytes, self.limits.schema_path_bytes)?;
         let (path, dotted) = match &self.path[..] {
-            [name] => (Box::default(), name.clone()),
-            path => (path.into(), path.join(".").into()),
+            [name] => (Box::default(), Arc::clone(name)),
+            path => (path.iter().map(|name| Arc::clone(name)).collect(), joined(path).into()),
         };
         let physical = physical(element).map_err(|error| error.in_column(dotted.clone()))?;
         let logical = Logical::from_thrift(element, Some(physical));
@@ -310,9 +310,13 @@ impl<'a> Builder<'a> {
         logical: Option<Logical>,
         kind: NodeKind,
     ) -> Node {
-        let name = self.path.last().cloned().unwrap_or_default();
+        let name = self.path.last().map_or_else(Arc::default, |name| Arc::clone(name));
         Node { name, repetition, logical, field_id: element.field_id, kind }
     }
+}
+
+fn joined(path: &[&Arc<str>]) -> String {
+    path.iter().map(|name| name.as_ref()).collect::<Vec<_>>().join(".")
 }
 
 /// Levels are bytes, and each node on the path may add one.

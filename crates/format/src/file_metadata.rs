@@ -133,6 +133,10 @@ pub enum ColumnOrder {
 impl ColumnOrder {
     /// Reads the union.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
+        // PERF: what nearly all columns have.
+        if let [0x1c, 0, 0, ..] = r.bookmark().rest() {
+            return r.pass_bytes(3).map(|()| Self::TypeOrder);
+        }
         let mut member = Self::Unknown(0);
         r.fields(|r, field| {
             member = match field.id {

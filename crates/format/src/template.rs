@@ -23,8 +23,8 @@ pub(crate) struct Template {
     pieces: Vec<u16>,
     /// How long the last one is.
     last: u16,
-    /// Each number, and the bits of its varint that say something: those of up to two, four and eight bytes.
-    numbers: [Vec<(Place, u64)>; 3],
+    /// Each number, and the bits of its varint that say something: those of up to one, two, four and eight bytes.
+    numbers: [Vec<(Place, u64)>; 4],
     /// Byte strings, and which pieces they are behind.
     strings: Vec<Place>,
     /// Lists, of which only the first element may be elsewhere.
@@ -88,9 +88,10 @@ impl Template {
                 return None;
             }
             let list = match at.len() {
-                0..=2 => 0,
-                3..=4 => 1,
-                _ => 2,
+                0..=1 => 0,
+                2 => 1,
+                3..=4 => 2,
+                _ => 3,
             };
             template.numbers[list].push((place, u64::MAX >> (64 - 8 * at.len()) & 0x7f7f_7f7f_7f7f_7f7f));
         }
@@ -110,10 +111,11 @@ impl Template {
     pub(crate) fn read<'a>(&self, start: Bookmark<'a>, view: &mut ChunkView<'a>) -> Option<()> {
         let (bytes, mut bases) = (start.rest(), [0; MOST_PIECES]);
         self.find(bytes, &mut bases)?;
-        let [short, middle, long] = &self.numbers;
-        read_numbers::<2>(short, bytes, &bases, view)?;
-        read_numbers::<4>(middle, bytes, &bases, view)?;
-        read_numbers::<8>(long, bytes, &bases, view)?;
+        let [one, two, four, eight] = &self.numbers;
+        read_numbers::<1>(one, bytes, &bases, view)?;
+        read_numbers::<2>(two, bytes, &bases, view)?;
+        read_numbers::<4>(four, bytes, &bases, view)?;
+        read_numbers::<8>(eight, bytes, &bases, view)?;
         let at = |place: &Place| place.within(&bases);
         for place in &self.strings {
             let at = at(place);
@@ -158,14 +160,20 @@ fn read_numbers<const BYTES: usize>(
 }
 
 /// The bits of a varint of at most `BYTES` bytes, seven in each of them, next to each other.
+///
+/// Of two bytes, then of two pairs and two fours, the upper one `h` moves down by 1, 2 and 4 bits: it is taken away, and
+/// `h >> n` added, which is to take `(h >> n) * (2^n - 1)` away.
 #[inline]
 fn join<const BYTES: usize>(bits: u64) -> u64 {
-    let mut bits = (bits & 0x7f00_7f00_7f00_7f00) >> 1 | bits & 0x007f_007f_007f_007f;
+    let mut bits = bits;
+    if BYTES > 1 {
+        bits -= (bits & 0x7f00_7f00_7f00_7f00) >> 1;
+    }
     if BYTES > 2 {
-        bits = (bits & 0x3fff_0000_3fff_0000) >> 2 | bits & 0x0000_3fff_0000_3fff;
+        bits -= ((bits & 0x3fff_0000_3fff_0000) >> 2) * 3;
     }
     if BYTES > 4 {
-        bits = (bits & 0x0fff_ffff_0000_0000) >> 4 | bits & 0x0000_0000_0fff_ffff;
+        bits -= ((bits & 0x0fff_ffff_0000_0000) >> 4) * 15;
     }
     bits
 }
