@@ -4,7 +4,10 @@
 //!
 //! With BYTES there are no more than that for each target: of all seeds, those that show most that others do not.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use marquetry_arrow::schema::ARROW_SCHEMA_KEY;
 use marquetry_base::{Limits, Result};
 use marquetry_core::io::read_metadata;
 use marquetry_core::meta::{ColumnChunk, ParquetMetaData};
@@ -41,6 +44,10 @@ fn main() -> std::io::Result<()> {
         };
         let end = file.len() - 8;
         corpus.add("schema_text", &[footer.metadata.schema().to_string().as_bytes()])?;
+        let stored = footer.metadata.value_of(ARROW_SCHEMA_KEY);
+        if let Some(message) = stored.and_then(|text| STANDARD.decode(text.as_bytes()).ok()) {
+            corpus.add("arrow_schema", &[&message])?;
+        }
         corpus.add("footer", &[&file[end - footer.footer_len..end]])?;
         for (of, range) in indexes(&footer.metadata) {
             if let Some(bytes) = file.get(range.start as usize..range.end as usize) {
@@ -125,7 +132,9 @@ fn traits(target: &str, seed: &[u8]) -> HashSet<u64> {
         "recover" => {
             return seed.windows(4).filter(|bytes| bytes[0] == 0x15).map(|bytes| hash(&bytes)).collect();
         }
-        "schema_text" | "footer" => return seed.windows(6).map(|bytes| hash(&bytes)).collect(),
+        "arrow_schema" | "schema_text" | "footer" => {
+            return seed.windows(6).map(|bytes| hash(&bytes)).collect();
+        }
         _ => {
             let len = seed.len().next_power_of_two();
             return (1..=4).map(|n| hash(&(&seed[..n.min(seed.len())], len))).collect();

@@ -8,6 +8,7 @@
 // The library's tests run this file too (`replay.rs`), and have no such feature.
 #![allow(unexpected_cfgs)]
 
+mod arrow_schema;
 mod bits;
 mod codec;
 #[cfg(feature = "differential")]
@@ -24,6 +25,7 @@ mod replay;
 mod round_trip;
 mod verify;
 
+pub use arrow_schema::arrow_schema;
 pub use bits::{bit_packed, rle};
 pub use codec::codec;
 #[cfg(feature = "differential")]

@@ -7,6 +7,7 @@ type Target = (&'static str, fn(&[u8]));
 
 const TARGETS: &[Target] = &[
     ("alp", crate::alp),
+    ("arrow_schema", crate::arrow_schema),
     ("bit_packed", crate::bit_packed),
     ("byte_stream_split", crate::byte_stream_split),
     ("codec", crate::codec),
