@@ -106,17 +106,16 @@ impl Types {
             return self.whole(metadata, options).clone();
         }
         let find = || {
-            let field = |(place, root)| Some((place, Field::from_root(metadata.schema(), root)?));
-            let (places, fields): (Vec<_>, Vec<_>) = roots.into_iter().filter_map(field).unzip();
+            let field =
+                |(place, root): &(usize, usize)| Some((*place, Field::from_root(metadata.schema(), *root)?));
+            let (places, fields): (Vec<_>, Vec<_>) = roots.iter().filter_map(field).unzip();
             let (pairs, types) = (KeyValues::of(metadata), type_options(options));
             let schema = to_arrow(&fields, places, metadata.schema(), &pairs.by_key(), &types);
             ReadAs { fields: fields.into(), schema: Arc::new(schema) }
         };
-        match self.part.get() {
-            None => self.part.get_or_init(|| (mask.clone(), find())).1.clone(),
-            Some((of, part)) if of == mask => part.clone(),
-            Some(_) => find(),
-        }
+        // Whoever was first may have asked for other columns.
+        let (of, part) = self.part.get_or_init(|| (mask.clone(), find()));
+        if of == mask { part.clone() } else { find() }
     }
 }
 
@@ -170,3 +169,68 @@ impl<'a> KeyValues<'a> {
 
 /// Fewer than one of so many fields are a part: to find out about all of them is less work than twice.
 const PART: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+    use crate::arrow_writer::ArrowWriter;
+    use arrow_array::{ArrayRef, Int32Array, RecordBatch, TimestampSecondArray};
+    use bytes::Bytes;
+    use std::thread;
+
+    /// 40 columns of seconds, which only the stored Arrow schema tells of, and of numbers.
+    fn file() -> (Bytes, RecordBatch) {
+        let column = |i: i64| {
+            let array: ArrayRef = match i % 2 {
+                0 => Arc::new(TimestampSecondArray::from(vec![i, i + 1])),
+                _ => Arc::new(Int32Array::from(vec![i as i32, 7])),
+            };
+            (format!("column {i}"), array)
+        };
+        let batch = RecordBatch::try_from_iter((0..40).map(column)).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        (bytes.into(), batch)
+    }
+
+    #[test]
+    fn each_projection_has_its_own_columns() {
+        let (bytes, batch) = file();
+        for _ in 0..20 {
+            let metadata = ArrowReaderMetadata::load(bytes.clone(), ArrowReaderOptions::default()).unwrap();
+            let read = |columns: [usize; 2]| {
+                let mask = ProjectionMask::leaves(metadata.parquet_schema(), columns);
+                let builder =
+                    ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata.clone());
+                let mut reader = builder.with_projection(mask).build().unwrap();
+                assert_eq!(reader.next().unwrap().unwrap(), batch.project(&columns).unwrap());
+            };
+            // All at once, of one and the same metadata.
+            thread::scope(|scope| {
+                for i in 0..8 {
+                    scope.spawn(move || read([i, 30 + i]));
+                }
+            });
+            read([3, 4]);
+            assert_eq!(*metadata.schema(), batch.schema());
+            read([5, 39]);
+        }
+    }
+
+    #[test]
+    fn a_column_has_its_field() {
+        let (bytes, _) = file();
+        let metadata = ArrowReaderMetadata::load(bytes, ArrowReaderOptions::default()).unwrap();
+        let mask = ProjectionMask::leaves(metadata.parquet_schema(), [2, 17]);
+        let part = metadata.read_as(&mask);
+        assert_eq!(part.fields.len(), 2);
+        for leaf in 0..40 {
+            let expected = [2, 17].contains(&leaf).then(|| format!("column {leaf}"));
+            assert_eq!(part.of_leaf(leaf).map(|(field, _)| field.name.to_string()), expected);
+            assert_eq!(&*metadata.whole().of_leaf(leaf).unwrap().0.name, format!("column {leaf}"));
+        }
+    }
+}
