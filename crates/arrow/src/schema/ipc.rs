@@ -152,7 +152,8 @@ fn data_type(field: Table<'_>, depth: usize) -> Option<Option<DataType>> {
             None => return Some(None),
         },
         ipc::Type::Timestamp => {
-            let zone = of.string(ipc::Timestamp::VT_TIMEZONE)?;
+            // SPEC: Schema.fbs: no name is no time zone.
+            let zone = of.string(ipc::Timestamp::VT_TIMEZONE)?.filter(|zone| !zone.is_empty());
             let Some(unit) = unit(ipc::Timestamp::VT_UNIT, ipc::TimeUnit::SECOND)? else { return Some(None) };
             DataType::Timestamp(unit, zone.map(Into::into))
         }
