@@ -182,7 +182,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-    /// use marquetry_core::predicate::{Bound, Predicate};
+    /// use marquetry_core::predicate::Predicate;
     /// # fn read(file: std::fs::File) -> marquetry_base::Result<()> {
     /// let reader = ParquetRecordBatchReaderBuilder::try_new(file)?
     ///     .with_predicate(Predicate::parse("country = 'DE' and amount > 100")?)
