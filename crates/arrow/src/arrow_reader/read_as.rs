@@ -100,9 +100,11 @@ impl Types {
         metadata: &ParquetMetaData,
         options: &ArrowReaderOptions,
     ) -> ReadAs {
+        if let Some(whole) = self.whole.get() {
+            return whole.clone();
+        }
         let roots = roots(mask, metadata);
-        let is_part = roots.len() < metadata.schema().fields().len() / PART;
-        if self.whole.get().is_some() || !is_part {
+        if roots.len() >= metadata.schema().fields().len() / PART {
             return self.whole(metadata, options).clone();
         }
         let find = || {
