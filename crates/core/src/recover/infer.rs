@@ -4,7 +4,7 @@
 //! taken only if it is far likelier than all others; otherwise the caller is asked for a schema.
 
 use super::guess::{ChunkKind, Guess};
-use super::layout_cost::{LayoutCost, alternates, margin};
+use super::layout_cost::{LayoutCost, alternates};
 use super::part::Window;
 use super::report::{Confidence, Report};
 use super::scan::{Page, Work};
@@ -103,12 +103,12 @@ fn check_likeliest(
     }
     let first = &best.groups[0].chunks;
     let has_variety = first.iter().any(|chunk| !finder.is_like(first[0].start, chunk.start));
-    // Columns that are all alike prove nothing by following each other.
-    let margin = if has_variety { margin(best.groups.len()) } else { f64::INFINITY };
     for (other, layout) in others() {
         let times = layout.columns / best.columns;
         let is_multiple = times > 1 && layout.columns.is_multiple_of(best.columns);
-        if !cost.is_less(other, margin) || is_multiple && alternates(best, times, finder) {
+        // Columns that are all alike prove nothing by following each other.
+        let is_less = has_variety && cost.is_far_less(other, best.groups.len());
+        if !is_less || is_multiple && alternates(best, times, finder) {
             return Err(AMBIGUOUS);
         }
     }

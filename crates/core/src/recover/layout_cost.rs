@@ -8,15 +8,6 @@ use super::scan::Page;
 use super::table_layouts::{LayoutFinder, TableLayout};
 use std::ops::Range;
 
-/// Bits that a layout must cost less than all others: the more, the fewer row groups show what its columns are.
-pub(super) fn margin(row_groups: usize) -> f64 {
-    match row_groups {
-        0 | 1 => 16.0,
-        2 => 10.0,
-        _ => 8.0,
-    }
-}
-
 /// The description length of a layout in bits, but for what all layouts have in common.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LayoutCost {
@@ -52,11 +43,16 @@ impl LayoutCost {
         cost
     }
 
-    /// Whether a layout is likelier than another by a margin. What chunks hold can only speak against it: small ones of one
-    /// column differ by chance.
-    pub(super) fn is_less(&self, other: &LayoutCost, margin: f64) -> bool {
+    /// Whether a layout of so many row groups is far likelier than another. What chunks hold can only speak against it: small
+    /// ones of one column differ by chance.
+    pub(super) fn is_far_less(&self, other: &LayoutCost, row_groups: usize) -> bool {
         let structure = other.structure - self.structure;
-        structure >= margin && structure + other.content - self.content >= margin
+        let least = match row_groups {
+            0 | 1 => MARGIN_OF_ONE_GROUP,
+            2 => MARGIN_OF_TWO_GROUPS,
+            _ => MARGIN,
+        };
+        structure >= least && structure + other.content - self.content >= least.min(MARGIN_WITH_CONTENT)
     }
 }
 
@@ -194,6 +190,12 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// Bits that a layout must cost less than all others: the more, the fewer row groups show what its columns are.
+const MARGIN: f64 = 8.0;
+const MARGIN_OF_TWO_GROUPS: f64 = 10.0;
+const MARGIN_OF_ONE_GROUP: f64 = 16.0;
+/// The same together with what chunks hold.
+const MARGIN_WITH_CONTENT: f64 = 8.0;
 /// A column of another kind than the one before it, or of the same; and that all kinds of columns repeat.
 const NEW_KIND: f64 = 5.0;
 const SAME_KIND: f64 = 3.5;

@@ -147,7 +147,7 @@ impl<'a> LayoutFinder<'a> {
     pub(super) fn layouts(&mut self) -> Option<Vec<TableLayout>> {
         let mut out: Vec<TableLayout> = self.single_column().into_iter().collect();
         for &(rows, end) in &*self.ends_of(0).clone().ends.clone() {
-            let mut chunks = vec![0..end];
+            let mut chunks = Vec::from([Range { start: 0, end }]);
             while self.steps > 0 && out.len() < MOST_LAYOUTS {
                 let start = chunks[chunks.len() - 1].end;
                 if chunks.len() > 1 && (start == self.pages.len() || self.fits_column(start, 0)) {
