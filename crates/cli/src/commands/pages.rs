@@ -1,17 +1,35 @@
 //! `pages`: every page of every column chunk.
 
-use super::{Chunks, page_reader, title};
-use crate::args::PagesArgs;
+use super::column_chunks::{Chunks, page_reader};
+use super::heading::title;
+use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::table::Table;
 use crate::value::cell;
+use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::errors::Error;
 use marquetry::file::page::{Checksum, PageReader, PageStart};
 use marquetry::format::Encoding;
 use marquetry::schema::Leaf;
 use serde_json::{Value, json};
+
+/// The arguments of `pages`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PagesArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Only this row group, counted from 0
+    #[arg(long, short = 'g', value_name = "N")]
+    pub(crate) row_group: Option<usize>,
+    /// Only this column, and all below it: a dotted path
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) column: Option<String>,
+    /// Do not read the pages to compute their checksums
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+}
 
 pub(crate) fn run(args: &PagesArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
@@ -216,3 +234,14 @@ const HEADINGS: [(&str, &str); 11] = [
 ];
 /// Levels are counted in blocks: a page may claim many.
 const LEVELS_AT_ONCE: usize = 8192;
+
+/// What stands behind the options in `--help`.
+pub(crate) const PAGES_HELP: &str = "\
+Checksum: none (the page has none), ok, BAD, untrusted (wrong, by a writer whose checksums mean nothing), unread
+(--no-verify). A BAD one makes the exit code 1.
+JSON: {file, pages: [{row_group, column, page, kind, offset, header_size, compressed_size, uncompressed_size, values,
+nulls, rows, encoding, definition_levels, repetition_levels, checksum}]}.
+
+Examples:
+  marquetry pages wines.parquet
+  marquetry pages wines.parquet --row-group 0 --column grapes.list.element";

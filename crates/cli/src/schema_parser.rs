@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The schema in the file that `text` names, or in `text` itself.
-pub(super) fn read(text: &str) -> Result<Schema, Failure> {
+pub(crate) fn read(text: &str) -> Result<Schema, Failure> {
     let path = Path::new(text);
     let text = match path.is_file() {
         true => {
@@ -32,10 +32,20 @@ fn wrong(message: String) -> Failure {
     Failure::Usage(format!("--schema: {message}"))
 }
 
-pub(super) fn parse(text: &str) -> Result<Schema, String> {
+/// The schema that `text` says.
+pub(crate) fn parse(text: &str) -> Result<Schema, String> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0 };
     let fields = parser.fields(None)?;
     Ok(Schema::new(fields))
+}
+
+/// A key and its type, as `year int16`.
+pub(crate) fn partition_type(text: &str) -> Result<(String, DataType), String> {
+    let schema = parse(text)?;
+    match &schema.fields()[..] {
+        [field] => Ok((field.name().clone(), field.data_type().clone())),
+        _ => Err("say one key and its type, such as `year int16`".to_owned()),
+    }
 }
 
 /// A word, a name in quotes, or a sign; a new line that ends a column is a comma.

@@ -1,6 +1,6 @@
 //! How often a file that is being written gets a checkpoint: `auto`, `1rg`, `64MiB`, `10s`.
 
-use super::bytes;
+use super::byte_size::bytes;
 use marquetry_core::write::CheckpointEvery;
 use std::time::Duration;
 
