@@ -409,7 +409,7 @@ impl PageReader {
         let mut out = std::mem::take(&mut self.memory.spare);
         let decompressor = &mut self.memory.decompressor;
         match part {
-            Some(part) => decompressor.decompress_part(codec, stored.as_slice(), len, part, &mut out)?,
+            Some(part) => decompressor.decompress_prefix(codec, stored.as_slice(), len, part, &mut out)?,
             None => decompressor.decompress(codec, stored.as_slice(), len, &mut out)?,
         }
         Ok(PaddedBytes::from(out))

@@ -60,7 +60,7 @@ impl PageReader {
         };
         loop {
             wanted += ROUNDING;
-            let part = (wanted <= len / 2 && self.codec.can_stop()).then_some(wanted);
+            let part = (wanted <= len / 2 && self.codec.supports_prefix()).then_some(wanted);
             let bytes = self.decompressed(page.stored.clone(), len, self.codec, part)?;
             let n = match bytes.len() == len {
                 true => all,
