@@ -57,11 +57,7 @@ impl Decompressor {
             output.reserve(PADDING);
             return Ok(());
         }
-        let done = self.run(codec, input, size, output);
-        if done.is_err() {
-            output.clear();
-        }
-        done
+        clear_on_error(self.run(codec, input, size, output), output)
     }
 
     /// Replaces the content of `output` by the first `prefix` of the `size` bytes that `input` decompresses to. A codec that
@@ -77,17 +73,17 @@ impl Decompressor {
         prefix: usize,
         output: &mut Vec<u8>,
     ) -> Result<()> {
-        let done = match codec {
+        match codec {
             #[cfg(feature = "snappy")]
-            Codec::Snappy if prefix < size => snappy::decompress_prefix(input, size, prefix, output),
+            Codec::Snappy if prefix < size => {
+                clear_on_error(snappy::decompress_prefix(input, size, prefix, output), output)
+            }
             #[cfg(feature = "zstd")]
-            Codec::Zstd if prefix < size => self.zstd.decompress_prefix(input, size, prefix, output),
-            _ => return self.decompress(codec, input, size, output),
-        };
-        if done.is_err() {
-            output.clear();
+            Codec::Zstd if prefix < size => {
+                clear_on_error(self.zstd.decompress_prefix(input, size, prefix, output), output)
+            }
+            _ => self.decompress(codec, input, size, output),
         }
-        done
     }
 
     fn run(&mut self, codec: Codec, input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
@@ -117,6 +113,13 @@ impl std::fmt::Debug for Decompressor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Decompressor").finish_non_exhaustive()
     }
+}
+
+fn clear_on_error(done: Result<()>, output: &mut Vec<u8>) -> Result<()> {
+    if done.is_err() {
+        output.clear();
+    }
+    done
 }
 
 fn copy(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {

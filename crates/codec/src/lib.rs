@@ -35,7 +35,7 @@
         feature = "zstd",
         feature = "lzo"
     )),
-    allow(dead_code)
+    allow(dead_code, unused_variables)
 )]
 
 #[cfg(feature = "brotli")]
