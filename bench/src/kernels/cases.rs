@@ -27,7 +27,6 @@ pub(super) struct Case {
 #[derive(Default, PartialEq)]
 pub(super) struct Out {
     u8: Vec<u8>,
-    u16: Vec<u16>,
     u32: Vec<u32>,
     u64: Vec<u64>,
     u128: Vec<u128>,
@@ -102,13 +101,6 @@ impl Cases {
                 kernels.unpack_u8(&packed, width, 0, n, &mut out.u8);
             });
         }
-        for width in [1, 9, 16] {
-            let packed = Arc::clone(&packed);
-            self.add(&format!("unpack_u16_{width}"), move |kernels, out| {
-                out.u16.clear();
-                kernels.unpack_u16(&packed, width, 0, n, &mut out.u16);
-            });
-        }
         for width in [1, 3, 7, 8, 10, 12, 16, 17, 20, 25, 31, 32] {
             let packed = Arc::clone(&packed);
             self.add(&format!("unpack_u32_{width}"), move |kernels, out| {
@@ -135,14 +127,6 @@ impl Cases {
             });
         }
         let (half_words, words) = (self.half_words(), self.words());
-        let shorts: Arc<Vec<u16>> = Arc::new(words.iter().map(|&word| word as u16).collect());
-        for width in [1, 9, 15] {
-            let shorts = Arc::clone(&shorts);
-            self.add(&format!("pack_u16_{width}"), move |levels, out| {
-                out.u8.clear();
-                levels.pack_u16(&shorts, width, &mut out.u8);
-            });
-        }
         for width in [1, 10, 20] {
             let half_words = Arc::clone(&half_words);
             self.add_any(&format!("pack_u32_{width}"), move |out| {

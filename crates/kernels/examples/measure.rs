@@ -53,17 +53,11 @@ fn unpacking(line: &Line<'_>) {
         let mut packed = Vec::new();
         pack_u64(&noise(), width, &mut packed);
         packed.resize(packed.len() + 64, 0);
-        let (mut bytes, mut halves, mut words, mut longs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut bytes, mut words, mut longs) = (Vec::new(), Vec::new(), Vec::new());
         if width <= 8 {
             line(&format!("unpack_u8 {width}"), &mut |kernels| {
                 bytes.clear();
                 kernels.unpack_u8(black_box(&packed), width, 0, N, &mut bytes);
-            });
-        }
-        if width <= 16 {
-            line(&format!("unpack_u16 {width}"), &mut |kernels| {
-                halves.clear();
-                kernels.unpack_u16(black_box(&packed), width, 0, N, &mut halves);
             });
         }
         if width <= 32 {
@@ -82,7 +76,6 @@ fn unpacking(line: &Line<'_>) {
 fn packing(line: &Line<'_>) {
     let longs = noise();
     let words: Vec<u32> = longs.iter().map(|&value| value as u32).collect();
-    let halves: Vec<u16> = longs.iter().map(|&value| value as u16).collect();
     let bytes: Vec<u8> = longs.iter().map(|&value| value as u8).collect();
     let mut out = Vec::new();
     for width in [1, 2, 4, 5, 8, 10, 13, 16, 17, 20, 25, 31, 32, 40, 57, 60] {
@@ -90,12 +83,6 @@ fn packing(line: &Line<'_>) {
             line(&format!("pack_u8 {width}"), &mut |kernels| {
                 out.clear();
                 kernels.pack_u8(black_box(&bytes), width, &mut out);
-            });
-        }
-        if width <= 16 {
-            line(&format!("pack_u16 {width}"), &mut |kernels| {
-                out.clear();
-                kernels.pack_u16(black_box(&halves), width, &mut out);
             });
         }
         if width <= 32 {

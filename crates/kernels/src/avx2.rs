@@ -32,11 +32,9 @@ pub(crate) fn is_available() -> bool {
 pub(crate) const AVX2: Kernels = Kernels {
     name: "avx2",
     unpack_u8: unpack::unpack_u8,
-    unpack_u16: unpack::unpack_u16,
     unpack_u32: unpack::unpack_u32,
     unpack_u64: unpack::unpack_u64,
     pack_u8: pack::pack_u8,
-    pack_u16: pack::pack_u16,
     expand_u32: expand::expand_u32,
     expand_u64: expand::expand_u64,
     expand_u128,

@@ -47,12 +47,12 @@ pub use joined::{
     Entry, bytes_of_entries, concat_views, gather_joined, join_views, plain_joined, plain_strings,
     push_padded,
 };
-pub use pack::{pack_msb, pack_u8, pack_u16, pack_u32, pack_u64};
+pub use pack::{pack_msb, pack_u8, pack_u32, pack_u64};
 pub use range::{min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64};
 pub use split::{join, join_u32, join_u64, split, split_u32, split_u64};
 pub use sum::{prefix_sum_u32, prefix_sum_u64};
 pub use table::Kernels;
-pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u16, unpack_u32, unpack_u64};
+pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u32, unpack_u64};
 pub use views::{
     Survey, bytes_of_views, inline_view, long_view, plain_views, rebase_views, survey, view_at, view_bytes,
     view_is_inline, view_len,

@@ -26,7 +26,6 @@ pub(crate) fn is_available() -> bool {
 pub(crate) const NEON: Kernels = Kernels {
     name: "neon",
     unpack_u8: unpack::unpack_u8,
-    unpack_u16: unpack::unpack_u16,
     unpack_u32: unpack::unpack_u32,
     unpack_u64: unpack::unpack_u64,
     pack_u8: pack::pack_u8,
@@ -127,8 +126,6 @@ fn longs(bytes: uint8x16_t) -> uint64x2_t {
 unsafe trait Whole {}
 // SAFETY: 16 bytes without padding; any bits are an integer.
 unsafe impl Whole for [u8; 16] {}
-// SAFETY: as above.
-unsafe impl Whole for [u16; 8] {}
 // SAFETY: as above.
 unsafe impl Whole for [u32; 4] {}
 // SAFETY: as above.

@@ -15,15 +15,6 @@ pub fn pack_u8(values: &[u8], width: u32, out: &mut Vec<u8>) {
     Kernels::current().pack_u8(values, width, out);
 }
 
-/// Packs the lowest `width <= 16` bits of each value, least significant bit first, and appends the bytes; the unused
-/// bits of the last byte are 0.
-///
-/// # Panics
-/// If `width > 16`.
-pub fn pack_u16(values: &[u16], width: u32, out: &mut Vec<u8>) {
-    Kernels::current().pack_u16(values, width, out);
-}
-
 /// Packs the lowest `width <= 32` bits of each value, least significant bit first, and appends the bytes; the unused
 /// bits of the last byte are 0.
 ///
@@ -52,13 +43,6 @@ impl Kernels {
         assert!(width <= u8::BITS, "width {width}");
         // SAFETY: this CPU has the level of this table, whose loops write all they are given.
         unsafe { pack(|values, out| (self.pack_u8)(values, width, out), values, width, out) };
-    }
-
-    /// [`pack_u16`] at this level.
-    pub fn pack_u16(&self, values: &[u16], width: u32, out: &mut Vec<u8>) {
-        assert!(width <= u16::BITS, "width {width}");
-        // SAFETY: as above.
-        unsafe { pack(|values, out| (self.pack_u16)(values, width, out), values, width, out) };
     }
 }
 
@@ -94,11 +78,6 @@ type Groups<T> = fn(values: &[T], out: &mut [MaybeUninit<u8>]);
 #[inline(always)]
 pub(crate) fn pack_u8_scalar(values: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     GROUPS_U8[width as usize](values, out);
-}
-
-#[inline(always)]
-pub(crate) fn pack_u16_scalar(values: &[u16], width: u32, out: &mut [MaybeUninit<u8>]) {
-    GROUPS_U16[width as usize](values, out);
 }
 
 /// The definition: value `i` is bits `[i * W, (i + 1) * W)` of the little-endian bit string.
@@ -137,26 +116,6 @@ static GROUPS_U8: [Groups<u8>; 9] = [
     groups::<6, u8>,
     groups::<7, u8>,
     groups::<8, u8>,
-];
-
-static GROUPS_U16: [Groups<u16>; 17] = [
-    no_bits,
-    groups::<1, u16>,
-    groups::<2, u16>,
-    groups::<3, u16>,
-    groups::<4, u16>,
-    groups::<5, u16>,
-    groups::<6, u16>,
-    groups::<7, u16>,
-    groups::<8, u16>,
-    groups::<9, u16>,
-    groups::<10, u16>,
-    groups::<11, u16>,
-    groups::<12, u16>,
-    groups::<13, u16>,
-    groups::<14, u16>,
-    groups::<15, u16>,
-    groups::<16, u16>,
 ];
 
 static GROUPS_U32: [Groups<u32>; 33] = [

@@ -49,11 +49,9 @@ pub(crate) type Join<T, const W: usize> = unsafe fn(streams: [&[u8]; W], out: &m
 pub struct Kernels {
     pub(crate) name: &'static str,
     pub(crate) unpack_u8: Unpack<u8>,
-    pub(crate) unpack_u16: Unpack<u16>,
     pub(crate) unpack_u32: Unpack<u32>,
     pub(crate) unpack_u64: Unpack<u64>,
     pub(crate) pack_u8: Pack<u8>,
-    pub(crate) pack_u16: Pack<u16>,
     pub(crate) expand_u32: Expand<u32, 4>,
     pub(crate) expand_u64: Expand<u64, 8>,
     pub(crate) expand_u128: Expand<u128, 16>,
@@ -100,11 +98,9 @@ pub struct Kernels {
 pub(crate) const SCALAR: Kernels = Kernels {
     name: "scalar",
     unpack_u8: unpack::unpack_u8_scalar,
-    unpack_u16: unpack::unpack_u16_scalar,
     unpack_u32: unpack::unpack_u32_scalar,
     unpack_u64: unpack::unpack_u64_scalar,
     pack_u8: pack::pack_u8_scalar,
-    pack_u16: pack::pack_u16_scalar,
     expand_u32: expand::expand_scalar,
     expand_u64: expand::expand_scalar,
     expand_u128: expand::expand_scalar,

@@ -26,15 +26,6 @@ pub fn unpack_u8(source: &[u8], width: u32, first: usize, n: usize, out: &mut Ve
     Kernels::current().unpack_u8(source, width, first, n, out);
 }
 
-/// Unpacks into 16-bit integers `n` values of `width <= 16` bits, beginning with value `first` of `source`, and
-/// appends them.
-///
-/// # Panics
-/// If `width > 16` or `source` ends before the last value.
-pub fn unpack_u16(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u16>) {
-    Kernels::current().unpack_u16(source, width, first, n, out);
-}
-
 /// Unpacks into 32-bit integers `n` values of `width <= 32` bits, beginning with value `first` of `source`, and
 /// appends them.
 ///
@@ -58,12 +49,6 @@ impl Kernels {
     pub fn unpack_u8(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u8>) {
         assert!(width <= u8::BITS, "width {width}");
         unpack(self.unpack_u8, source, width, first, n, out);
-    }
-
-    /// [`unpack_u16`] at this level.
-    pub fn unpack_u16(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u16>) {
-        assert!(width <= u16::BITS, "width {width}");
-        unpack(self.unpack_u16, source, width, first, n, out);
     }
 
     /// [`unpack_u32`] at this level.
@@ -227,13 +212,6 @@ impl Packed for u8 {
     }
 }
 
-impl Packed for u16 {
-    #[inline(always)]
-    fn from_u64(value: u64) -> Self {
-        value as u16
-    }
-}
-
 impl Packed for u32 {
     #[inline(always)]
     fn from_u64(value: u64) -> Self {
@@ -253,10 +231,6 @@ type Groups<T> = fn(source: &[u8], out: &mut [MaybeUninit<T>]);
 
 pub(crate) fn unpack_u8_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     GROUPS_U8[width as usize](source, out);
-}
-
-pub(crate) fn unpack_u16_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u16>]) {
-    GROUPS_U16[width as usize](source, out);
 }
 
 pub(crate) fn unpack_u32_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]) {
@@ -304,26 +278,6 @@ static GROUPS_U8: [Groups<u8>; 9] = [
     groups::<6, u8>,
     groups::<7, u8>,
     groups::<8, u8>,
-];
-
-static GROUPS_U16: [Groups<u16>; 17] = [
-    groups::<0, u16>,
-    groups::<1, u16>,
-    groups::<2, u16>,
-    groups::<3, u16>,
-    groups::<4, u16>,
-    groups::<5, u16>,
-    groups::<6, u16>,
-    groups::<7, u16>,
-    groups::<8, u16>,
-    groups::<9, u16>,
-    groups::<10, u16>,
-    groups::<11, u16>,
-    groups::<12, u16>,
-    groups::<13, u16>,
-    groups::<14, u16>,
-    groups::<15, u16>,
-    groups::<16, u16>,
 ];
 
 static GROUPS_U32: [Groups<u32>; 33] = [
@@ -458,13 +412,6 @@ mod tests {
                         if width <= 32 {
                             let mut out = Vec::new();
                             unpack_u32(&packed, width, first, n, &mut out);
-                            assert!(
-                                out.iter().map(|&v| u64::from(v)).eq(all[first..first + n].iter().copied())
-                            );
-                        }
-                        if width <= 16 {
-                            let mut out = Vec::new();
-                            unpack_u16(&packed, width, first, n, &mut out);
                             assert!(
                                 out.iter().map(|&v| u64::from(v)).eq(all[first..first + n].iter().copied())
                             );

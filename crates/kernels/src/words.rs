@@ -23,14 +23,7 @@ pub(crate) unsafe trait Word<const W: usize>: Copy + Default {
     }
 }
 
-// SAFETY: 2 bytes without padding; any bits are an integer.
-unsafe impl Word<2> for u16 {
-    fn of(bytes: [u8; 2]) -> Self {
-        u16::from_le_bytes(bytes)
-    }
-}
-
-// SAFETY: as above, of 4 bytes.
+// SAFETY: 4 bytes without padding; any bits are an integer.
 unsafe impl Word<4> for u32 {
     fn of(bytes: [u8; 4]) -> Self {
         u32::from_le_bytes(bytes)

@@ -55,12 +55,6 @@ fn unpacking() {
                             scalar().unpack_u32(source, width, first, n, &mut expected);
                             assert_eq!(out, expected, "{place}");
                         }
-                        if width <= 16 {
-                            let (mut out, mut expected) = (vec![1], vec![1]);
-                            kernels.unpack_u16(source, width, first, n, &mut out);
-                            scalar().unpack_u16(source, width, first, n, &mut expected);
-                            assert_eq!(out, expected, "{place}");
-                        }
                         if width <= 8 {
                             let (mut out, mut expected) = (vec![1], vec![1]);
                             kernels.unpack_u8(source, width, first, n, &mut out);
@@ -284,24 +278,6 @@ fn packing() {
                     assert_eq!(out, expected, "{kernels:?}, {n} of width {width}");
                     let wide: Vec<u64> = bytes[start..start + n].iter().map(|&byte| byte.into()).collect();
                     expected.truncate(1);
-                    pack_u64(&wide, width, &mut expected);
-                    assert_eq!(out, expected, "{kernels:?}, {n} of width {width}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn packing_16_bits() {
-    let halves: Vec<u16> = noise(340).iter().map(|&value| (value >> 30) as u16).collect();
-    for width in 0..=16 {
-        for n in LENGTHS {
-            for start in 0..3 {
-                for kernels in Kernels::all_available() {
-                    let (mut out, mut expected) = (vec![7], vec![7]);
-                    kernels.pack_u16(&halves[start..start + n], width, &mut out);
-                    let wide: Vec<u64> = halves[start..start + n].iter().map(|&half| half.into()).collect();
                     pack_u64(&wide, width, &mut expected);
                     assert_eq!(out, expected, "{kernels:?}, {n} of width {width}");
                 }

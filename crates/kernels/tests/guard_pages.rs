@@ -79,9 +79,6 @@ fn unpacking() {
                             kernels.unpack_decimals_f32(source, width, n, 9, [1e3, 1e-4], &mut Vec::new());
                             kernels.unpack_deltas_u32(source, width, first..n, 1, 2, &mut Vec::new());
                         }
-                        if width <= 16 {
-                            kernels.unpack_u16(source, width, first, n - first, &mut Vec::new());
-                        }
                         if width <= 8 {
                             kernels.unpack_u8(source, width, first, n - first, &mut Vec::new());
                         }
@@ -120,8 +117,6 @@ fn all_that_takes_values() {
             kernels.push_at_least(&mut Bitmap::new(), memory.copy(&levels), 100);
             kernels.compact_u8(memory.copy(&levels), keep, 0, &mut Vec::new());
             (1..8).for_each(|width| kernels.pack_u8(memory.copy(&levels), width, &mut Vec::new()));
-            let halves: Vec<u16> = words.iter().map(|&word| word as u16).collect();
-            (1..16).for_each(|width| kernels.pack_u16(memory.copy(&halves), width, &mut Vec::new()));
             let (integers, exact) = (&mut vec![0; n], &mut vec![0; n]);
             kernels.integers_f32(memory.copy(&words), [100.0, 1.0], [1.0, 0.01], integers, exact);
             let (integers, exact) = (&mut vec![0; n], &mut vec![0; n]);

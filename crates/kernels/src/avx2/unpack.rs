@@ -28,26 +28,6 @@ pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) 
     }
 }
 
-/// The same for four values at a time, in 16 bits each.
-#[target_feature(enable = "bmi2")]
-pub(super) fn unpack_u16(source: &[u8], width: u32, out: &mut [MaybeUninit<u16>]) {
-    check_groups(source, width, out.len());
-    assert!((1..=16).contains(&width));
-    let width = width as usize;
-    let lanes = 0x0001_0001_0001_0001 * (0xffff >> (16 - width));
-    // An odd width has the second four begin in the middle of a byte.
-    let (second, shift) = (width / 2, width % 2 * 4);
-    for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more; `second` is inside the group.
-        let [low, high] = unsafe {
-            let group = source.as_ptr().add(i * width);
-            [group, group.add(second)].map(|half| half.cast::<u64>().read_unaligned())
-        };
-        let values = [_pdep_u64(low, lanes), _pdep_u64(high >> shift, lanes)];
-        put_chunk(&std::array::from_fn(|i| (values[i / 4] >> (i % 4 * 16)) as u16), group);
-    }
-}
-
 #[target_feature(enable = "avx2")]
 pub(super) fn unpack_u32(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]) {
     unpack_u32_as(source, width, out, |values| values);

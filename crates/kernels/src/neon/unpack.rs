@@ -32,21 +32,6 @@ pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) 
     unpack_u8_scalar(&source[pairs.len() * bytes..], width, last);
 }
 
-/// As into 32 bits, of which the lower half is taken.
-#[target_feature(enable = "neon")]
-pub(super) fn unpack_u16(source: &[u8], width: u32, out: &mut [MaybeUninit<u16>]) {
-    check_groups(source, width, out.len());
-    assert!((1..=16).contains(&width));
-    let halves = [0, 1].map(|half| Lanes::of(width, half));
-    for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more.
-        let [low, high] = halves.each_ref().map(|lanes| unsafe {
-            vreinterpretq_u16_u32(lanes.values::<false>(source.as_ptr().add(i * width as usize)))
-        });
-        fill(group, vreinterpretq_u8_u16(vuzp1q_u16(low, high)));
-    }
-}
-
 #[target_feature(enable = "neon")]
 pub(super) fn unpack_u32(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]) {
     if width <= WHOLE {
