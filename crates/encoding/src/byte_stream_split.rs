@@ -88,12 +88,13 @@ impl Decoder {
 
     /// PERF: while an array is made of what was read, the next values can be on their way.
     fn fetch_next(&self) {
-        let Some(each) = kernels::FETCHED.checked_div(self.page.len().checked_div(self.len).unwrap_or(0))
+        let Some(each) =
+            kernels::PREFETCH_BYTES.checked_div(self.page.len().checked_div(self.len).unwrap_or(0))
         else {
             return;
         };
         for stream in self.page.as_slice().chunks_exact(self.len) {
-            kernels::fetch(&stream[self.position..self.len.min(self.position + each)]);
+            kernels::prefetch(&stream[self.position..self.len.min(self.position + each)]);
         }
     }
 }
@@ -103,11 +104,12 @@ impl Decode for Decoder {
         let first = self.take(n)?;
         let (streams, stride) = (self.page.as_slice(), self.len);
         match self.shape {
-            Shape::W32 => kernels::join_u32(streams, stride, first, n, out.as_w32()?),
-            Shape::W64 => kernels::join_u64(streams, stride, first, n, out.as_w64()?),
+            Shape::W32 => kernels::merge_streams_u32(streams, stride, first, n, out.as_w32()?),
+            Shape::W64 => kernels::merge_streams_u64(streams, stride, first, n, out.as_w64()?),
             shape => {
                 let width = width(shape)?;
-                out.as_fixed(width)?.push_with(n, |out| kernels::join(streams, width, stride, first, n, out));
+                out.as_fixed(width)?
+                    .push_with(n, |out| kernels::merge_streams(streams, width, stride, first, n, out));
             }
         }
         self.fetch_next();
@@ -156,9 +158,9 @@ impl Encode for Encoder {
 
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
         match &self.values {
-            Values::W32(values) => kernels::split_u32(values, page),
-            Values::W64(values) => kernels::split_u64(values, page),
-            Values::Fixed(values) => kernels::split(&values.as_bytes(), self.width, page),
+            Values::W32(values) => kernels::split_streams_u32(values, page),
+            Values::W64(values) => kernels::split_streams_u64(values, page),
+            Values::Fixed(values) => kernels::split_streams(&values.as_bytes(), self.width, page),
             other => return Err(not_legal(other.shape())),
         }
         self.values.clear();

@@ -82,7 +82,7 @@ impl FixedLenBytes {
             values.chunks(Self::BLOCK).enumerate().map(move |(i, block)| {
                 let ahead = i * Self::BLOCK + AHEAD / N;
                 let ahead = values.get(ahead..).unwrap_or_default();
-                kernels::fetch(ahead[..ahead.len().min(Self::BLOCK)].as_flattened());
+                kernels::prefetch(ahead[..ahead.len().min(Self::BLOCK)].as_flattened());
                 block
             })
         });
@@ -193,7 +193,7 @@ impl FixedLenBytes {
     pub(crate) fn push_compacted(&mut self, values: &FixedLenBytes, keep: &Bitmap, first: usize) {
         let kept = keep.count_ones(first..first + values.len);
         self.push_with(kept, |out| {
-            kernels::compact_fixed(&values.as_bytes(), values.width, keep.as_bytes(), first, out);
+            kernels::filter_fixed(&values.as_bytes(), values.width, keep.as_bytes(), first, out);
         });
     }
 }

@@ -118,7 +118,7 @@ impl Levels {
             _ => {
                 scratch.clear();
                 self.decode(n, scratch)?;
-                out.push_at_least(scratch, self.max);
+                out.push_ge(scratch, self.max);
             }
         }
         Ok(())

@@ -39,9 +39,8 @@ mod values;
 
 pub use fixed_len_bytes::FixedLenBytes;
 pub use marquetry_kernels::{
-    Bitmap, compact_bits, compact_u8 as compact_levels, compact_u32 as compact_w32,
-    compact_u64 as compact_w64, compact_u128 as compact_views, max_u32 as max_w32, min_max_f32, min_max_f64,
-    min_max_i32, min_max_i64, min_max_u32, min_max_u64,
+    Bitmap, filter_bits, filter_u8, filter_u32, filter_u64, max_u32, min_max_f32, min_max_f64, min_max_i32,
+    min_max_i64, min_max_u32, min_max_u64,
 };
 pub use offset_strings::OffsetStrings;
 pub use shape::{PhysicalType, Shape};

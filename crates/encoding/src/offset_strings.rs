@@ -117,7 +117,7 @@ impl OffsetStrings {
         n: usize,
     ) -> Result<Option<usize>> {
         // What is appended is in the page: memory for it was earned.
-        let end = kernels::plain_joined(page, len, position, n, &mut self.offsets, &mut self.bytes);
+        let end = kernels::append_plain_strings(page, len, position, n, &mut self.offsets, &mut self.bytes);
         self.make_room(0)?;
         Ok(end)
     }
@@ -147,7 +147,7 @@ impl OffsetStrings {
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         self.make_room(total)?;
         let (page, offsets) = (of.page.padded(), &mut self.offsets);
-        kernels::gather_joined(&of.entries, page, indices, total, offsets, &mut self.bytes);
+        kernels::gather_strings(&of.entries, page, indices, total, offsets, &mut self.bytes);
         Ok(())
     }
 
@@ -162,9 +162,9 @@ impl OffsetStrings {
     /// Appends copies of those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
     pub(crate) fn push_compacted(&mut self, other: &OffsetStrings, keep: &[u8], first: usize) -> Result<()> {
         let mut ends = Vec::new();
-        kernels::compact_u32(&other.offsets[1..], keep, first, &mut ends);
+        kernels::filter_u32(&other.offsets[1..], keep, first, &mut ends);
         let mut begins = Vec::with_capacity(ends.len());
-        kernels::compact_u32(&other.offsets[..other.len()], keep, first, &mut begins);
+        kernels::filter_u32(&other.offsets[..other.len()], keep, first, &mut begins);
         self.make_room(begins.iter().zip(&ends).map(|(begin, end)| (end - begin) as usize).sum())?;
         self.offsets.reserve(ends.len());
         // PERF: neighbours are not copied together: where they stand together they are read together, see `core::read`.

@@ -94,7 +94,7 @@ impl Decoder {
     /// PERF: while an array is made of the `len` bytes that were read, the next ones can be on their way.
     fn fetch_next(&self, len: usize) {
         let next = &self.page.as_slice()[self.position..];
-        kernels::fetch(&next[..next.len().min(len).min(kernels::FETCHED)]);
+        kernels::prefetch(&next[..next.len().min(len).min(kernels::PREFETCH_BYTES)]);
     }
 
     /// Appends views of the next `n` strings, each of which is shown to `look`, and says how many bytes of their lengths are
@@ -140,7 +140,7 @@ impl Decode for Decoder {
             return Ok(is_text);
         }
         let start = self.position;
-        let not_ascii = self.decode_views(n, kernels::fetch_on_the_way, views)?;
+        let not_ascii = self.decode_views(n, kernels::prefetch_next_string, views)?;
         let strings = &self.page.as_slice()[start..self.position];
         Ok(match not_ascii {
             0 => strings.is_ascii() || simdutf8::basic::from_utf8(strings).is_ok(),
@@ -175,7 +175,7 @@ impl Decode for Decoder {
                     let end = out.push_plain(page.padded(), page.len(), position, n)?;
                     self.position = end.ok_or_else(|| self.short(n))?;
                 }
-                out => _ = self.decode_views(n, kernels::fetch_on_the_way, out.as_bytes()?)?,
+                out => _ = self.decode_views(n, kernels::prefetch_next_string, out.as_bytes()?)?,
             },
         }
         Ok(())

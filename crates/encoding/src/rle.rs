@@ -34,7 +34,7 @@
 
 use crate::{Bitmap, Decode, Encode, EncodedPage, Values};
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
-use marquetry_kernels::{self as kernels, Appender, Stretch};
+use marquetry_kernels::{self as kernels, BitAppender, BitRun};
 use std::ops::Range;
 
 /// Decodes `n` values of `width` bits from hybrid bytes without a length prefix.
@@ -226,7 +226,7 @@ impl Hybrid {
     ///
     /// PERF: scattered nulls make runs of ten or twenty levels, of either kind. There is no branch on the kind, on the header's
     /// size or on the length, which would be mispredicted every other time.
-    fn short_runs(&mut self, most: usize, out: &mut Appender<'_>) -> usize {
+    fn short_runs(&mut self, most: usize, out: &mut BitAppender<'_>) -> usize {
         let width = self.width as usize;
         let Some(longest_packed) = 64usize.checked_div(width) else { return 0 };
         // Where values do not straddle words, every word of a run is alike.
@@ -235,7 +235,7 @@ impl Hybrid {
         let bytes = self.page.as_slice();
         let most = most.min(BLOCK);
         let (mut position, mut left) = (self.position, most);
-        out.push_stretches(most * width, || {
+        out.push_bit_runs(most * width, || {
             let next = bytes.get(position..)?.first_chunk::<10>()?;
             let has_two = next[0] >> 7;
             let count = usize::from(next[0] & 0x7f) | usize::from(next[1] * has_two) << 7;
@@ -254,7 +254,7 @@ impl Hybrid {
             position += 1 + usize::from(has_two) + if is_packed { bits / 8 } else { 1 };
             let repeated = u64::from(payload as u8).wrapping_mul(in_every_value);
             let word = if is_packed { payload } else { repeated };
-            Some(Stretch { bits, word, after: if bits > 64 { repeated } else { 0 } })
+            Some(BitRun { bits, word, after: if bits > 64 { repeated } else { 0 } })
         });
         self.position = position;
         most - left
@@ -552,7 +552,7 @@ pub(crate) fn write_uleb128(mut value: u64, out: &mut Vec<u8>) {
 }
 
 /// Appends the bits of `n` times `value`, of 1 to 8 bits.
-fn push_repeated(value: u32, n: usize, width: usize, out: &mut Appender<'_>) {
+fn push_repeated(value: u32, n: usize, width: usize, out: &mut BitAppender<'_>) {
     if width == 1 {
         return out.push_run(value != 0, n);
     }

@@ -109,7 +109,7 @@ impl StringViews {
     pub(crate) fn push_compacted(&mut self, other: &StringViews, keep: &[u8], first: usize) {
         self.push_views(&other.buffers, |views, base| {
             let start = views.len();
-            kernels::compact_u128(&other.views, keep, first, views);
+            kernels::filter_u128(&other.views, keep, first, views);
             if base > 0 {
                 kernels::rebase_views(&mut views[start..], base);
             }
@@ -188,7 +188,13 @@ impl StringViews {
     /// Appends all strings, end to end, to `bytes`, and where each of them ends to `offsets`, as `offset` makes it of a
     /// number. Counting starts at the length of `bytes`.
     pub fn join<O>(&self, offset: impl Fn(usize) -> O, offsets: &mut Vec<O>, bytes: &mut Vec<u8>) {
-        kernels::join_views(&self.views, self.buffers.iter().map(AsRef::as_ref), offset, offsets, bytes);
+        kernels::views_to_offsets(
+            &self.views,
+            self.buffers.iter().map(AsRef::as_ref),
+            offset,
+            offsets,
+            bytes,
+        );
     }
 
     /// Appends the strings in `range`, end to end, to `bytes`.
@@ -198,7 +204,7 @@ impl StringViews {
 
     /// Appends the strings in `range`, each behind its length, to `bytes`: PLAIN.
     pub(crate) fn write_plain(&self, range: Range<usize>, bytes: &mut Vec<u8>) {
-        kernels::plain_strings(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
+        kernels::views_to_plain(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
     }
 
     pub(crate) fn swap_buffers(&mut self, other: &mut StringViews) {
@@ -229,7 +235,7 @@ impl StringViews {
     /// for all of them. Most text is ASCII, and what stands between the strings (PLAIN lengths below 128) is as well.
     /// If it is not, the stretch can still be text, of which no string is a part that begins or ends within a character.
     fn is_utf8_for_sure(&self, views: &[u128]) -> bool {
-        let survey = kernels::survey(views);
+        let survey = kernels::summarize_views(views);
         let (first, end) = (survey.range.0 as usize, survey.range.1 as usize);
         let text = match survey.buffers {
             (least, greatest) if least > greatest => &[],

@@ -131,10 +131,10 @@ impl Values {
         let bits = keep.as_bytes();
         match (self, values) {
             (Values::Bit(out), Values::Bit(values)) => {
-                kernels::compact_bits(values.as_bytes(), 0, bits, first, values.len(), out);
+                kernels::filter_bits(values.as_bytes(), 0, bits, first, values.len(), out);
             }
-            (Values::W32(out), Values::W32(values)) => kernels::compact_u32(values, bits, first, out),
-            (Values::W64(out), Values::W64(values)) => kernels::compact_u64(values, bits, first, out),
+            (Values::W32(out), Values::W32(values)) => kernels::filter_u32(values, bits, first, out),
+            (Values::W64(out), Values::W64(values)) => kernels::filter_u64(values, bits, first, out),
             (Values::Fixed(out), Values::Fixed(values)) if out.width() == values.width() => {
                 out.push_compacted(values, keep, first);
             }

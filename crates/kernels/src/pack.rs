@@ -1,19 +1,11 @@
-//! Packing integers into 0 to 64 bits each, the mirror of `unpack.rs`.
+//! Bit packing of integers into 0 to 64 bits each, the inverse of `unpack.rs`.
 //!
-//! PERF: one loop per width here too, so that a group of eight values is put together in registers, with constant shifts.
+//! PERF: one loop per width here too, so that a group of eight values is assembled in registers, with constant shifts.
 
-use crate::table::{Kernels, append};
+use crate::signatures::Kernels;
+use crate::uninit::append;
 use crate::unpack::GROUP;
 use std::mem::MaybeUninit;
-
-/// Packs the lowest `width <= 8` bits of each value, least significant bit first, and appends the bytes; the unused
-/// bits of the last byte are 0.
-///
-/// # Panics
-/// If `width > 8`.
-pub fn pack_u8(values: &[u8], width: u32, out: &mut Vec<u8>) {
-    Kernels::current().pack_u8(values, width, out);
-}
 
 /// Packs the lowest `width <= 32` bits of each value, least significant bit first, and appends the bytes; the unused
 /// bits of the last byte are 0.
@@ -38,7 +30,7 @@ pub fn pack_u64(values: &[u64], width: u32, out: &mut Vec<u8>) {
 }
 
 impl Kernels {
-    /// [`pack_u8`] at this level.
+    /// `pack_u8` at this level.
     pub fn pack_u8(&self, values: &[u8], width: u32, out: &mut Vec<u8>) {
         assert!(width <= u8::BITS, "width {width}");
         // SAFETY: this CPU has the level of this table, whose loops write all they are given.
@@ -46,7 +38,7 @@ impl Kernels {
     }
 }
 
-/// Has whole groups packed by `groups`, and the rest as a group with zeros behind it.
+/// Packs whole groups by `groups`, and the rest as a group padded with zeros.
 ///
 /// # Safety
 /// `groups` must write all it is given.
@@ -60,7 +52,7 @@ unsafe fn pack<T: Copy + Default>(
     let (whole, rest) = values.as_chunks::<GROUP>();
     let last = usize::from(!rest.is_empty()) * width;
     out.reserve(whole.len() * width + last);
-    // SAFETY: all is written, says the caller.
+    // SAFETY: the caller's.
     unsafe { append(out, whole.len() * width, |spare| groups(whole.as_flattened(), spare)) };
     if !rest.is_empty() {
         let mut group = [T::default(); GROUP];
@@ -262,7 +254,7 @@ mod tests {
         let mut out = vec![9];
         pack_u64(&[u64::MAX, 0, u64::MAX], 3, &mut out);
         pack_u32(&[u32::MAX, 0], 5, &mut out);
-        pack_u8(&[0xff; 11], 1, &mut out);
+        Kernels::current().pack_u8(&[0xff; 11], 1, &mut out);
         assert_eq!(out, [9, 0b1100_0111, 0b1, 0b0001_1111, 0, 0xff, 0b111]);
     }
 
@@ -272,12 +264,12 @@ mod tests {
             let values: Vec<u32> = (0..37u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> (32 - width)).collect();
             let (mut packed, mut out) = (Vec::new(), Vec::new());
             pack_msb(&values, width, &mut packed);
-            crate::unpack_msb_u32(&packed, width, 0, 5, &mut out);
-            crate::unpack_msb_u32(&packed, width, 5, 32, &mut out);
+            crate::unpack::unpack_msb_u32(&packed, width, 0, 5, &mut out);
+            crate::unpack::unpack_msb_u32(&packed, width, 5, 32, &mut out);
             assert_eq!(out, values);
             if width <= 8 {
                 let mut bytes = Vec::new();
-                crate::unpack_msb_u8(&packed, width, 0, 37, &mut bytes);
+                crate::unpack::unpack_msb_u8(&packed, width, 0, 37, &mut bytes);
                 assert!(bytes.iter().map(|&byte| u32::from(byte)).eq(values));
             }
         }

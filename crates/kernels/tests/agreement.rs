@@ -1,6 +1,6 @@
 //! Every level that this CPU has does exactly what the scalar one does: for every width, tail and alignment.
 
-use marquetry_kernels::{Bitmap, Kernels, pack_u64, split_u32, split_u64};
+use marquetry_kernels::{Bitmap, Kernels, pack_u64, split_streams_u32, split_streams_u64};
 
 fn scalar() -> &'static Kernels {
     Kernels::all_available().last().unwrap()
@@ -128,24 +128,24 @@ fn compacting() {
                 for kernels in Kernels::all_available() {
                     let place = format!("{kernels:?}, {per_cent} %, {n} from {first}");
                     let mut out = vec![1];
-                    kernels.compact_u8(&bytes[..n], keep, first, &mut out);
+                    kernels.filter_u8(&bytes[..n], keep, first, &mut out);
                     assert!(out[1..].iter().eq(wanted.iter().map(|&i| &bytes[i])), "{place}");
 
                     let mut out = vec![1];
-                    kernels.compact_u32(&words[..n], keep, first, &mut out);
+                    kernels.filter_u32(&words[..n], keep, first, &mut out);
                     assert!(out[1..].iter().eq(wanted.iter().map(|&i| &words[i])), "{place}");
 
                     let mut out = vec![1];
-                    kernels.compact_u64(&values[..n], keep, first, &mut out);
+                    kernels.filter_u64(&values[..n], keep, first, &mut out);
                     assert!(out[1..].iter().eq(wanted.iter().map(|&i| &values[i])), "{place}");
 
                     let mut out = vec![1];
-                    kernels.compact_u128(&views[..n], keep, first, &mut out);
+                    kernels.filter_u128(&views[..n], keep, first, &mut out);
                     assert!(out[1..].iter().eq(wanted.iter().map(|&i| &views[i])), "{place}");
 
                     let mut out = bits(50, first % 9);
                     let mut expected = out.clone();
-                    kernels.compact_bits(&bytes, first, keep, first, n, &mut out);
+                    kernels.filter_bits(&bytes, first, keep, first, n, &mut out);
                     let bit = |i: usize| bytes[i / 8] >> (i % 8) & 1 == 1;
                     wanted.iter().for_each(|&i| expected.push(bit(first + i)));
                     assert_eq!(out, expected, "{place}");
@@ -236,8 +236,8 @@ fn levels() {
             for threshold in [0, 1, 127, 128, 255] {
                 for kernels in Kernels::all_available() {
                     let (mut out, mut expected) = (bits(50, before), bits(50, before));
-                    kernels.push_at_least(&mut out, &levels[before..before + n], threshold);
-                    scalar().push_at_least(&mut expected, &levels[before..before + n], threshold);
+                    kernels.push_ge(&mut out, &levels[before..before + n], threshold);
+                    scalar().push_ge(&mut expected, &levels[before..before + n], threshold);
                     assert_eq!(out, expected, "{kernels:?}, {n} levels at least {threshold}");
                 }
             }
@@ -250,14 +250,14 @@ fn joining() {
     let values = noise(310);
     let halves: Vec<u32> = values.iter().map(|&value| value as u32).collect();
     let (mut streams, mut half_streams) = (Vec::new(), Vec::new());
-    split_u64(&values, &mut streams);
-    split_u32(&halves, &mut half_streams);
+    split_streams_u64(&values, &mut streams);
+    split_streams_u32(&halves, &mut half_streams);
     for n in LENGTHS {
         for first in [0, 1, 7] {
             for kernels in Kernels::all_available() {
                 let (mut out, mut half_out) = (vec![7], vec![7]);
-                kernels.join_u64(&streams, 310, first, n, &mut out);
-                kernels.join_u32(&half_streams, 310, first, n, &mut half_out);
+                kernels.merge_streams_u64(&streams, 310, first, n, &mut out);
+                kernels.merge_streams_u32(&half_streams, 310, first, n, &mut half_out);
                 assert_eq!(out[1..], values[first..first + n], "{kernels:?}, {n} from {first}");
                 assert_eq!(half_out[1..], halves[first..first + n], "{kernels:?}, {n} from {first}");
             }
@@ -307,7 +307,7 @@ fn unpacking_decimals() {
                         let value = |integer: &u64| integer.wrapping_add(least) as i64 as f64 * up * down;
                         let expected: Vec<u64> = integers.iter().map(|i| value(i).to_bits()).collect();
                         let mut out = vec![7];
-                        kernels.unpack_decimals_f64(source, width, n, least, [up, down], &mut out);
+                        kernels.alp_decode_f64(source, width, n, least, [up, down], &mut out);
                         assert_eq!(out[1..], expected, "{place}");
                         if width > 32 {
                             continue;
@@ -317,7 +317,7 @@ fn unpacking_decimals() {
                             |integer: &u64| (*integer as u32).wrapping_add(least) as i32 as f32 * up * down;
                         let expected: Vec<u32> = integers.iter().map(|i| value(i).to_bits()).collect();
                         let mut out = vec![7];
-                        kernels.unpack_decimals_f32(source, width, n, least, [up, down], &mut out);
+                        kernels.alp_decode_f32(source, width, n, least, [up, down], &mut out);
                         assert_eq!(out[1..], expected, "{place}");
                     }
                 }
@@ -346,8 +346,13 @@ fn integers() {
                 for kernels in Kernels::all_available() {
                     let place = format!("{kernels:?}, {n} from {start}, {specials} specials");
                     let (mut integers, mut exact) = (vec![3; n], vec![3; n]);
-                    let found =
-                        kernels.integers_f64(&doubles, [100.0, 1.0], [1.0, 0.01], &mut integers, &mut exact);
+                    let found = kernels.alp_encode_f64(
+                        &doubles,
+                        [100.0, 1.0],
+                        [1.0, 0.01],
+                        &mut integers,
+                        &mut exact,
+                    );
                     let mut expected = (0, i64::MAX, i64::MIN, false);
                     for (i, &bits) in doubles.iter().enumerate() {
                         let rounded = (f64::from_bits(bits) * 100.0 * 1.0).round_ties_even();
@@ -374,8 +379,13 @@ fn integers() {
                     }
 
                     let (mut integers, mut exact) = (vec![3; n], vec![3; n]);
-                    let found =
-                        kernels.integers_f32(&singles, [100.0, 1.0], [1.0, 0.01], &mut integers, &mut exact);
+                    let found = kernels.alp_encode_f32(
+                        &singles,
+                        [100.0, 1.0],
+                        [1.0, 0.01],
+                        &mut integers,
+                        &mut exact,
+                    );
                     let mut count = 0;
                     for (i, &bits) in singles.iter().enumerate() {
                         let rounded = (f32::from_bits(bits) * 100.0 * 1.0).round_ties_even();
@@ -403,8 +413,8 @@ fn splitting() {
     for n in LENGTHS {
         for kernels in Kernels::all_available() {
             let (mut out, mut half_out) = (vec![7], vec![7]);
-            kernels.split_u64(&values[..n], &mut out);
-            kernels.split_u32(&halves[..n], &mut half_out);
+            kernels.split_streams_u64(&values[..n], &mut out);
+            kernels.split_streams_u32(&halves[..n], &mut half_out);
             let streams =
                 (0..8).flat_map(|byte| values[..n].iter().map(move |value| (value >> (8 * byte)) as u8));
             assert!(out[1..].iter().copied().eq(streams), "{kernels:?}, {n}");
@@ -478,7 +488,11 @@ fn surveying() {
         for start in 0..3 {
             let views = &views[start..start + n];
             for kernels in Kernels::all_available() {
-                assert_eq!(kernels.survey(views), scalar().survey(views), "{kernels:?}, {n} views");
+                assert_eq!(
+                    kernels.summarize_views(views),
+                    scalar().summarize_views(views),
+                    "{kernels:?}, {n} views"
+                );
             }
         }
     }

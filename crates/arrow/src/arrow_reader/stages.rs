@@ -256,7 +256,7 @@ impl Entries {
                     *found = if validity.get(block * BLOCK + i) { *found } else { self.null };
                 }
             }
-            out.push_at_least(found, 1);
+            out.push_ge(found, 1);
         }
         out
     }

@@ -6,7 +6,7 @@ use crate::sort_order::plain_value;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::{Dictionary, LookUp, check_indices};
 use marquetry_encoding::levels::Levels;
-use marquetry_encoding::{Bitmap, Decode, PhysicalType, Values, compact_levels};
+use marquetry_encoding::{Bitmap, Decode, PhysicalType, Values, filter_u8};
 use std::sync::Arc;
 
 /// What is left of a data page.
@@ -167,7 +167,7 @@ impl OpenPage {
             if target.keep_levels {
                 let first = out.def.len();
                 self.def.decode(block, &mut out.def)?;
-                validity.push_at_least(&out.def[first..], target.max_def);
+                validity.push_ge(&out.def[first..], target.max_def);
             } else {
                 self.def.decode_is_max(block, &mut scratch.levels, validity)?;
             }
@@ -374,14 +374,14 @@ fn at_a_time(bytes: usize, n: usize) -> usize {
 pub(super) fn push_slots(def: &[u8], target: &ReadTarget, slots: &mut Vec<u8>, validity: &mut Bitmap) {
     // An entry below the level of the innermost list's elements is an empty or absent list: no slot.
     if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.slot_def {
-        validity.push_at_least(def, target.max_def);
+        validity.push_ge(def, target.max_def);
         return;
     }
     slots.clear();
     let mut is_slot = Bitmap::new();
-    is_slot.push_at_least(def, target.slot_def);
-    compact_levels(def, is_slot.as_bytes(), 0, slots);
-    validity.push_at_least(slots, target.max_def);
+    is_slot.push_ge(def, target.slot_def);
+    filter_u8(def, is_slot.as_bytes(), 0, slots);
+    validity.push_ge(slots, target.max_def);
 }
 
 /// The error for text that is none.

@@ -1,6 +1,6 @@
 //! The arithmetic of ALP: integers to floating-point values and back.
 
-use marquetry_kernels::{self as kernels, Exact};
+use marquetry_kernels::{self as kernels, AlpExactness};
 use std::fmt;
 
 /// How a vector's values become integers.
@@ -37,7 +37,7 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
 
     /// [`to_integer`](Word::to_integer) of many values, and for each whether it is one: 0 if not. Of large integers that is
     /// not found out here.
-    fn to_integers(values: &[Self], scale: Scale, integers: &mut [Self], exact: &mut [Self]) -> Exact;
+    fn to_integers(values: &[Self], scale: Scale, integers: &mut [Self], exact: &mut [Self]) -> AlpExactness;
 
     /// The least and the largest of integers.
     fn range(integers: &[Self]) -> Option<(i64, i64)>;
@@ -62,7 +62,7 @@ impl Word for u32 {
     }
 
     fn unpack(packed: &[u8], width: u32, n: usize, scale: Scale, least: u64, out: &mut Vec<u32>) {
-        kernels::unpack_decimals_f32(packed, width, n, least as u32, FLOAT_POWERS.to_values(scale), out);
+        kernels::alp_decode_f32(packed, width, n, least as u32, FLOAT_POWERS.to_values(scale), out);
     }
 
     fn pack(integers: &mut [u32], least: i64, width: u32, out: &mut Vec<u8>) {
@@ -80,9 +80,9 @@ impl Word for u32 {
         ((integer as f32 * up * down).to_bits() == self).then_some(integer.cast_unsigned())
     }
 
-    fn to_integers(values: &[u32], scale: Scale, integers: &mut [u32], exact: &mut [u32]) -> Exact {
+    fn to_integers(values: &[u32], scale: Scale, integers: &mut [u32], exact: &mut [u32]) -> AlpExactness {
         let (to, back) = (FLOAT_POWERS.to_integers(scale), FLOAT_POWERS.to_values(scale));
-        kernels::integers_f32(values, to, back, integers, exact)
+        kernels::alp_encode_f32(values, to, back, integers, exact)
     }
 
     fn range(integers: &[u32]) -> Option<(i64, i64)> {
@@ -109,7 +109,7 @@ impl Word for u64 {
     }
 
     fn unpack(packed: &[u8], width: u32, n: usize, scale: Scale, least: u64, out: &mut Vec<u64>) {
-        kernels::unpack_decimals_f64(packed, width, n, least, DOUBLE_POWERS.to_values(scale), out);
+        kernels::alp_decode_f64(packed, width, n, least, DOUBLE_POWERS.to_values(scale), out);
     }
 
     fn pack(integers: &mut [u64], least: i64, width: u32, out: &mut Vec<u8>) {
@@ -127,9 +127,9 @@ impl Word for u64 {
         ((integer as f64 * up * down).to_bits() == self).then_some(integer.cast_unsigned())
     }
 
-    fn to_integers(values: &[u64], scale: Scale, integers: &mut [u64], exact: &mut [u64]) -> Exact {
+    fn to_integers(values: &[u64], scale: Scale, integers: &mut [u64], exact: &mut [u64]) -> AlpExactness {
         let (to, back) = (DOUBLE_POWERS.to_integers(scale), DOUBLE_POWERS.to_values(scale));
-        kernels::integers_f64(values, to, back, integers, exact)
+        kernels::alp_encode_f64(values, to, back, integers, exact)
     }
 
     fn range(integers: &[u64]) -> Option<(i64, i64)> {

@@ -2,8 +2,8 @@
 //! than vectors.
 
 use crate::pack::pack_u8_scalar;
+use crate::uninit::put_chunk;
 use crate::unpack::GROUP;
-use crate::words::put_chunk;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 

@@ -8,10 +8,10 @@
 //! shift right, mask:      | 4 values of w bits      | 4 values of w bits      |
 //! ```
 
-use super::fill;
-use crate::shuffles::{LANES_U32, NOTHING, check_groups, in_half};
+use super::vector::{fill, load};
+use crate::shuffle_tables::{LANES_U32, ZERO_LANE, check_groups, in_half};
+use crate::uninit::put_chunk;
 use crate::unpack::unpack_u64_scalar;
-use crate::words::put_chunk;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -45,8 +45,8 @@ pub(super) fn unpack_u32_as(
     check_groups(source, width, out.len());
     let width = width as usize;
     let lanes = &LANES_U32[width];
-    let (shuffle, shift) = (super::load(&lanes.shuffle), super::load(&lanes.shift));
-    let (shuffle_high, shift_high) = (super::load(&lanes.shuffle_high), super::load(&lanes.shift_high));
+    let (shuffle, shift) = (load(&lanes.shuffle), load(&lanes.shift));
+    let (shuffle_high, shift_high) = (load(&lanes.shuffle_high), load(&lanes.shift_high));
     let mask = _mm256_set1_epi32((u64::MAX >> (64 - width)) as i32);
     let second = width / 2;
     let groups = out.as_chunks_mut::<8>().0.iter_mut().enumerate();
@@ -90,8 +90,8 @@ pub(super) fn unpack_u64_as(
     check_groups(source, width, out.len());
     let width = width as usize;
     let [front, back] = &LANES_U64[width];
-    let (front_shuffle, front_shift) = (super::load(&front.shuffle), super::load(&front.shift));
-    let (back_shuffle, back_shift) = (super::load(&back.shuffle), super::load(&back.shift));
+    let (front_shuffle, front_shift) = (load(&front.shuffle), load(&front.shift));
+    let (back_shuffle, back_shift) = (load(&back.shuffle), load(&back.shift));
     let mask = _mm256_set1_epi64x((u64::MAX >> (64 - width)) as i64);
     let starts = [0, width / 4, width / 2, width * 3 / 4];
     for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
@@ -141,7 +141,7 @@ static LANES_U64: [[Lanes64; 2]; 58] = {
 };
 
 const fn lanes_u64(width: usize, first: usize) -> Lanes64 {
-    let mut lanes = Lanes64 { shuffle: [NOTHING; 32], shift: [0; 4] };
+    let mut lanes = Lanes64 { shuffle: [ZERO_LANE; 32], shift: [0; 4] };
     let mut lane = 0;
     while lane < 4 {
         let half_start = (first + lane / 2 * 2) * width / 8 * 8;

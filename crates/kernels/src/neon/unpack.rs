@@ -1,7 +1,7 @@
 //! Unpacking by a shuffle, as in `avx2/unpack.rs`, with the same tables: a vector here is half of one there.
 
-use super::{fill, load, words};
-use crate::shuffles::{LANES_U32, check_groups};
+use super::vector::{fill, load, words};
+use crate::shuffle_tables::{LANES_U32, check_groups};
 use crate::unpack::{unpack_u8_scalar, unpack_u64_scalar};
 use std::arch::aarch64::*;
 use std::mem::MaybeUninit;

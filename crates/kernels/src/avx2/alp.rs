@@ -1,13 +1,13 @@
-//! Integers to floats while they are in registers; and the scalar loops for the way back, which the compiler makes
-//! vectors of.
+//! ALP: decodes integers to floats while they are in registers. Encoding is the scalar loop, which the compiler vectorizes.
 
 use super::unpack::{unpack_u32_as, unpack_u64_as};
-use crate::decimals::{Exact, Float, integers};
+use crate::alp::{Float, alp_encode_scalar};
+use crate::signatures::AlpExactness;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 #[target_feature(enable = "avx2")]
-pub(super) fn unpack_decimals_f32(
+pub(super) fn alp_decode_f32(
     source: &[u8],
     width: u32,
     least: u32,
@@ -23,14 +23,14 @@ pub(super) fn unpack_decimals_f32(
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn unpack_decimals_f64(
+pub(super) fn alp_decode_f64(
     source: &[u8],
     width: u32,
     least: u64,
     [up, down]: [f64; 2],
     out: &mut [MaybeUninit<u64>],
 ) {
-    // As the scalar loop has it: an integer becomes a float by being put into the mantissa of one.
+    // As in the scalar loop: an integer becomes a float when it is added to the bits of a float with an empty mantissa.
     let least = _mm256_set1_epi64x(least.wrapping_add(f64::MANTISSA.to_bits()).cast_signed());
     let mantissa = _mm256_set1_pd(f64::MANTISSA);
     let (up, down) = (_mm256_set1_pd(up), _mm256_set1_pd(down));
@@ -41,23 +41,23 @@ pub(super) fn unpack_decimals_f64(
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn integers_f32(
+pub(super) fn alp_encode_f32(
     values: &[u32],
     to: [f32; 2],
     back: [f32; 2],
     out: &mut [u32],
     exact: &mut [u32],
-) -> Exact {
-    integers(values, to, back, out, exact)
+) -> AlpExactness {
+    alp_encode_scalar(values, to, back, out, exact)
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn integers_f64(
+pub(super) fn alp_encode_f64(
     values: &[u64],
     to: [f64; 2],
     back: [f64; 2],
     out: &mut [u64],
     exact: &mut [u64],
-) -> Exact {
-    integers(values, to, back, out, exact)
+) -> AlpExactness {
+    alp_encode_scalar(values, to, back, out, exact)
 }

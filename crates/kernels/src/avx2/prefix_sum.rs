@@ -1,8 +1,8 @@
 //! Prefix sums in registers: log2(lanes) additions of shifted copies, and one addition that depends on the vector before.
 
 use super::unpack::{unpack_u32_as, unpack_u64_as};
-use super::{load, store};
-use crate::sum::{prefix_sum_u32_scalar, prefix_sum_u64_scalar};
+use super::vector::{load, store};
+use crate::prefix_sum::{prefix_sum_u32_scalar, prefix_sum_u64_scalar};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 

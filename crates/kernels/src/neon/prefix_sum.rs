@@ -1,7 +1,7 @@
 //! Prefix sums in registers: additions of shifted copies, and one addition that depends on the vector before.
 
-use super::{load, longs, store, words};
-use crate::sum::{prefix_sum_u32_scalar, prefix_sum_u64_scalar};
+use super::vector::{load, longs, store, words};
+use crate::prefix_sum::{prefix_sum_u32_scalar, prefix_sum_u64_scalar};
 use std::arch::aarch64::*;
 
 #[target_feature(enable = "neon")]

@@ -1,7 +1,7 @@
 //! Prefix sums in registers, as in `avx2/sum.rs`, over twice as many lanes.
 
-use super::{load, store};
-use crate::sum::{prefix_sum_u32_scalar, prefix_sum_u64_scalar};
+use super::vector::{load, store};
+use crate::prefix_sum::{prefix_sum_u32_scalar, prefix_sum_u64_scalar};
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx512f")]

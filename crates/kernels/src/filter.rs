@@ -1,49 +1,16 @@
-//! Compaction: slots that are wanted become dense values, the mirror of `expand.rs`. What is left out are nulls, or rows
-//! that a filter does not want.
+//! Filtering by a bitmap: copies the selected slots to dense values, the inverse of `expand.rs`. It removes nulls, or rows that
+//! a predicate rejects.
 
-use crate::Bitmap;
-use crate::bits::{count_ones_scalar, low_mask64, word_at};
+use crate::bitmap::{Bitmap, count_ones_scalar, low_mask64, word_at};
 use crate::expand::WINDOW;
-use crate::table::{Compact, Kernels};
+use crate::signatures::{Filter, Kernels};
 use std::mem::MaybeUninit;
 
-/// Appends those of `values` whose bit is 1: for value `i` bit `first + i` of `keep`.
-///
-/// # Panics
-/// If `keep` has too few bits.
-pub fn compact_u32(values: &[u32], keep: &[u8], first: usize, out: &mut Vec<u32>) {
-    Kernels::current().compact_u32(values, keep, first, out);
-}
-
-/// [`compact_u32`] for levels.
-pub fn compact_u8(values: &[u8], keep: &[u8], first: usize, out: &mut Vec<u8>) {
-    Kernels::current().compact_u8(values, keep, first, out);
-}
-
-/// [`compact_u32`] for 64-bit words.
-pub fn compact_u64(values: &[u64], keep: &[u8], first: usize, out: &mut Vec<u64>) {
-    Kernels::current().compact_u64(values, keep, first, out);
-}
-
-/// [`compact_u32`] for views, and other values of 16 bytes.
-pub fn compact_u128(values: &[u128], keep: &[u8], first: usize, out: &mut Vec<u128>) {
-    Kernels::current().compact_u128(values, keep, first, out);
-}
-
-/// Appends those of the `n` bits of `values` from bit `at` on whose bit is 1: for the first of them bit `first` of
-/// `keep`, and so on.
-///
-/// # Panics
-/// If `values` or `keep` has too few bits.
-pub fn compact_bits(values: &[u8], at: usize, keep: &[u8], first: usize, n: usize, out: &mut Bitmap) {
-    Kernels::current().compact_bits(values, at, keep, first, n, out);
-}
-
-/// [`compact_u32`] for values of `width` bytes each, end to end.
+/// `filter_u32` for values of `width` bytes each, end to end.
 ///
 /// # Panics
 /// If `keep` has too few bits, or `values` is not a whole number of values.
-pub fn compact_fixed(values: &[u8], width: usize, keep: &[u8], first: usize, out: &mut Vec<u8>) {
+pub fn filter_fixed(values: &[u8], width: usize, keep: &[u8], first: usize, out: &mut Vec<u8>) {
     if width == 0 {
         return;
     }
@@ -61,28 +28,28 @@ pub fn compact_fixed(values: &[u8], width: usize, keep: &[u8], first: usize, out
 }
 
 impl Kernels {
-    /// [`compact_u8`] at this level.
-    pub fn compact_u8(&self, values: &[u8], keep: &[u8], first: usize, out: &mut Vec<u8>) {
-        compact(self.compact_u8, values, keep, first, out);
+    /// `filter_u8` at this level.
+    pub fn filter_u8(&self, values: &[u8], keep: &[u8], first: usize, out: &mut Vec<u8>) {
+        filter(self.filter_u8, values, keep, first, out);
     }
 
-    /// [`compact_u32`] at this level.
-    pub fn compact_u32(&self, values: &[u32], keep: &[u8], first: usize, out: &mut Vec<u32>) {
-        compact(self.compact_u32, values, keep, first, out);
+    /// `filter_u32` at this level.
+    pub fn filter_u32(&self, values: &[u32], keep: &[u8], first: usize, out: &mut Vec<u32>) {
+        filter(self.filter_u32, values, keep, first, out);
     }
 
-    /// [`compact_u64`] at this level.
-    pub fn compact_u64(&self, values: &[u64], keep: &[u8], first: usize, out: &mut Vec<u64>) {
-        compact(self.compact_u64, values, keep, first, out);
+    /// `filter_u64` at this level.
+    pub fn filter_u64(&self, values: &[u64], keep: &[u8], first: usize, out: &mut Vec<u64>) {
+        filter(self.filter_u64, values, keep, first, out);
     }
 
-    /// [`compact_u128`] at this level.
-    pub fn compact_u128(&self, values: &[u128], keep: &[u8], first: usize, out: &mut Vec<u128>) {
-        compact(self.compact_u128, values, keep, first, out);
+    /// `filter_u128` at this level.
+    pub fn filter_u128(&self, values: &[u128], keep: &[u8], first: usize, out: &mut Vec<u128>) {
+        filter(self.filter_u128, values, keep, first, out);
     }
 
-    /// [`compact_bits`] at this level.
-    pub fn compact_bits(
+    /// `filter_bits` at this level.
+    pub fn filter_bits(
         &self,
         values: &[u8],
         at: usize,
@@ -98,17 +65,17 @@ impl Kernels {
         for done in (0..n).step_by(64) {
             let wanted = word_at(keep, first + done) & low_mask64(n - done);
             // SAFETY: this CPU has the level of this table.
-            let together = unsafe { (self.compact_word)(word_at(values, at + done), wanted) };
-            out.push(together, wanted.count_ones());
+            let filtered = unsafe { (self.filter_word)(word_at(values, at + done), wanted) };
+            out.push(filtered, wanted.count_ones());
         }
     }
 }
 
-fn compact<T: Copy>(kernel: Compact<T>, values: &[T], keep: &[u8], first: usize, out: &mut Vec<T>) {
+fn filter<T: Copy>(kernel: Filter<T>, values: &[T], keep: &[u8], first: usize, out: &mut Vec<T>) {
     assert!(first + values.len() <= keep.len() * 8, "{} bits from {first}", values.len());
     let ones = count_ones_scalar(keep, first, values.len());
-    out.reserve(ones + SLACK);
-    let spare = &mut out.spare_capacity_mut()[..ones + SLACK];
+    out.reserve(ones + EXTRA_SLOTS);
+    let spare = &mut out.spare_capacity_mut()[..ones + EXTRA_SLOTS];
     // SAFETY: this CPU has the level of `kernel`, which writes as many values as it says, see `Kernels`.
     unsafe {
         let written = kernel(values, keep, first, spare);
@@ -116,13 +83,13 @@ fn compact<T: Copy>(kernel: Compact<T>, values: &[T], keep: &[u8], first: usize,
     }
 }
 
-/// Goes over the values by words of wanted bits, of which often all are or none is, or few; `mixed` does the others: it gets
-/// the word, its values, and where to write, with room for a vector more than it has ones. Returns how many values are
-/// wanted; all of them are written.
+/// Goes over the values by words of 64 keep bits. Words of all ones, or of few, are handled here. `mixed` does the others: it
+/// gets the word, its values, and the output slots, a vector more than the word has ones. Writes all selected values, and
+/// returns their number.
 ///
-/// PERF: all of these are of a size that the compiler knows, so what `mixed` does needs no checks.
+/// PERF: these arguments have constant sizes, so `mixed` needs no bounds checks.
 #[inline(always)]
-pub(crate) fn by_words<T: Copy + Default>(
+pub(crate) fn for_each_word<T: Copy + Default>(
     values: &[T],
     keep: &[u8],
     first: usize,
@@ -133,10 +100,10 @@ pub(crate) fn by_words<T: Copy + Default>(
     for values in values.chunks(64) {
         let word = word_at(keep, first) & low_mask64(values.len());
         let ones = word.count_ones() as usize;
-        let to = out[at..].first_chunk_mut().expect("slack");
+        let to = out[at..].first_chunk_mut().expect("extra slots");
         if ones == values.len() {
             to[..ones].write_copy_of_slice(values);
-        } else if ones <= FEW {
+        } else if ones <= MAX_ONE_BY_ONE {
             one_by_one(word, values, to);
         } else if let Some(whole) = values.first_chunk() {
             mixed(word, whole, to);
@@ -151,11 +118,11 @@ pub(crate) fn by_words<T: Copy + Default>(
     at
 }
 
-/// So many of 64 values are taken one by one.
-const FEW: usize = 6;
+/// Up to this number of 64 values are copied one by one.
+const MAX_ONE_BY_ONE: usize = 6;
 
-/// So many values more than are wanted may be written.
-pub(crate) const SLACK: usize = WINDOW;
+/// Slots that a loop may write beyond the selected values.
+pub(crate) const EXTRA_SLOTS: usize = WINDOW;
 
 #[inline(always)]
 fn one_by_one<T: Copy>(word: u64, values: &[T], out: &mut [MaybeUninit<T>; WINDOW]) {
@@ -167,29 +134,28 @@ fn one_by_one<T: Copy>(word: u64, values: &[T], out: &mut [MaybeUninit<T>; WINDO
 }
 
 #[inline(always)]
-pub(crate) fn compact_scalar<T: Copy + Default>(
+pub(crate) fn filter_scalar<T: Copy + Default>(
     values: &[T],
     keep: &[u8],
     first: usize,
     out: &mut [MaybeUninit<T>],
 ) -> usize {
-    by_words(values, keep, first, out, |word, values, out| one_by_one(word, values, out))
+    for_each_word(values, keep, first, out, |word, values, out| one_by_one(word, values, out))
 }
 
-pub(crate) fn compact_word_scalar(bits: u64, wanted: u64) -> u64 {
-    let (mut wanted, mut together, mut at) = (wanted, 0, 0);
+pub(crate) fn filter_word_scalar(bits: u64, wanted: u64) -> u64 {
+    let (mut wanted, mut filtered, mut at) = (wanted, 0, 0);
     while wanted != 0 {
-        together |= (bits >> wanted.trailing_zeros() & 1) << at;
+        filtered |= (bits >> wanted.trailing_zeros() & 1) << at;
         at += 1;
         wanted &= wanted - 1;
     }
-    together
+    filtered
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Bitmap;
 
     #[test]
     fn the_valid_ones_stay() {
@@ -200,7 +166,7 @@ mod tests {
             for first in [0, 1, 7, 8, 63, 64, 100] {
                 for n in [0, 1, 63, 64, 65, 300] {
                     let mut out = vec![7];
-                    compact_u32(&values[..n], validity.as_bytes(), first, &mut out);
+                    Kernels::current().filter_u32(&values[..n], validity.as_bytes(), first, &mut out);
                     let expected: Vec<u32> = std::iter::once(7)
                         .chain((0..n).filter(|i| pattern(first + i)).map(|i| i as u32))
                         .collect();
@@ -208,14 +174,21 @@ mod tests {
 
                     let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     let mut out = vec![7, 0, 0];
-                    compact_fixed(&bytes[..3 * n], 3, validity.as_bytes(), first, &mut out);
+                    filter_fixed(&bytes[..3 * n], 3, validity.as_bytes(), first, &mut out);
                     let flat: Vec<u8> = expected.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     assert_eq!(out, flat);
 
                     let odd: Bitmap =
                         [false; 5].into_iter().chain(values.iter().map(|v| v % 3 == 1)).collect();
                     let mut out: Bitmap = [true].into_iter().collect();
-                    compact_bits(odd.as_bytes(), 5, validity.as_bytes(), first, n, &mut out);
+                    Kernels::current().filter_bits(
+                        odd.as_bytes(),
+                        5,
+                        validity.as_bytes(),
+                        first,
+                        n,
+                        &mut out,
+                    );
                     assert_eq!(out, expected.iter().map(|v| v % 3 == 1).collect());
                 }
             }

@@ -1,13 +1,13 @@
-//! Tables for loops that shuffle, at any level: which lane of a vector, or which byte, goes where.
+//! Lookup tables for loops that shuffle lanes or bytes of a vector, at any level.
 
-use crate::unpack::{GROUP, OVERREAD};
+use crate::unpack::{GROUP, OVERREAD_BYTES};
 
-/// No lane, or no byte: a shuffle puts zeros there. Negative as a 32-bit number, also when it was widened from a byte.
-pub(crate) const NOTHING: u8 = 0x80;
+/// The index for which a shuffle writes zeros. Negative as a 32-bit number, also when it was widened from a byte.
+pub(crate) const ZERO_LANE: u8 = 0x80;
 
-/// For each eight bits the dense lanes that the slots of the ones take.
-pub(crate) static SPREAD_8: [[u8; 8]; 256] = {
-    let mut patterns = [[NOTHING; 8]; 256];
+/// For each pattern of eight validity bits: the dense lane of each valid slot.
+pub(crate) static EXPAND_8: [[u8; 8]; 256] = {
+    let mut patterns = [[ZERO_LANE; 8]; 256];
     let mut byte = 0;
     while byte < 256 {
         let (mut slot, mut lane) = (0, 0);
@@ -23,8 +23,8 @@ pub(crate) static SPREAD_8: [[u8; 8]; 256] = {
     patterns
 };
 
-/// For each eight bits the lanes of the ones, lowest first. What follows does not matter.
-pub(crate) static TOGETHER_8: [[u8; 8]; 256] = {
+/// For each pattern of eight bits: the lanes of the ones, lowest first. The rest does not matter.
+pub(crate) static COMPRESS_8: [[u8; 8]; 256] = {
     let mut patterns = [[0; 8]; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -41,8 +41,9 @@ pub(crate) static TOGETHER_8: [[u8; 8]; 256] = {
     patterns
 };
 
-/// Where in its half of the vector the bytes of each 32-bit lane come from, and by how many bits too high they are
-/// then; the same for the fifth byte of values that have one, whose place is on top, and which is too low.
+/// For one width, how to move packed values to 32-bit lanes: the source byte of each byte of a lane, in its half of the vector,
+/// and the shift to the right that follows. `_high` is the same for the fifth byte of values that touch five bytes: it goes to
+/// the top of the lane, and is shifted to the left.
 pub(crate) struct Lanes32 {
     pub(crate) shuffle: [u8; 32],
     pub(crate) shift: [u32; 8],
@@ -61,11 +62,15 @@ pub(crate) static LANES_U32: [Lanes32; 33] = {
 };
 
 const fn lanes_u32(width: usize) -> Lanes32 {
-    let mut lanes =
-        Lanes32 { shuffle: [NOTHING; 32], shift: [0; 8], shuffle_high: [NOTHING; 32], shift_high: [0; 8] };
+    let mut lanes = Lanes32 {
+        shuffle: [ZERO_LANE; 32],
+        shift: [0; 8],
+        shuffle_high: [ZERO_LANE; 32],
+        shift_high: [0; 8],
+    };
     let mut lane = 0;
     while lane < 8 {
-        // The half begins with the byte that its first value begins in.
+        // The half begins at the byte in which its first value begins.
         let half_start = lane / 4 * 4 * width / 8 * 8;
         let bit = lane * width - half_start;
         let mut byte = 0;
@@ -83,13 +88,13 @@ const fn lanes_u32(width: usize) -> Lanes32 {
     lanes
 }
 
-/// The shuffle for byte `i` of a half; what is behind the half is of no value's bits.
+/// The shuffle index of byte `i` of a half. Bytes beyond the half have no bits of a value.
 pub(crate) const fn in_half(i: usize) -> u8 {
-    if i < 16 { i as u8 } else { NOTHING }
+    if i < 16 { i as u8 } else { ZERO_LANE }
 }
 
-/// Fails unless `source` has what loops with these lanes read: for each group its `width` bytes, and 16 more.
+/// Panics unless `source` has all bytes that loops with these lanes read: `width` for each group, and 16 more.
 pub(crate) fn check_groups(source: &[u8], width: u32, values: usize) {
     assert!(values.is_multiple_of(GROUP));
-    assert!(source.len() >= values / GROUP * width as usize + OVERREAD);
+    assert!(source.len() >= values / GROUP * width as usize + OVERREAD_BYTES);
 }

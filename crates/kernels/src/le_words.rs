@@ -1,6 +1,6 @@
-//! Words and their bytes: the same memory, because all targets are little-endian.
+//! Little-endian words and their bytes, which are the same memory because all targets are little-endian.
 
-use crate::table::append;
+use crate::uninit::append;
 use std::mem::MaybeUninit;
 
 /// A word of `W` bytes.
@@ -8,13 +8,13 @@ use std::mem::MaybeUninit;
 /// # Safety
 /// Implementers have the size of `W` bytes, no padding, and a value for any bits.
 pub(crate) unsafe trait Word<const W: usize>: Copy + Default {
-    /// The word of these bytes.
-    fn of(bytes: [u8; W]) -> Self;
+    /// The word with these bytes.
+    fn from_bytes(bytes: [u8; W]) -> Self;
 
-    /// Writes the words of `bytes`, as many as there is room for.
+    /// Writes the words of `bytes` to `out`.
     ///
     /// # Panics
-    /// If they are not as many.
+    /// If their numbers differ.
     fn copy(bytes: &[[u8; W]], out: &mut [MaybeUninit<Self>]) {
         const { assert!(size_of::<Self>() == W) };
         assert_eq!(bytes.len(), out.len());
@@ -25,21 +25,21 @@ pub(crate) unsafe trait Word<const W: usize>: Copy + Default {
 
 // SAFETY: 4 bytes without padding; any bits are an integer.
 unsafe impl Word<4> for u32 {
-    fn of(bytes: [u8; 4]) -> Self {
+    fn from_bytes(bytes: [u8; 4]) -> Self {
         u32::from_le_bytes(bytes)
     }
 }
 
 // SAFETY: as above, of 8 bytes.
 unsafe impl Word<8> for u64 {
-    fn of(bytes: [u8; 8]) -> Self {
+    fn from_bytes(bytes: [u8; 8]) -> Self {
         u64::from_le_bytes(bytes)
     }
 }
 
 // SAFETY: as above, of 16 bytes.
 unsafe impl Word<16> for u128 {
-    fn of(bytes: [u8; 16]) -> Self {
+    fn from_bytes(bytes: [u8; 16]) -> Self {
         u128::from_le_bytes(bytes)
     }
 }
@@ -51,7 +51,7 @@ pub(crate) fn bytes_of<T: Word<W>, const W: usize>(words: &[T]) -> &[[u8; W]] {
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
 }
 
-/// Appends the words that these bytes are, little-endian.
+/// Appends little-endian words, given by their bytes.
 pub fn copy_u32(bytes: &[[u8; 4]], out: &mut Vec<u32>) {
     // SAFETY: `copy` writes all that it is given.
     unsafe { append(out, bytes.len(), |spare| u32::copy(bytes, spare)) };
@@ -61,16 +61,6 @@ pub fn copy_u32(bytes: &[[u8; 4]], out: &mut Vec<u32>) {
 pub fn copy_u64(bytes: &[[u8; 8]], out: &mut Vec<u64>) {
     // SAFETY: as above.
     unsafe { append(out, bytes.len(), |spare| u64::copy(bytes, spare)) };
-}
-
-/// Writes all of `to`.
-///
-/// PERF: a copy of slices, or of an array byte by byte, is a call of ten times this where the compiler does not inline it, as
-/// it does not without link-time optimisation.
-#[inline(always)]
-pub(crate) fn put_chunk<T: Copy, const N: usize>(chunk: &[T; N], to: &mut [MaybeUninit<T>; N]) {
-    // SAFETY: both are arrays of N values; what `to` was needs no drop.
-    unsafe { *to.as_mut_ptr().cast() = *chunk };
 }
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
 //! Compaction: the instruction moves the lanes of a mask's ones together. A whole vector is stored, and what is too much
 //! written over by the next: stores by a mask are slow on some CPUs.
 
-use super::{fill_at, load};
-use crate::compact::by_words;
+use super::vector::{fill_at, load};
+use crate::filter::for_each_word;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn compact_u8(values: &[u8], keep: &[u8], first: usize, out: &mut [MaybeUninit<u8>]) -> usize {
-    by_words(values, keep, first, out, |word, values, out| {
+pub(super) fn filter_u8(values: &[u8], keep: &[u8], first: usize, out: &mut [MaybeUninit<u8>]) -> usize {
+    for_each_word(values, keep, first, out, |word, values, out| {
         fill_at::<_, 64>(out, 0, _mm512_maskz_compress_epi8(word, load(values)));
     })
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn compact_u32(values: &[u32], keep: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) -> usize {
-    by_words(values, keep, first, out, |word, values, out| {
+pub(super) fn filter_u32(values: &[u32], keep: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) -> usize {
+    for_each_word(values, keep, first, out, |word, values, out| {
         let (mut word, mut at) = (word, 0);
         for group in values.as_chunks::<16>().0 {
             let bits = word as u16;
@@ -27,8 +27,8 @@ pub(super) fn compact_u32(values: &[u32], keep: &[u8], first: usize, out: &mut [
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn compact_u64(values: &[u64], keep: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) -> usize {
-    by_words(values, keep, first, out, |word, values, out| {
+pub(super) fn filter_u64(values: &[u64], keep: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) -> usize {
+    for_each_word(values, keep, first, out, |word, values, out| {
         let (mut word, mut at) = (word, 0);
         for group in values.as_chunks::<8>().0 {
             let bits = word as u8;

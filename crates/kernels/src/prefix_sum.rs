@@ -1,26 +1,15 @@
-//! Prefix sums: deltas become values.
+//! Prefix sums: turn deltas into values.
 
-use crate::table::Kernels;
-
-/// Makes values of deltas, in place: each becomes the sum of all up to it, of `before`, and of `least` once for each of
-/// them. All additions wrap around. Returns the last value, `before` if there are none.
-pub fn prefix_sum_u32(values: &mut [u32], before: u32, least: u32) -> u32 {
-    Kernels::current().prefix_sum_u32(values, before, least)
-}
-
-/// [`prefix_sum_u32`] for 64 bits.
-pub fn prefix_sum_u64(values: &mut [u64], before: u64, least: u64) -> u64 {
-    Kernels::current().prefix_sum_u64(values, before, least)
-}
+use crate::signatures::Kernels;
 
 impl Kernels {
-    /// [`prefix_sum_u32`] at this level.
+    /// `prefix_sum_u32` at this level.
     pub fn prefix_sum_u32(&self, values: &mut [u32], before: u32, least: u32) -> u32 {
         // SAFETY: this CPU has the level of this table.
         unsafe { (self.prefix_sum_u32)(values, before, least) }
     }
 
-    /// [`prefix_sum_u64`] at this level.
+    /// `prefix_sum_u64` at this level.
     pub fn prefix_sum_u64(&self, values: &mut [u64], before: u64, least: u64) -> u64 {
         // SAFETY: this CPU has the level of this table.
         unsafe { (self.prefix_sum_u64)(values, before, least) }
@@ -50,8 +39,8 @@ mod tests {
     #[test]
     fn deltas_become_values() {
         let mut values = [0, 1, 0, 5];
-        assert_eq!(prefix_sum_u32(&mut values, 100, 0u32.wrapping_sub(2)), 98);
+        assert_eq!(Kernels::current().prefix_sum_u32(&mut values, 100, 0u32.wrapping_sub(2)), 98);
         assert_eq!(values, [98, 97, 95, 98]);
-        assert_eq!(prefix_sum_u64(&mut [], 7, 1), 7);
+        assert_eq!(Kernels::current().prefix_sum_u64(&mut [], 7, 1), 7);
     }
 }

@@ -1,91 +1,19 @@
-//! Decimals as ALP (10) has them: floating-point values that are an integer times two powers of ten.
+//! ALP (10): floating-point values that are an integer times two powers of ten.
 //!
 //! ```text
 //! value = integer * up * down         up = 10^factor, down = 10^-exponent, rounded after each multiplication
 //! ```
 //!
-//! Which power is which is the caller's business; here are the loops. They are arithmetic as IEEE 754 prescribes it, one
-//! rounding an operation, so that all levels give the same bits. Multiplying and adding at once would round once too few.
+//! The caller chooses the powers. The loops follow IEEE 754 arithmetic with one rounding for each operation, so that all levels
+//! give the same bits; fused multiply-add would round only once.
 
-use crate::table::Kernels;
-use crate::unpack::{WIDEST_IN_REGISTERS, unpack_in_groups};
+use crate::signatures::{AlpExactness, Kernels};
+use crate::unpack::{MAX_WIDTH_IN_REGISTERS, unpack_in_groups};
 use std::ops::{Add, BitAnd, Mul, Neg, Range, Sub};
 
-/// Unpacks `n` integers of `width <= 32` bits, and appends the bits of the floats that they stand for: of
-/// `(integer + least) * up * down`. The sum wraps around, and is signed.
-///
-/// # Panics
-/// If `width > 32` or `source` ends before the last integer.
-pub fn unpack_decimals_f32(
-    source: &[u8],
-    width: u32,
-    n: usize,
-    least: u32,
-    powers: [f32; 2],
-    out: &mut Vec<u32>,
-) {
-    Kernels::current().unpack_decimals_f32(source, width, n, least, powers, out);
-}
-
-/// [`unpack_decimals_f32`] for up to 64 bits.
-///
-/// # Panics
-/// If `width > 64` or `source` ends before the last integer.
-pub fn unpack_decimals_f64(
-    source: &[u8],
-    width: u32,
-    n: usize,
-    least: u64,
-    powers: [f64; 2],
-    out: &mut Vec<u64>,
-) {
-    Kernels::current().unpack_decimals_f64(source, width, n, least, powers, out);
-}
-
-/// The integers that floats are next to once they are multiplied with both powers of `to`, one after the other; and for
-/// each whether the powers of `back` make just the float of it that it came from: all bits 1 if so, else 0. Of integers
-/// from 2^22 on that is not found out, they count as large.
-///
-/// # Panics
-/// If the slices differ in length.
-pub fn integers_f32(
-    values: &[u32],
-    to: [f32; 2],
-    back: [f32; 2],
-    integers: &mut [u32],
-    exact: &mut [u32],
-) -> Exact {
-    Kernels::current().integers_f32(values, to, back, integers, exact)
-}
-
-/// [`integers_f32`] for 64 bits; integers are large from 2^51 on.
-///
-/// # Panics
-/// If the slices differ in length.
-pub fn integers_f64(
-    values: &[u64],
-    to: [f64; 2],
-    back: [f64; 2],
-    integers: &mut [u64],
-    exact: &mut [u64],
-) -> Exact {
-    Kernels::current().integers_f64(values, to, back, integers, exact)
-}
-
-/// What [`integers_f32`] and [`integers_f64`] say of all values together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exact {
-    /// How many come back.
-    pub count: usize,
-    /// The least and the largest integer of these; if there are none, the least is more than the largest.
-    pub range: (i64, i64),
-    /// Whether there are any of which it is not known, because their integers are large or they are no numbers.
-    pub any_large: bool,
-}
-
 impl Kernels {
-    /// [`unpack_decimals_f32`] at this level.
-    pub fn unpack_decimals_f32(
+    /// `alp_decode_f32` at this level.
+    pub fn alp_decode_f32(
         &self,
         source: &[u8],
         width: u32,
@@ -99,7 +27,7 @@ impl Kernels {
             self.unpack_u32(source, width, range.start, range.len(), out);
             scale_f32(&mut out[start..], least, powers);
         };
-        match self.decimals_f32 {
+        match self.alp_decode_f32 {
             // SAFETY: this CPU has the level of the loop, which writes all it is given, see `Kernels`.
             Some(fused) if width > 0 => unsafe {
                 let fused = |source: &[u8], (), spare: &mut [_]| fused(source, width, least, powers, spare);
@@ -109,8 +37,8 @@ impl Kernels {
         }
     }
 
-    /// [`unpack_decimals_f64`] at this level.
-    pub fn unpack_decimals_f64(
+    /// `alp_decode_f64` at this level.
+    pub fn alp_decode_f64(
         &self,
         source: &[u8],
         width: u32,
@@ -128,9 +56,9 @@ impl Kernels {
                 false => scale_f64(&mut out[start..], least, powers),
             }
         };
-        match self.decimals_f64 {
+        match self.alp_decode_f64 {
             // SAFETY: this CPU has the level of the loop, which writes all it is given, see `Kernels`.
-            Some(fused) if are_small && (1..=WIDEST_IN_REGISTERS).contains(&width) => unsafe {
+            Some(fused) if are_small && (1..=MAX_WIDTH_IN_REGISTERS).contains(&width) => unsafe {
                 let fused = |source: &[u8], (), spare: &mut [_]| fused(source, width, least, powers, spare);
                 unpack_in_groups(fused, apart, source, width, 0..n, (), out)
             },
@@ -138,30 +66,30 @@ impl Kernels {
         }
     }
 
-    /// [`integers_f32`] at this level.
-    pub fn integers_f32(
+    /// `alp_encode_f32` at this level.
+    pub fn alp_encode_f32(
         &self,
         values: &[u32],
         to: [f32; 2],
         back: [f32; 2],
         integers: &mut [u32],
         exact: &mut [u32],
-    ) -> Exact {
+    ) -> AlpExactness {
         // SAFETY: this CPU has the level of this table.
-        unsafe { (self.integers_f32)(values, to, back, integers, exact) }
+        unsafe { (self.alp_encode_f32)(values, to, back, integers, exact) }
     }
 
-    /// [`integers_f64`] at this level.
-    pub fn integers_f64(
+    /// `alp_encode_f64` at this level.
+    pub fn alp_encode_f64(
         &self,
         values: &[u64],
         to: [f64; 2],
         back: [f64; 2],
         integers: &mut [u64],
         exact: &mut [u64],
-    ) -> Exact {
+    ) -> AlpExactness {
         // SAFETY: this CPU has the level of this table.
-        unsafe { (self.integers_f64)(values, to, back, integers, exact) }
+        unsafe { (self.alp_encode_f64)(values, to, back, integers, exact) }
     }
 }
 
@@ -280,13 +208,13 @@ impl Float for f64 {
 
 /// The definition.
 #[inline(always)]
-pub(crate) fn integers<F: Float>(
+pub(crate) fn alp_encode_scalar<F: Float>(
     values: &[F::Word],
     to: [F; 2],
     back: [F; 2],
     integers: &mut [F::Word],
     exact: &mut [F::Word],
-) -> Exact {
+) -> AlpExactness {
     assert!(values.len() == integers.len() && values.len() == exact.len());
     let mut lanes = Lanes::new(to, back);
     let (whole, last) = values.as_chunks::<LANES>();
@@ -356,9 +284,9 @@ impl<F: Float> Lanes<F> {
     }
 
     #[inline(always)]
-    fn found(&self) -> Exact {
+    fn found(&self) -> AlpExactness {
         let all = |lanes: &[F; LANES]| lanes.map(F::to_i64);
-        Exact {
+        AlpExactness {
             count: all(&self.count).iter().sum::<i64>() as usize,
             range: (
                 all(&self.least).into_iter().fold(i64::MAX, i64::min),

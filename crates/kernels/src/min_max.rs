@@ -1,66 +1,35 @@
-//! The least and the greatest of many values: what statistics are made of.
+//! Minimum and maximum of many values, for statistics.
 //!
-//! Values come as the words that they are stored in, and are read as the type that the function is named after.
+//! The values are given as the words that store them, and are read as the type in the name of the function.
 
-use crate::table::Kernels;
-
-/// The least and the greatest 32-bit signed integer; `None` if there are none.
-pub fn min_max_i32(words: &[u32]) -> Option<(i32, i32)> {
-    Kernels::current().min_max_i32(words)
-}
-
-/// The least and the greatest 64-bit signed integer; `None` if there are none.
-pub fn min_max_i64(words: &[u64]) -> Option<(i64, i64)> {
-    Kernels::current().min_max_i64(words)
-}
-
-/// The least and the greatest 32-bit unsigned integer; `None` if there are none.
-pub fn min_max_u32(words: &[u32]) -> Option<(u32, u32)> {
-    Kernels::current().min_max_u32(words)
-}
-
-/// The least and the greatest 64-bit unsigned integer; `None` if there are none.
-pub fn min_max_u64(words: &[u64]) -> Option<(u64, u64)> {
-    Kernels::current().min_max_u64(words)
-}
-
-/// The least and the greatest binary32, and how many NaNs there are. NaNs are neither the least nor the greatest: `None`
-/// if there is nothing else. -0.0 is less than 0.0.
-pub fn min_max_f32(words: &[u32]) -> (Option<(f32, f32)>, usize) {
-    Kernels::current().min_max_f32(words)
-}
-
-/// [`min_max_f32`] for binary64.
-pub fn min_max_f64(words: &[u64]) -> (Option<(f64, f64)>, usize) {
-    Kernels::current().min_max_f64(words)
-}
+use crate::signatures::Kernels;
 
 impl Kernels {
-    /// [`min_max_i32`] at this level.
+    /// `min_max_i32` at this level.
     pub fn min_max_i32(&self, words: &[u32]) -> Option<(i32, i32)> {
         // SAFETY: this CPU has the level of this table.
         (!words.is_empty()).then(|| unsafe { (self.min_max_i32)(words) })
     }
 
-    /// [`min_max_i64`] at this level.
+    /// `min_max_i64` at this level.
     pub fn min_max_i64(&self, words: &[u64]) -> Option<(i64, i64)> {
         // SAFETY: this CPU has the level of this table.
         (!words.is_empty()).then(|| unsafe { (self.min_max_i64)(words) })
     }
 
-    /// [`min_max_u32`] at this level.
+    /// `min_max_u32` at this level.
     pub fn min_max_u32(&self, words: &[u32]) -> Option<(u32, u32)> {
         // SAFETY: this CPU has the level of this table.
         (!words.is_empty()).then(|| unsafe { (self.min_max_u32)(words) })
     }
 
-    /// [`min_max_u64`] at this level.
+    /// `min_max_u64` at this level.
     pub fn min_max_u64(&self, words: &[u64]) -> Option<(u64, u64)> {
         // SAFETY: this CPU has the level of this table.
         (!words.is_empty()).then(|| unsafe { (self.min_max_u64)(words) })
     }
 
-    /// [`min_max_f32`] at this level.
+    /// `min_max_f32` at this level.
     pub fn min_max_f32(&self, words: &[u32]) -> (Option<(f32, f32)>, usize) {
         // SAFETY: this CPU has the level of this table.
         let (min, max, nans) = unsafe { (self.min_max_f32)(words) };
@@ -68,7 +37,7 @@ impl Kernels {
         ((nans < words.len()).then(|| (float(min), float(max))), nans)
     }
 
-    /// [`min_max_f64`] at this level.
+    /// `min_max_f64` at this level.
     pub fn min_max_f64(&self, words: &[u64]) -> (Option<(f64, f64)>, usize) {
         // SAFETY: this CPU has the level of this table.
         let (min, max, nans) = unsafe { (self.min_max_f64)(words) };
@@ -99,13 +68,13 @@ pub(crate) fn min_max_u64_scalar(words: &[u64]) -> (u64, u64) {
     words.iter().fold((u64::MAX, 0), |(min, max), &word| (min.min(word), max.max(word)))
 }
 
-/// The extremes as [`ordered_32`] has them, and the number of NaNs.
+/// The minimum and the maximum as [`ordered_32`] integers, and the number of NaNs.
 ///
-/// PERF: as integers, because an order of floats is not one that loops can be taken apart by.
+/// PERF: as integers, because the compiler cannot split a reduction over floats into lanes.
 #[inline(always)]
 pub(crate) fn min_max_f32_scalar(words: &[u32]) -> (i32, i32, usize) {
     let (mut min, mut max, mut all_nans) = (i32::MAX, i32::MIN, 0);
-    // So that NaNs can be counted in lanes of the same width.
+    // In chunks, so that NaNs can be counted in lanes of 32 bits.
     for words in words.chunks(1 << 16) {
         let mut nans = 0u32;
         for &word in words {
@@ -152,23 +121,25 @@ mod tests {
 
     #[test]
     fn integers_are_signed_or_not() {
+        let kernels = Kernels::current();
         let words = [5, u32::MAX, 7];
-        assert_eq!(min_max_i32(&words), Some((-1, 7)));
-        assert_eq!(min_max_u32(&words), Some((5, u32::MAX)));
-        assert_eq!(min_max_i64(&[5, u64::MAX]), Some((-1, 5)));
-        assert_eq!(min_max_u64(&[5, u64::MAX]), Some((5, u64::MAX)));
-        assert_eq!(min_max_i32(&[]), None);
+        assert_eq!(kernels.min_max_i32(&words), Some((-1, 7)));
+        assert_eq!(kernels.min_max_u32(&words), Some((5, u32::MAX)));
+        assert_eq!(kernels.min_max_i64(&[5, u64::MAX]), Some((-1, 5)));
+        assert_eq!(kernels.min_max_u64(&[5, u64::MAX]), Some((5, u64::MAX)));
+        assert_eq!(kernels.min_max_i32(&[]), None);
     }
 
     #[test]
     fn nans_are_counted_and_zeros_have_a_sign() {
+        let kernels = Kernels::current();
         let floats = [0.0, f32::NAN, -0.0, -f32::NAN];
-        let (range, nans) = min_max_f32(&floats.map(f32::to_bits));
+        let (range, nans) = kernels.min_max_f32(&floats.map(f32::to_bits));
         let (min, max) = range.unwrap();
         assert_eq!((min.to_bits(), max.to_bits(), nans), ((-0.0f32).to_bits(), 0, 2));
         let floats = [1.5, f64::NEG_INFINITY, -2.5, f64::MAX];
-        assert_eq!(min_max_f64(&floats.map(f64::to_bits)), (Some((f64::NEG_INFINITY, f64::MAX)), 0));
-        assert_eq!(min_max_f64(&[f64::NAN.to_bits()]), (None, 1));
-        assert_eq!(min_max_f32(&[]), (None, 0));
+        assert_eq!(kernels.min_max_f64(&floats.map(f64::to_bits)), (Some((f64::NEG_INFINITY, f64::MAX)), 0));
+        assert_eq!(kernels.min_max_f64(&[f64::NAN.to_bits()]), (None, 1));
+        assert_eq!(kernels.min_max_f32(&[]), (None, 0));
     }
 }
