@@ -26,20 +26,22 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Decode, Encode, EncodedPage, PhysicalType, Shape, Values, decode_all, encode_all};
+use crate::shape::{PhysicalType, Shape};
+use crate::traits::{Decode, Encode, EncodedPage, decode_all, encode_all};
+use crate::values::{Values, wrong_shape};
 use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
 /// Decodes a page of `n` values.
 pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
-    let page = EncodedPage::of(bytes, physical, n);
+    let page = EncodedPage::new(bytes, physical, n);
     decode_all(Decoder::new(&page)?, physical.shape(), n)
 }
 
 /// Encodes all of `values`.
 pub fn encode(values: &Values) -> Result<Vec<u8>> {
-    encode_all(Encoder::of(values.shape())?, values)
+    encode_all(Encoder::from_shape(values.shape())?, values)
 }
 
 /// Joins the bytes of values from their streams.
@@ -87,7 +89,7 @@ impl Decoder {
     }
 
     /// PERF: while an array is made of what was read, the next values can be on their way.
-    fn fetch_next(&self) {
+    fn prefetch_next(&self) {
         let Some(each) =
             kernels::PREFETCH_BYTES.checked_div(self.page.len().checked_div(self.len).unwrap_or(0))
         else {
@@ -112,7 +114,7 @@ impl Decode for Decoder {
                     .push_with(n, |out| kernels::merge_streams(streams, width, stride, first, n, out));
             }
         }
-        self.fetch_next();
+        self.prefetch_next();
         Ok(())
     }
 
@@ -135,10 +137,10 @@ pub struct Encoder {
 impl Encoder {
     /// An empty page; fails for BOOLEAN and BYTE_ARRAY.
     pub fn new(physical: PhysicalType) -> Result<Self> {
-        Encoder::of(physical.shape())
+        Encoder::from_shape(physical.shape())
     }
 
-    fn of(shape: Shape) -> Result<Self> {
+    fn from_shape(shape: Shape) -> Result<Self> {
         Ok(Encoder { values: shape.empty(), width: width(shape)? })
     }
 }
@@ -146,7 +148,7 @@ impl Encoder {
 impl Encode for Encoder {
     fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
         if values.shape() != self.values.shape() {
-            return Err(crate::values::wrong_shape(self.values.shape(), values));
+            return Err(wrong_shape(self.values.shape(), values));
         }
         self.values.push_range(values, range);
         Ok(())

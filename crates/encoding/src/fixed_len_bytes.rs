@@ -1,8 +1,7 @@
 //! Values of one width: INT96 and FIXED_LEN_BYTE_ARRAY.
 
-use crate::Bitmap;
 use marquetry_base::PaddedBytes;
-use marquetry_kernels as kernels;
+use marquetry_kernels::{self as kernels, Bitmap};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -170,7 +169,7 @@ impl FixedLenBytes {
         self.len += n;
     }
 
-    pub(crate) fn push_defaults(&mut self, n: usize) {
+    pub(crate) fn push_nulls(&mut self, n: usize) {
         let zeros = n * self.width;
         self.push_with(n, |bytes| bytes.resize(bytes.len() + zeros, 0));
     }
@@ -184,13 +183,13 @@ impl FixedLenBytes {
 
     /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next of the values in `dense` for a
     /// 1, zeros for a 0.
-    pub(crate) fn push_expanded(&mut self, dense: &[u8], validity: &Bitmap, first: usize, n: usize) {
+    pub(crate) fn push_spaced(&mut self, dense: &[u8], validity: &Bitmap, first: usize, n: usize) {
         let width = self.width;
         self.push_with(n, |out| kernels::expand_fixed(dense, width, validity, first, n, out));
     }
 
     /// Appends those of `values` whose bit is 1, the first of them having bit `first` of `keep`.
-    pub(crate) fn push_compacted(&mut self, values: &FixedLenBytes, keep: &Bitmap, first: usize) {
+    pub(crate) fn push_filtered(&mut self, values: &FixedLenBytes, keep: &Bitmap, first: usize) {
         let kept = keep.count_ones(first..first + values.len);
         self.push_with(kept, |out| {
             kernels::filter_fixed(&values.as_bytes(), values.width, keep.as_bytes(), first, out);
@@ -253,7 +252,7 @@ mod tests {
         // Something else.
         let mut values = FixedLenBytes::new(4);
         push(&mut values, SHARED..2 * SHARED);
-        values.push_defaults(1);
+        values.push_nulls(1);
         values.push(&[1, 2, 3, 4]);
         assert_eq!(values.as_bytes(), [&bytes[SHARED..2 * SHARED], &[0, 0, 0, 0, 1, 2, 3, 4]].concat());
         assert_eq!(values.get(values.len() - 1), [1, 2, 3, 4]);

@@ -3,9 +3,10 @@
 //! Spec: Encodings.md, "RLE" and "BIT_PACKED"; README.md, "Data Pages". A level takes as many bits as the column's
 //! largest level needs; where the largest is 0, nothing is stored. Levels are kept as bytes.
 
-use crate::rle::{self, Hybrid, Piece};
-use crate::{Bitmap, bit_packed};
+use crate::bit_packed;
+use crate::rle::{self, RleBitPackedDecoder, RleRun};
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
+use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
 /// The levels of one kind of one page, front to back.
@@ -19,7 +20,7 @@ pub struct Levels {
 enum Stored {
     /// The largest level is 0: all are.
     Zero,
-    Rle(Hybrid),
+    Rle(RleBitPackedDecoder),
     BitPacked(bit_packed::Reader),
 }
 
@@ -48,7 +49,7 @@ impl Levels {
         if max == 0 {
             return Ok(Levels::zero());
         }
-        Ok(Levels { stored: Stored::Rle(Hybrid::new(bytes, width(max))?), max })
+        Ok(Levels { stored: Stored::Rle(RleBitPackedDecoder::new(bytes, width(max))?), max })
     }
 
     /// `n` levels at the front of `bytes`, as a V1 data page has them in `encoding`; also how many bytes they take.
@@ -145,14 +146,14 @@ impl Levels {
         while left > 0 {
             let width = hybrid.width();
             match hybrid.next(left)? {
-                Piece::Repeated { value, n } => {
+                RleRun::Repeated { value, n } => {
                     left -= n;
                     values += if value == u32::from(max) { n } else { 0 };
                 }
-                Piece::Packed { bytes, first, n } => {
+                RleRun::Packed { bytes, first, n } => {
                     left -= n;
                     scratch.clear();
-                    marquetry_kernels::unpack_u8(bytes, width, first, n, scratch);
+                    kernels::unpack_u8(bytes, width, first, n, scratch);
                     values += scratch.iter().filter(|&&level| level == max).count();
                 }
             }
@@ -238,7 +239,6 @@ const BIT_PACKED: i32 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rle;
 
     #[test]
     fn v1_levels_have_a_length_before_them() {

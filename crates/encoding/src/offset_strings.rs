@@ -6,12 +6,11 @@
 //! ```
 //!
 //! It is that of Arrow's `Utf8` and `Binary`. Whoever wants those pays for one copy of the bytes; by way of
-//! [`StringViews`], it would be views first and the copy after them.
+//! `StringViews`, it would be views first and the copy after them.
 
-use crate::Bitmap;
-use crate::dictionary::Strings;
+use crate::entry_offsets::EntryOffsets;
 use marquetry_base::{Error, Result};
-use marquetry_kernels as kernels;
+use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
 /// Byte strings end to end, of no more than 2^32 - 1 bytes together.
@@ -80,7 +79,7 @@ impl OffsetStrings {
     }
 
     /// Appends `n` empty strings.
-    pub fn push_defaults(&mut self, n: usize) {
+    pub fn push_nulls(&mut self, n: usize) {
         self.offsets.resize(self.offsets.len() + n, self.end());
     }
 
@@ -138,10 +137,10 @@ impl OffsetStrings {
     }
 
     /// Appends copies of the strings at `indices` of a dictionary, which have `total` bytes together.
-    pub(crate) fn push_entries(&mut self, of: &Strings, indices: &[u32], total: u64) -> Result<()> {
+    pub(crate) fn push_entries(&mut self, of: &EntryOffsets, indices: &[u32], total: u64) -> Result<()> {
         if total == 0 {
             // PERF: many columns are all but empty.
-            self.push_defaults(indices.len());
+            self.push_nulls(indices.len());
             return Ok(());
         }
         let total = usize::try_from(total).unwrap_or(usize::MAX);
@@ -160,7 +159,7 @@ impl OffsetStrings {
     }
 
     /// Appends copies of those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
-    pub(crate) fn push_compacted(&mut self, other: &OffsetStrings, keep: &[u8], first: usize) -> Result<()> {
+    pub(crate) fn push_filtered(&mut self, other: &OffsetStrings, keep: &[u8], first: usize) -> Result<()> {
         let mut ends = Vec::new();
         kernels::filter_u32(&other.offsets[1..], keep, first, &mut ends);
         let mut begins = Vec::with_capacity(ends.len());
@@ -182,7 +181,7 @@ impl OffsetStrings {
 
     /// Appends a slot for each of the `n` bits of `validity` from bit `first` on: the next string of `dense` for a 1,
     /// an empty one for a 0. The bytes of `dense` are here already, see [`swap_bytes`](Self::swap_bytes).
-    pub(crate) fn push_expanded(&mut self, dense: &OffsetStrings, validity: &Bitmap, first: usize, n: usize) {
+    pub(crate) fn push_spaced(&mut self, dense: &OffsetStrings, validity: &Bitmap, first: usize, n: usize) {
         let begin = self.offsets.len();
         let mut end = self.end();
         kernels::expand_u32(&dense.offsets[1..], validity, first, n, &mut self.offsets);
@@ -248,8 +247,8 @@ mod tests {
         dense.push_strings(b"axisaxles", &[4, 5]).unwrap();
         out.swap_bytes(&mut dense);
         let validity: Bitmap = [true, false, true, false, true].into_iter().collect();
-        out.push_expanded(&dense, &validity, 1, 4);
-        out.push_defaults(1);
+        out.push_spaced(&dense, &validity, 1, 4);
+        out.push_nulls(1);
         assert_eq!(out, OffsetStrings::from_iter(["first", "", "axis", "", "axles", ""]));
     }
 
@@ -259,7 +258,7 @@ mod tests {
         let all = OffsetStrings::from_iter(words);
         for keep in 0u8..=127 {
             let mut out = OffsetStrings::from_iter(["before"]);
-            out.push_compacted(&all, &[keep << 1], 1).unwrap();
+            out.push_filtered(&all, &[keep << 1], 1).unwrap();
             let kept = (0..7).filter(|i| keep >> i & 1 == 1).map(|i| words[i]);
             assert_eq!(out, ["before"].into_iter().chain(kept).collect());
         }

@@ -1,9 +1,8 @@
 //! Byte strings as views: what every BYTE_ARRAY encoding decodes to.
 
-use crate::Bitmap;
-use crate::arena::Arena;
+use crate::arena::StringArena;
 use bytes::Bytes;
-use marquetry_kernels::{self as kernels, view_is_inline, view_len};
+use marquetry_kernels::{self as kernels, Bitmap, view_is_inline, view_len};
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
@@ -71,7 +70,7 @@ impl StringViews {
     }
 
     /// Appends `n` empty strings.
-    pub fn push_defaults(&mut self, n: usize) {
+    pub fn push_nulls(&mut self, n: usize) {
         self.views.resize(self.views.len() + n, 0);
     }
 
@@ -99,14 +98,14 @@ impl StringViews {
             self.views.extend_from_slice(views);
             return;
         }
-        let mut arena = Arena::open(self);
+        let mut arena = self.arena();
         arena.expect(total);
         views.iter().for_each(|view| arena.push(*view, other.resolve(view)));
         arena.close();
     }
 
     /// Appends those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
-    pub(crate) fn push_compacted(&mut self, other: &StringViews, keep: &[u8], first: usize) {
+    pub(crate) fn push_filtered(&mut self, other: &StringViews, keep: &[u8], first: usize) {
         self.push_views(&other.buffers, |views, base| {
             let start = views.len();
             kernels::filter_u128(&other.views, keep, first, views);
@@ -124,9 +123,9 @@ impl StringViews {
         self.views[range].iter().map(|view| view_len(*view) as usize).sum()
     }
 
-    /// The views and the buffers, to be changed.
-    pub(crate) fn parts_mut(&mut self) -> (&mut Vec<u128>, &mut Vec<Bytes>) {
-        (&mut self.views, &mut self.buffers)
+    /// An arena that appends copies of strings. It must be closed.
+    pub(crate) fn arena(&mut self) -> StringArena<'_> {
+        StringArena::open(&mut self.views, &mut self.buffers)
     }
 
     /// The number of `buffer` here: a new one, unless it is the buffer that was last added.
@@ -211,7 +210,7 @@ impl StringViews {
         std::mem::swap(&mut self.buffers, &mut other.buffers);
     }
 
-    pub(crate) fn push_expanded(&mut self, dense: &StringViews, validity: &Bitmap, first: usize, n: usize) {
+    pub(crate) fn push_spaced(&mut self, dense: &StringViews, validity: &Bitmap, first: usize, n: usize) {
         kernels::expand_u128(&dense.views, validity, first, n, &mut self.views);
     }
 

@@ -119,18 +119,18 @@ impl ColumnBatch {
         }
         let Some(dictionary) = &other.dictionary else {
             self.expect_values(target.physical.shape())?;
-            return self.values.push_compacted(&other.values, slots, 0);
+            return self.values.push_filtered(&other.values, slots, 0);
         };
         self.expect_keys_of(dictionary)?;
         if self.dictionary.is_some() {
-            self.values.push_compacted(&other.values, slots, 0)
+            self.values.push_filtered(&other.values, slots, 0)
         } else {
             let mut keys = Values::W32(Vec::new());
-            keys.push_compacted(&other.values, slots, 0)?;
+            keys.push_filtered(&other.values, slots, 0)?;
             let values = dictionary.values_at(keys.as_w32()?)?;
             let mut all = Bitmap::new();
             all.push_run(true, values.len());
-            self.values.push_compacted(&values, &all, 0)
+            self.values.push_filtered(&values, &all, 0)
         }
     }
 

@@ -150,9 +150,9 @@ impl OpenPage {
         let mut dense = std::mem::replace(dense, Values::W32(Vec::new()));
         let decoded = out
             .values
-            .lend(&mut dense, |dense| self.decode_kept(of_values, all, kept, target, scratch, dense));
+            .with_scratch(&mut dense, |dense| self.decode_kept(of_values, all, kept, target, scratch, dense));
         if decoded.is_ok() {
-            out.values.push_expanded(&dense, validity, first, slots);
+            out.values.push_spaced(&dense, validity, first, slots);
         }
         *(if is_keys { &mut scratch.keys } else { &mut scratch.dense }) = dense;
         decoded
@@ -188,7 +188,7 @@ impl OpenPage {
         }
         whole.clear();
         self.decode_values(n, target, whole)?;
-        out.push_compacted(whole, keep, values.start)
+        out.push_filtered(whole, keep, values.start)
     }
 
     /// Decodes the runs of ones, and passes over what is between.

@@ -4,7 +4,7 @@ use super::{ColumnBatch, ReadTarget};
 use crate::page::{DataPage, PageStart};
 use crate::sort_order::plain_value;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::dictionary::{Dictionary, LookUp, check_indices};
+use marquetry_encoding::dictionary::{Dictionary, IndexLookup, check_indices};
 use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{Bitmap, Decode, PhysicalType, Values, filter_u8};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl OpenPage {
 
     /// The page with what is left of it as values of `dictionary`, instead of indices into it.
     pub(super) fn with_values_of(self, dictionary: Arc<Dictionary>) -> Self {
-        let values = Box::new(LookUp::new(self.values, dictionary));
+        let values = Box::new(IndexLookup::new(self.values, dictionary));
         OpenPage { values, keys_below: None, ..self }
     }
 
@@ -173,7 +173,7 @@ impl OpenPage {
             }
             match run.n >= block {
                 true if run.is_max => self.decode_values(block, target, &mut out.values)?,
-                true => out.values.push_defaults(block),
+                true => out.values.push_nulls(block),
                 false => self.decode_slots(first, block, target, scratch, out)?,
             }
         }
@@ -319,15 +319,15 @@ impl OpenPage {
             return self.decode_values(n, target, &mut out.values);
         }
         if ones == 0 {
-            out.values.push_defaults(n);
+            out.values.push_nulls(n);
             return Ok(());
         }
         if self.values.decode_spaced(validity, first, n, ones, &mut out.values)? {
             return Ok(());
         }
         let dense = if self.is_keys() { &mut scratch.keys } else { &mut scratch.dense };
-        out.values.lend(dense, |dense| self.decode_values(ones, target, dense))?;
-        out.values.push_expanded(dense, validity, first, n);
+        out.values.with_scratch(dense, |dense| self.decode_values(ones, target, dense))?;
+        out.values.push_spaced(dense, validity, first, n);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// How a vector's values become integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Scale {
+pub(super) struct Exponents {
     pub(super) exponent: u8,
     /// At most the exponent.
     pub(super) factor: u8,
@@ -27,17 +27,22 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
     fn write_at(words: &[Self], places: &[u16], out: &mut Vec<u8>);
 
     /// Appends the values that `n` packed integers stand for, stored as what they are over `least`.
-    fn unpack(packed: &[u8], width: u32, n: usize, scale: Scale, least: u64, out: &mut Vec<Self>);
+    fn unpack(packed: &[u8], width: u32, n: usize, exponents: Exponents, least: u64, out: &mut Vec<Self>);
 
     /// Packs integers as what they are over `least`; they are lost.
     fn pack(integers: &mut [Self], least: i64, width: u32, out: &mut Vec<u8>);
 
     /// The integer that [`unpack`](Word::unpack) turns into exactly these bits, if one is found.
-    fn to_integer(self, scale: Scale) -> Option<Self>;
+    fn to_integer(self, exponents: Exponents) -> Option<Self>;
 
     /// [`to_integer`](Word::to_integer) of many values, and for each whether it is one: 0 if not. Of large integers that is
     /// not found out here.
-    fn to_integers(values: &[Self], scale: Scale, integers: &mut [Self], exact: &mut [Self]) -> AlpExactness;
+    fn to_integers(
+        values: &[Self],
+        exponents: Exponents,
+        integers: &mut [Self],
+        exact: &mut [Self],
+    ) -> AlpExactness;
 
     /// The least and the largest of integers.
     fn range(integers: &[Self]) -> Option<(i64, i64)>;
@@ -61,8 +66,8 @@ impl Word for u32 {
         }
     }
 
-    fn unpack(packed: &[u8], width: u32, n: usize, scale: Scale, least: u64, out: &mut Vec<u32>) {
-        kernels::alp_decode_f32(packed, width, n, least as u32, FLOAT_POWERS.to_values(scale), out);
+    fn unpack(packed: &[u8], width: u32, n: usize, exponents: Exponents, least: u64, out: &mut Vec<u32>) {
+        kernels::alp_decode_f32(packed, width, n, least as u32, FLOAT_POWERS.to_values(exponents), out);
     }
 
     fn pack(integers: &mut [u32], least: i64, width: u32, out: &mut Vec<u8>) {
@@ -70,18 +75,23 @@ impl Word for u32 {
         kernels::pack_u32(integers, width, out);
     }
 
-    fn to_integer(self, scale: Scale) -> Option<u32> {
-        let [first, second] = FLOAT_POWERS.to_integers(scale);
+    fn to_integer(self, exponents: Exponents) -> Option<u32> {
+        let [first, second] = FLOAT_POWERS.to_integers(exponents);
         let scaled = f32::from_bits(self) * first * second;
         let magic = FLOAT_MAGIC.copysign(scaled);
         let integer = (scaled + magic - magic) as i32;
-        let [up, down] = FLOAT_POWERS.to_values(scale);
+        let [up, down] = FLOAT_POWERS.to_values(exponents);
         // Also false for NaN, infinities, -0.0 and what is out of range.
         ((integer as f32 * up * down).to_bits() == self).then_some(integer.cast_unsigned())
     }
 
-    fn to_integers(values: &[u32], scale: Scale, integers: &mut [u32], exact: &mut [u32]) -> AlpExactness {
-        let (to, back) = (FLOAT_POWERS.to_integers(scale), FLOAT_POWERS.to_values(scale));
+    fn to_integers(
+        values: &[u32],
+        exponents: Exponents,
+        integers: &mut [u32],
+        exact: &mut [u32],
+    ) -> AlpExactness {
+        let (to, back) = (FLOAT_POWERS.to_integers(exponents), FLOAT_POWERS.to_values(exponents));
         kernels::alp_encode_f32(values, to, back, integers, exact)
     }
 
@@ -108,8 +118,8 @@ impl Word for u64 {
         }
     }
 
-    fn unpack(packed: &[u8], width: u32, n: usize, scale: Scale, least: u64, out: &mut Vec<u64>) {
-        kernels::alp_decode_f64(packed, width, n, least, DOUBLE_POWERS.to_values(scale), out);
+    fn unpack(packed: &[u8], width: u32, n: usize, exponents: Exponents, least: u64, out: &mut Vec<u64>) {
+        kernels::alp_decode_f64(packed, width, n, least, DOUBLE_POWERS.to_values(exponents), out);
     }
 
     fn pack(integers: &mut [u64], least: i64, width: u32, out: &mut Vec<u8>) {
@@ -117,18 +127,23 @@ impl Word for u64 {
         kernels::pack_u64(integers, width, out);
     }
 
-    fn to_integer(self, scale: Scale) -> Option<u64> {
-        let [first, second] = DOUBLE_POWERS.to_integers(scale);
+    fn to_integer(self, exponents: Exponents) -> Option<u64> {
+        let [first, second] = DOUBLE_POWERS.to_integers(exponents);
         let scaled = f64::from_bits(self) * first * second;
         let magic = DOUBLE_MAGIC.copysign(scaled);
         let integer = (scaled + magic - magic) as i64;
-        let [up, down] = DOUBLE_POWERS.to_values(scale);
+        let [up, down] = DOUBLE_POWERS.to_values(exponents);
         // Also false for NaN, infinities, -0.0 and what is out of range.
         ((integer as f64 * up * down).to_bits() == self).then_some(integer.cast_unsigned())
     }
 
-    fn to_integers(values: &[u64], scale: Scale, integers: &mut [u64], exact: &mut [u64]) -> AlpExactness {
-        let (to, back) = (DOUBLE_POWERS.to_integers(scale), DOUBLE_POWERS.to_values(scale));
+    fn to_integers(
+        values: &[u64],
+        exponents: Exponents,
+        integers: &mut [u64],
+        exact: &mut [u64],
+    ) -> AlpExactness {
+        let (to, back) = (DOUBLE_POWERS.to_integers(exponents), DOUBLE_POWERS.to_values(exponents));
         kernels::alp_encode_f64(values, to, back, integers, exact)
     }
 
@@ -147,13 +162,13 @@ struct Powers<F, const N: usize> {
 
 impl<F: Copy, const N: usize> Powers<F, N> {
     /// What integers are multiplied with, one after the other.
-    fn to_values(&self, scale: Scale) -> [F; 2] {
-        [self.up[usize::from(scale.factor)], self.down[usize::from(scale.exponent)]]
+    fn to_values(&self, exponents: Exponents) -> [F; 2] {
+        [self.up[usize::from(exponents.factor)], self.down[usize::from(exponents.exponent)]]
     }
 
     /// What values are multiplied with, one after the other.
-    fn to_integers(&self, scale: Scale) -> [F; 2] {
-        [self.up[usize::from(scale.exponent)], self.down[usize::from(scale.factor)]]
+    fn to_integers(&self, exponents: Exponents) -> [F; 2] {
+        [self.up[usize::from(exponents.exponent)], self.down[usize::from(exponents.factor)]]
     }
 }
 

@@ -1,10 +1,10 @@
-//! The integers that deltas are computed in: of 32 or 64 bits, as the type of the column.
+//! The integers that deltas are computed in: 32 or 64 bits, as the column's type.
 
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
 /// An integer that wraps around in its own width.
-pub(crate) trait Lane: Copy {
+pub(crate) trait DeltaInt: Copy {
     /// The lowest bits.
     fn from_i64(value: i64) -> Self;
 
@@ -14,7 +14,7 @@ pub(crate) trait Lane: Copy {
     /// The unsigned number that these bits are.
     fn to_u64(self) -> u64;
 
-    /// Appends `n` values of `width <= 64` bits; of those wider than a lane only the lowest bits.
+    /// Appends `n` values of `width <= 64` bits; only the lowest bits of those that are wider than the integer.
     fn unpack(packed: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<Self>);
 
     /// Appends the values that the deltas `range` lead to, as [`kernels::unpack_deltas_u32`] does, of `width <= 64` bits. Returns
@@ -40,11 +40,11 @@ pub(crate) trait Lane: Copy {
     /// The difference, wrapping around.
     fn minus(self, other: Self) -> Self;
 
-    /// Bitmap that are set in either.
+    /// The bits that are set in either.
     fn or(self, other: Self) -> Self;
 }
 
-impl Lane for u32 {
+impl DeltaInt for u32 {
     #[inline(always)]
     fn from_i64(value: i64) -> Self {
         value as u32
@@ -111,7 +111,7 @@ impl Lane for u32 {
     }
 }
 
-impl Lane for u64 {
+impl DeltaInt for u64 {
     #[inline(always)]
     fn from_i64(value: i64) -> Self {
         value as u64

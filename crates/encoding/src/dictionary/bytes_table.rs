@@ -7,9 +7,9 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-/// Hashes and indices of values that are somewhere else.
+/// BytesTable and indices of values that are somewhere else.
 #[derive(Debug, Default)]
-pub(super) struct Hashes {
+pub(super) struct BytesTable {
     slots: Vec<Hashed>,
     /// By how much a hash is shifted to be the number of a slot.
     shift: u32,
@@ -29,11 +29,11 @@ pub(super) enum Found {
     Index(u32),
     /// The value is not there; it belongs into this slot.
     Slot(usize),
-    /// Too many values have hashes like this one's: see [`Hashes::rebuild_keyed`].
+    /// Too many values have hashes like this one's: see [`BytesTable::rebuild_keyed`].
     Crowd,
 }
 
-impl Hashes {
+impl BytesTable {
     /// Bytes of the table.
     pub(super) fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<Hashed>()
@@ -41,16 +41,16 @@ impl Hashes {
 
     /// The hash of a byte string.
     #[inline]
-    pub(super) fn of_bytes(&self, bytes: &[u8]) -> u32 {
+    pub(super) fn hash_bytes(&self, bytes: &[u8]) -> u32 {
         match &self.keyed {
-            None => hash_bytes(bytes),
+            None => hash_of(bytes),
             Some(keyed) => keyed.hash_one(bytes) as u32,
         }
     }
 
     /// The hash of a short byte string by its view. It is not that of its bytes: views are of one length or the other.
     #[inline]
-    pub(super) fn of_inline(&self, view: u128) -> u32 {
+    pub(super) fn hash_inline(&self, view: u128) -> u32 {
         match &self.keyed {
             None => (fold(view as u64 ^ SEEDS[0], (view >> 64) as u64 ^ SEEDS[1]) >> 32) as u32,
             Some(keyed) => keyed.hash_one(view) as u32,
@@ -69,7 +69,7 @@ impl Hashes {
     /// Looks for a value of this hash for which `is` says that it is the one.
     #[inline]
     pub(super) fn find(&self, hash: u32, mut is: impl FnMut(u32) -> bool) -> Found {
-        let limit = if self.keyed.is_some() { usize::MAX } else { PROBES };
+        let limit = if self.keyed.is_some() { usize::MAX } else { MAX_PROBES };
         let mut at = self.place(hash);
         let mut effort = 0;
         while let Some(slot) = self.slots.get(at) {
@@ -81,7 +81,7 @@ impl Hashes {
                     return Found::Index(slot.index);
                 }
                 // Values were compared in vain: they may be long.
-                effort += PROBES / 8;
+                effort += MAX_PROBES / 8;
             }
             at = (at + 1) & (self.slots.len() - 1);
             effort += 1;
@@ -107,7 +107,7 @@ impl Hashes {
 
     /// Begins again with a keyed hash. `hashes_of` gets the table to hash with, and hands over all values in order.
     #[cold]
-    pub(super) fn rebuild_keyed(&mut self, hashes_of: impl FnOnce(&Hashes, &mut dyn FnMut(u32))) {
+    pub(super) fn rebuild_keyed(&mut self, hashes_of: impl FnOnce(&BytesTable, &mut dyn FnMut(u32))) {
         self.keyed = Some(RandomState::new());
         let mut hashes = Vec::with_capacity(self.len);
         hashes_of(self, &mut |hash| hashes.push(hash));
@@ -147,12 +147,12 @@ pub(super) fn most_values(slots: usize) -> usize {
 /// How many slots a table gets that has come to `len` values: at least half as many values again have room.
 pub(super) fn slots_for(len: usize) -> usize {
     let slots = (3 * len).next_power_of_two();
-    if slots > CACHED_SLOTS { slots } else { (2 * slots).max(FEWEST_SLOTS) }
+    if slots > CACHED_SLOTS { slots } else { (2 * slots).max(MIN_SLOTS) }
 }
 
 /// A hash of all bytes: what strings of one column have in common may be anywhere.
 #[inline]
-fn hash_bytes(bytes: &[u8]) -> u32 {
+fn hash_of(bytes: &[u8]) -> u32 {
     let word = |at: usize| bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
     let len = bytes.len();
     let seed = len as u64 ^ SEEDS[2];
@@ -186,11 +186,11 @@ fn fold(a: u64, b: u64) -> u64 {
 /// An index that no value has.
 pub(super) const NONE: u32 = u32::MAX;
 const EMPTY: Hashed = Hashed { hash: 0, index: NONE };
-const FEWEST_SLOTS: usize = 256;
+const MIN_SLOTS: usize = 256;
 /// Slots of a table that is in the second-level cache.
 const CACHED_SLOTS: usize = 1 << 16;
 /// Slots that are looked at before the hash is given up. In a table that is half full at most, a good hash takes some 70
 /// at the worst place of a million values.
-pub(super) const PROBES: usize = 256;
+pub(super) const MAX_PROBES: usize = 256;
 /// Digits of pi.
 const SEEDS: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344, 0xa409_3822_299f_31d0];

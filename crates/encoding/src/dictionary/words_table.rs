@@ -10,7 +10,7 @@
 //! A table begins hashed. Whenever it is made anew, the numbers are looked at: keys, dates, quantities are mostly near each
 //! other.
 
-use super::table::{NONE, PROBES, most_values, slots_for};
+use super::bytes_table::{MAX_PROBES, NONE, most_values, slots_for};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
@@ -48,37 +48,37 @@ impl Word for u64 {
 /// Where in a dictionary of words each of them is. Slots have only the index: what is compared is in the dictionary,
 /// which is smaller than a table that has the words too.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct WordsTable {
     slots: Vec<u32>,
-    way: Way,
+    way: Method,
 }
 
 /// Which slot is a word's.
 #[derive(Debug)]
-enum Way {
+enum Method {
     /// One for each number from this one on.
-    Near { base: i64 },
+    Direct { base: i64 },
     /// The hash is a product of 64 bits; by how much it is shifted to be the number of the slot that is looked at first.
     Hashed { shift: u32, multiplier: u64 },
     /// The same with a hash that nobody can foresee.
     Keyed { shift: u32, key: RandomState },
 }
 
-impl Default for Way {
+impl Default for Method {
     fn default() -> Self {
-        Way::Hashed { shift: 0, multiplier: MULTIPLIERS[0] }
+        Method::Hashed { shift: 0, multiplier: MULTIPLIERS[0] }
     }
 }
 
-impl Words {
+impl WordsTable {
     /// Appends the index of each of `words`, and to `dictionary` those that were not there.
     pub(super) fn intern<T: Word>(&mut self, words: &[T], dictionary: &mut Vec<T>, indices: &mut Vec<u32>) {
         if self.slots.is_empty() {
             self.resize(dictionary);
         }
         indices.reserve(words.len());
-        let mut found = [NONE; BLOCK];
-        for words in words.chunks(BLOCK) {
+        let mut found = [NONE; WORDS_PER_BLOCK];
+        for words in words.chunks(WORDS_PER_BLOCK) {
             // PERF: sorted data has runs, and is as fast as a comparison.
             if words[0] == words[words.len() - 1] && words.iter().all(|word| *word == words[0]) {
                 let index = self.index_of(words[0], dictionary);
@@ -100,19 +100,19 @@ impl Words {
     #[inline]
     fn find_at_once<T: Word>(&self, words: &[T], dictionary: &[T], found: &mut [u32]) {
         match self.way {
-            Way::Near { base } => {
+            Method::Direct { base } => {
                 for (index, word) in found.iter_mut().zip(words) {
                     let at = usize::try_from(distance(word.to_i64(), base)).unwrap_or(usize::MAX);
                     *index = self.slots.get(at).copied().unwrap_or(NONE);
                 }
             }
-            Way::Hashed { shift, multiplier } => {
+            Method::Hashed { shift, multiplier } => {
                 for (index, word) in found.iter_mut().zip(words) {
                     let guess = self.slots[place(word.to_u64().wrapping_mul(multiplier), shift)];
                     *index = if dictionary.get(guess as usize) == Some(word) { guess } else { NONE };
                 }
             }
-            Way::Keyed { .. } => found.fill(NONE),
+            Method::Keyed { .. } => found.fill(NONE),
         }
     }
 
@@ -124,9 +124,11 @@ impl Words {
     #[inline]
     fn index_of<T: Word>(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
         let (hash, shift, limit) = match &self.way {
-            Way::Near { base } => return self.index_near(word, *base, dictionary),
-            Way::Hashed { shift, multiplier } => (word.to_u64().wrapping_mul(*multiplier), *shift, PROBES),
-            Way::Keyed { shift, key } => (key.hash_one(word.to_u64()), *shift, usize::MAX),
+            Method::Direct { base } => return self.index_direct(word, *base, dictionary),
+            Method::Hashed { shift, multiplier } => {
+                (word.to_u64().wrapping_mul(*multiplier), *shift, MAX_PROBES)
+            }
+            Method::Keyed { shift, key } => (key.hash_one(word.to_u64()), *shift, usize::MAX),
         };
         let mut at = place(hash, shift);
         let mut probes = 0;
@@ -137,7 +139,7 @@ impl Words {
             at = (at + 1) & (self.slots.len() - 1);
             probes += 1;
             if probes > limit {
-                self.way = Way::Keyed { shift, key: RandomState::new() };
+                self.way = Method::Keyed { shift, key: RandomState::new() };
                 self.resize(dictionary);
                 return self.index_of(word, dictionary);
             }
@@ -151,7 +153,7 @@ impl Words {
         index
     }
 
-    fn index_near<T: Word>(&mut self, word: T, base: i64, dictionary: &mut Vec<T>) -> u32 {
+    fn index_direct<T: Word>(&mut self, word: T, base: i64, dictionary: &mut Vec<T>) -> u32 {
         let index = dictionary.len() as u32;
         match self.slots.get_mut(usize::try_from(distance(word.to_i64(), base)).unwrap_or(usize::MAX)) {
             Some(slot) if *slot != NONE => return *slot,
@@ -171,11 +173,11 @@ impl Words {
     #[cold]
     fn resize<T: Word>(&mut self, dictionary: &[T]) {
         let before = match self.way {
-            Way::Near { base } => Some((base, self.slots.len())),
-            Way::Hashed { .. } | Way::Keyed { .. } => None,
+            Method::Direct { base } => Some((base, self.slots.len())),
+            Method::Hashed { .. } | Method::Keyed { .. } => None,
         };
-        if let Some((base, len)) = near(dictionary, before) {
-            self.way = Way::Near { base };
+        if let Some((base, len)) = direct_range(dictionary, before) {
+            self.way = Method::Direct { base };
             self.slots = vec![NONE; len];
             for (index, word) in dictionary.iter().enumerate() {
                 self.slots[distance(word.to_i64(), base) as usize] = index as u32;
@@ -185,16 +187,16 @@ impl Words {
         let slots = slots_for(dictionary.len());
         let shift = u64::BITS - slots.trailing_zeros();
         let known = match std::mem::take(&mut self.way) {
-            Way::Near { .. } => MULTIPLIERS[0],
-            Way::Hashed { multiplier, .. } => multiplier,
-            Way::Keyed { key, .. } => {
+            Method::Direct { .. } => MULTIPLIERS[0],
+            Method::Hashed { multiplier, .. } => multiplier,
+            Method::Keyed { key, .. } => {
                 self.fill(slots, dictionary, |word| place(key.hash_one(word), shift));
-                self.way = Way::Keyed { shift, key };
+                self.way = Method::Keyed { shift, key };
                 return;
             }
         };
         let multiplied = |multiplier| move |word: u64| place(word.wrapping_mul(multiplier), shift);
-        let tried = if slots <= MOST_TRIED { &MULTIPLIERS[..] } else { &[known] };
+        let tried = if slots <= MAX_SLOTS_TRIED { &MULTIPLIERS[..] } else { &[known] };
         let (mut best, mut fewest, mut last) = (known, usize::MAX, known);
         for &multiplier in tried {
             let displaced = self.fill(slots, dictionary, multiplied(multiplier));
@@ -202,14 +204,14 @@ impl Words {
             if displaced < fewest {
                 (best, fewest) = (multiplier, displaced);
             }
-            if displaced <= dictionary.len() / FEW_DISPLACED {
+            if displaced <= dictionary.len() / MAX_DISPLACED_SHARE {
                 break;
             }
         }
         if last != best {
             self.fill(slots, dictionary, multiplied(best));
         }
-        self.way = Way::Hashed { shift, multiplier: best };
+        self.way = Method::Hashed { shift, multiplier: best };
     }
 
     /// Puts all of `dictionary` into a new table, and says how many words are not where they should be.
@@ -244,14 +246,14 @@ fn distance(word: i64, base: i64) -> u64 {
 /// Where a table with a slot for each number begins and how many it gets, if the numbers are so near each other that it
 /// does not take much more than a hashed one. `before` is the same of the one that has become too short. There is room on
 /// the side to which the numbers went, and what there was on the other stays: tables are seldom made anew.
-fn near<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Option<(i64, usize)> {
-    if dictionary.len() < FEWEST_NEAR {
+fn direct_range<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Option<(i64, usize)> {
+    if dictionary.len() < MIN_DIRECT_NUMBERS {
         return None;
     }
     let numbers = || dictionary.iter().map(|word| word.to_i64());
     let (least, greatest) = (numbers().min()?, numbers().max()?);
     let span = distance(greatest, least);
-    if span >= (SPARSEST * dictionary.len()) as u64 {
+    if span >= (MAX_SLOTS_PER_NUMBER * dictionary.len()) as u64 {
         return None;
     }
     let room = span + 1;
@@ -265,20 +267,20 @@ fn near<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Option<(i64,
 }
 
 /// Words that are looked for at a time.
-const BLOCK: usize = 32;
+const WORDS_PER_BLOCK: usize = 32;
 /// 2^64 divided by the golden ratio: multiples of it are spread evenly. PERF: neighbouring floats, and what else has a step
 /// that the first does not like, are often spread better by one of the others, which are random but for that.
 const MULTIPLIERS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0x5822_cb77_f4de_2c09, 0xb774_eb52_48db_40af, 0x153e_7c2a_26a2_c0bd];
 /// One of this many words may be displaced by others before the next multiplier is tried. By a random hash it is one of
 /// sixteen in a table that was just made.
-const FEW_DISPLACED: usize = 32;
+const MAX_DISPLACED_SHARE: usize = 32;
 /// Slots of the largest table that is filled several times to find the best multiplier: it stays in the second-level cache.
-const MOST_TRIED: usize = 1 << 14;
+const MAX_SLOTS_TRIED: usize = 1 << 14;
 /// Numbers that are near each other have at most so many slots for each of them. A hashed table has 2 to 6.
-const SPARSEST: usize = 8;
+const MAX_SLOTS_PER_NUMBER: usize = 8;
 /// A hashed table of fewer words stays in the first-level cache.
-const FEWEST_NEAR: usize = 1 << 10;
+const MIN_DIRECT_NUMBERS: usize = 1 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -290,7 +292,7 @@ mod tests {
         let doubles = (0..1_000).map(|i| (f64::from(i) / 100.0).to_bits()).collect();
         let integers = (0..1_000).map(|i| i * 1_000_003).collect();
         for all in [floats, doubles, integers] as [Vec<u64>; 3] {
-            let (mut words, mut dictionary, mut indices) = (Words::default(), Vec::new(), Vec::new());
+            let (mut words, mut dictionary, mut indices) = (WordsTable::default(), Vec::new(), Vec::new());
             words.intern(&all, &mut dictionary, &mut indices);
             assert!(indices.iter().copied().eq(0..1_000));
             words.find_at_once(&all, &dictionary, &mut indices);

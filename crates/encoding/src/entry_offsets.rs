@@ -1,6 +1,6 @@
 //! The strings of a dictionary, as they are copied from when they are wanted end to end.
 
-use crate::StringViews;
+use crate::string_views::StringViews;
 use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels::{Entry, view_len};
 
@@ -9,12 +9,12 @@ use marquetry_kernels::{Entry, view_len};
 /// PERF: by way of views, each string would first be asked whether it is in its view; and the page has slack behind it, so
 /// that a copy can take more than the string.
 #[derive(Debug, Clone)]
-pub(crate) struct Strings {
+pub(crate) struct EntryOffsets {
     pub(crate) page: PaddedBytes,
     pub(crate) entries: Vec<Entry>,
 }
 
-impl Strings {
+impl EntryOffsets {
     /// The strings of `views`, as `page` has them, of which they were read; without one, as it would have them.
     pub(crate) fn new(views: &StringViews, page: Option<&PaddedBytes>) -> Result<Self> {
         let page = page.cloned().unwrap_or_else(|| {
@@ -31,6 +31,6 @@ impl Strings {
             end = entry.start + entry.len;
             entry
         });
-        Ok(Strings { entries: entries.collect(), page })
+        Ok(EntryOffsets { entries: entries.collect(), page })
     }
 }
