@@ -65,7 +65,7 @@ impl<'a> Element<'a> for KeyValueView<'a> {
         Ok(out)
     }
 
-    fn pass_element(r: &mut Reader<'a>) -> Result<()> {
+    fn skip_element_observed(r: &mut Reader<'a>) -> Result<()> {
         r.skip(Wire::Struct)
     }
 }

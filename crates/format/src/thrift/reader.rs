@@ -1,6 +1,6 @@
 //! Reading the compact protocol from a slice, without trusting a length in it.
 
-use super::Wire;
+use super::wire::Wire;
 use marquetry_base::{ByteCursor, Error, Limits, Result};
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
 
     /// Reads with a function that is not to be inlined where it is called.
     #[inline]
-    pub(crate) fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn out_of_line<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let mut r = self.clone();
         let out = read(&mut r)?;
         *self = r;
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
         let Some(len) = self.list_of(T::WIRE)? else { return Ok(None) };
         let elements = Elements { first: self.bookmark(), len, of: PhantomData };
         for _ in 0..len {
-            T::pass_element(self)?;
+            T::skip_element_observed(self)?;
         }
         self.depth += 1;
         Ok(Some(elements))
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         self.enter()?;
         let List { len, wire } = self.list_header()?;
         if len > 0 && !wire.reads_as(element) {
-            self.apart(|r| (0..len).try_for_each(|_| r.skip_element(wire)))?;
+            self.out_of_line(|r| (0..len).try_for_each(|_| r.skip_element(wire)))?;
             self.depth += 1;
             return Ok(None);
         }
@@ -296,7 +296,7 @@ pub trait Element<'a>: Sized {
 
     /// Passes over one; fails if [`read_element`](Self::read_element) does.
     #[inline]
-    fn pass_element(r: &mut Reader<'a>) -> Result<()> {
+    fn skip_element_observed(r: &mut Reader<'a>) -> Result<()> {
         Self::read_element(r).map(|_| ())
     }
 }

@@ -34,9 +34,9 @@ fn wide() -> impl Strategy<Value = FileMetaData> {
     })
 }
 
-fn read<'a>(outline: &Outline, bytes: &'a [u8], group: usize, number: usize) -> Result<ChunkView<'a>> {
-    let mut view = ChunkView::unread();
-    outline.chunk(bytes, group, number, &mut view).map(|()| view)
+fn read<'a>(footer: &LazyFooter, bytes: &'a [u8], group: usize, number: usize) -> Result<ChunkView<'a>> {
+    let mut view = ChunkView::empty();
+    footer.chunk(bytes, group, number, &mut view).map(|()| view)
 }
 
 fn same_chunk(view: &ChunkView<'_>, chunk: &ColumnChunk) {
@@ -71,32 +71,32 @@ fn same_chunk(view: &ChunkView<'_>, chunk: &ColumnChunk) {
 /// Whether both ways to read agree: all that is read as a whole is read in parts, and the same.
 fn check(bytes: &[u8]) {
     let limits = Limits::default();
-    let (whole, outline) = (parse_metadata(bytes, &limits), Outline::parse(bytes, &limits));
-    let outline = match (&whole, outline) {
-        (_, Ok(outline)) => outline,
+    let (whole, footer) = (parse_metadata(bytes, &limits), LazyFooter::parse(bytes, &limits));
+    let footer = match (&whole, footer) {
+        (_, Ok(footer)) => footer,
         (Err(_), Err(_)) => return,
-        (Ok(_), Err(error)) => panic!("only the outline fails: {error}"),
+        (Ok(_), Err(error)) => panic!("only the footer fails: {error}"),
     };
-    let chunks = outline.row_groups.iter().enumerate();
+    let chunks = footer.row_groups.iter().enumerate();
     let mut chunks = chunks.flat_map(|(i, group)| (0..group.num_columns()).map(move |number| (i, number)));
     let Ok(whole) = whole else {
         // A field that is there twice may have failed the first time.
         chunks.for_each(|(i, number)| {
-            drop(read(&outline, bytes, i, number).map(|view| view.to_chunk().unwrap()))
+            drop(read(&footer, bytes, i, number).map(|view| view.to_chunk().unwrap()))
         });
         return;
     };
-    let pairs = outline.key_values(bytes).map(|pairs| pairs.iter().map(|pair| pair.to_pair()).collect());
+    let pairs = footer.key_values(bytes).map(|pairs| pairs.iter().map(|pair| pair.to_pair()).collect());
     assert_eq!(pairs, whole.key_value_metadata);
     let rest = FileMetaData { row_groups: Vec::new(), key_value_metadata: None, ..whole.clone() };
-    assert_eq!(outline.head, rest);
+    assert_eq!(footer.fields, rest);
     for ((i, number), chunk) in chunks.by_ref().zip(whole.row_groups.iter().flat_map(|group| &group.columns))
     {
-        same_chunk(&read(&outline, bytes, i, number).unwrap(), chunk);
+        same_chunk(&read(&footer, bytes, i, number).unwrap(), chunk);
     }
     assert!(chunks.next().is_none());
     let heads = whole.row_groups.into_iter().map(|group| RowGroup { columns: Vec::new(), ..group });
-    assert!(outline.row_groups.iter().map(|group| &group.head).eq(&heads.collect::<Vec<_>>()));
+    assert!(footer.row_groups.iter().map(|group| &group.fields).eq(&heads.collect::<Vec<_>>()));
 }
 
 proptest! {
@@ -137,9 +137,9 @@ fn a_chunk_fails_when_it_is_asked_for() {
     let name = bytes.windows(2).position(|two| two == b"bb").unwrap();
     assert_eq!(bytes[name + 2..name + 4], [0x15, 0x0a]);
     bytes[name + 2] = 0x13;
-    let outline = Outline::parse(&bytes, &Limits::default()).unwrap();
-    assert!(read(&outline, &bytes, 0, 0).is_ok());
-    let error = read(&outline, &bytes, 0, 1).unwrap_err();
+    let footer = LazyFooter::parse(&bytes, &Limits::default()).unwrap();
+    assert!(read(&footer, &bytes, 0, 0).is_ok());
+    let error = read(&footer, &bytes, 0, 1).unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Corrupt, "ColumnMetaData.codec is missing"));
     let whole = parse_metadata(&bytes, &Limits::default()).unwrap_err();
     assert_eq!(whole.to_string(), error.to_string());

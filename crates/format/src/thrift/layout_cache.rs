@@ -2,7 +2,7 @@
 //!
 //! How a struct is walked through is decided by some of its bits only: headers of fields and lists, and of each varint the
 //! bits that say whether it goes on. A struct that has the same ones at the same places is walked through the same way,
-//! whatever else it holds. Byte strings cut it into pieces, so that they may be of any length:
+//! whatever else it holds. Byte strings cut it into segments, so that they may be of any length:
 //!
 //! ```text
 //! walked     36 00 1c 15 0c 19 35 00 06 10 19 18 02 | "ab" 15 00 16 80 01 ... 18 03 | "min" ... 00
@@ -10,82 +10,83 @@
 //! ```
 //!
 //! PERF: comparing these bits takes a tenth of the time of a walk, and writers repeat themselves: nearly all chunks of a
-//! wide footer have one of a few shapes.
+//! wide footer have one of a few layouts.
 
-use super::skip::Marks;
-use super::{Reader, Wire};
+use super::reader::Reader;
+use super::skip::SkipObserver;
+use super::wire::Wire;
 use marquetry_base::Result;
 use std::ops::Range;
 
-/// The shapes of structs that a reader has passed over. All must be read by one reader, as deep as each other.
+/// The layouts of structs that a reader has passed over. All must be read by one reader, as deep as each other.
 #[derive(Debug, Default)]
-pub(crate) struct Alike {
-    /// At most [`MOST_SHAPES`].
-    shapes: Vec<Shape>,
+pub(crate) struct LayoutCache {
+    /// At most [`MAX_LAYOUTS`].
+    layouts: Vec<Layout>,
     /// Which one is replaced by the next, once there are so many.
     oldest: usize,
-    /// The shape of the struct that was passed over last, if it has one.
+    /// The layout of the struct that was passed over last, if it has one.
     last: usize,
-    /// The shape of the last struct at each place of a list.
+    /// The layout of the last struct at each place of a list.
     at_place: Vec<u8>,
-    /// The shapes that came last, ten of them mixed into a number, and which one came next when it was this number before.
+    /// The layouts that came last, ten of them mixed into a number, and which one came next when it was this number before.
     history: usize,
     next: Vec<u8>,
-    /// How many shapes there have been.
+    /// How many layouts there have been.
     seen: u8,
-    /// How many were passed over before shapes were kept.
+    /// How many were passed over before layouts were kept.
     first: usize,
 }
 
-/// What all structs of a shape have in common.
+/// What all structs of a layout have in common.
 #[derive(Debug, Default)]
-struct Shape {
-    words: Vec<Word>,
-    /// How long each piece is. PERF: the words know it, too, so that passing over a struct is one loop.
-    pieces: Vec<usize>,
+struct Layout {
+    words: Vec<MaskedWord>,
+    /// How long each segment is. PERF: the words know it, too, so that passing over a struct is one loop.
+    segments: Vec<usize>,
     /// Its number among all that there have been.
     number: Option<u8>,
 }
 
 /// Which bits of some bytes are always the same, and what these are.
 #[derive(Debug, Clone, Copy, Default)]
-struct Word {
-    mask: [u8; WORD],
-    bits: [u8; WORD],
+struct MaskedWord {
+    mask: [u8; WORD_BYTES],
+    bits: [u8; WORD_BYTES],
     /// How many of the bytes come before the next word.
     len: u16,
     /// Whether the last of these is the length of a string, which is passed over.
     is_before_string: bool,
 }
 
-impl Word {
+impl MaskedWord {
     /// Adds the bits in which other bytes are different. PERF: one instruction for each operator.
     #[inline]
-    fn add_other(&self, there: &[u8; WORD], other: &mut [u8; WORD]) {
-        for i in 0..WORD {
+    fn add_other(&self, there: &[u8; WORD_BYTES], other: &mut [u8; WORD_BYTES]) {
+        for i in 0..WORD_BYTES {
             other[i] |= there[i] & self.mask[i] ^ self.bits[i];
         }
     }
 }
 
-/// The shape of a struct that was passed over.
+/// The layout of a struct that was passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum LayoutMatch {
     /// None: it was walked through.
-    Shapeless,
+    Uncached,
     /// This one, which others had before.
-    Known(u8),
+    Hit(u8),
     /// This one, for the first time.
-    New(u8),
+    Inserted(u8),
 }
 
-impl Alike {
+impl LayoutCache {
     /// Passes over the struct that is at `place` of its list. Shapes are numbered from 0 on.
-    pub(crate) fn skip(&mut self, r: &mut Reader<'_>, place: usize) -> Result<Seen> {
-        if self.first < UNSHAPED {
+    pub(crate) fn skip(&mut self, r: &mut Reader<'_>, place: usize) -> Result<LayoutMatch> {
+        if self.first < STRUCTS_BEFORE_CACHING {
             self.first += 1;
             r.skip(Wire::Struct)?;
-            return Ok(Seen::Shapeless);
+            return Ok(LayoutMatch::Uncached);
         }
         // The same column in the row group before is the best guess.
         if let Some(before) = self.at_place.get(place)
@@ -98,75 +99,75 @@ impl Alike {
 
     /// Passes over a struct of which there is no better guess.
     #[cold]
-    fn search(&mut self, r: &mut Reader<'_>, place: usize) -> Result<Seen> {
+    fn search(&mut self, r: &mut Reader<'_>, place: usize) -> Result<LayoutMatch> {
         // What came next in the same company: tables have columns of the same types again and again.
-        let likely = self.next.get(self.history).map(|shape| usize::from(*shape));
-        for guess in likely.into_iter().chain(0..self.shapes.len()) {
+        let likely = self.next.get(self.history).map(|layout| usize::from(*layout));
+        for guess in likely.into_iter().chain(0..self.layouts.len()) {
             if let Some(seen) = self.skip_as(guess, r, place) {
                 return Ok(seen);
             }
         }
-        let mut walked = Walked {
+        let mut walked = LayoutRecorder {
             input: r.cursor.rest(),
             start: r.position(),
-            piece: 0,
+            segment: 0,
             words: Vec::new(),
-            shape: Shape::default(),
+            layout: Layout::default(),
         };
-        r.pass(Wire::Struct, &mut walked)?;
-        let Some(shape) = walked.finish(r.position()) else { return Ok(Seen::Shapeless) };
+        r.skip_observed(Wire::Struct, &mut walked)?;
+        let Some(layout) = walked.finish(r.position()) else { return Ok(LayoutMatch::Uncached) };
         let number = (self.seen < u8::MAX).then_some(self.seen);
         self.seen = self.seen.saturating_add(1);
-        let known = self.keep(Shape { number, ..shape });
+        let known = self.keep(Layout { number, ..layout });
         self.note(place, known);
-        Ok(number.map_or(Seen::Shapeless, Seen::New))
+        Ok(number.map_or(LayoutMatch::Uncached, LayoutMatch::Inserted))
     }
 
-    /// Passes over a struct if it has this shape.
+    /// Passes over a struct if it has this layout.
     #[inline]
-    fn skip_as(&mut self, shape: usize, r: &mut Reader<'_>, place: usize) -> Option<Seen> {
-        let guess = self.shapes.get(shape)?;
+    fn skip_as(&mut self, layout: usize, r: &mut Reader<'_>, place: usize) -> Option<LayoutMatch> {
+        let guess = self.layouts.get(layout)?;
         let (len, number) = (guess.fits(r.cursor.rest())?, guess.number);
         r.cursor.skip(len).ok()?;
-        self.note(place, shape);
-        Some(number.map_or(Seen::Shapeless, Seen::Known))
+        self.note(place, layout);
+        Some(number.map_or(LayoutMatch::Uncached, LayoutMatch::Hit))
     }
 
-    /// How long the pieces are of the struct that was passed over last, if it had a shape. The last byte of each but the last one
+    /// How long the segments are of the struct that was passed over last, if it had a layout. The last byte of each but the last one
     /// is the length of the string behind it.
-    pub(crate) fn pieces(&self) -> &[usize] {
-        self.shapes.get(self.last).map_or(&[], |shape| &shape.pieces)
+    pub(crate) fn segments(&self) -> &[usize] {
+        self.layouts.get(self.last).map_or(&[], |layout| &layout.segments)
     }
 
     #[inline]
-    fn note(&mut self, place: usize, shape: usize) {
-        self.next.resize(HISTORIES, 0);
-        self.next[self.history] = shape as u8;
-        self.history = ((self.history << 1) ^ (shape * 0b101_0101)) % HISTORIES;
-        self.last = shape;
+    fn note(&mut self, place: usize, layout: usize) {
+        self.next.resize(HISTORY_SLOTS, 0);
+        self.next[self.history] = layout as u8;
+        self.history = ((self.history << 1) ^ (layout * 0b101_0101)) % HISTORY_SLOTS;
+        self.last = layout;
         match self.at_place.get_mut(place) {
-            Some(at_place) => *at_place = shape as u8,
-            None => self.at_place.push(shape as u8),
+            Some(at_place) => *at_place = layout as u8,
+            None => self.at_place.push(layout as u8),
         }
     }
 
-    fn keep(&mut self, shape: Shape) -> usize {
-        if self.shapes.len() < MOST_SHAPES {
-            self.shapes.push(shape);
-            return self.shapes.len() - 1;
+    fn keep(&mut self, layout: Layout) -> usize {
+        if self.layouts.len() < MAX_LAYOUTS {
+            self.layouts.push(layout);
+            return self.layouts.len() - 1;
         }
         let replaced = self.oldest;
-        self.shapes[replaced] = shape;
-        self.oldest = (replaced + 1) % MOST_SHAPES;
+        self.layouts[replaced] = layout;
+        self.oldest = (replaced + 1) % MAX_LAYOUTS;
         replaced
     }
 }
 
-impl Shape {
-    /// How long the struct at the first of `bytes` is, if it is of this shape. At the very end of the input it is not seen.
+impl Layout {
+    /// How long the struct at the first of `bytes` is, if it is of this layout. At the very end of the input it is not seen.
     #[inline]
     fn fits(&self, bytes: &[u8]) -> Option<usize> {
-        let (mut at, mut other) = (0, [0; WORD]);
+        let (mut at, mut other) = (0, [0; WORD_BYTES]);
         for word in &self.words {
             word.add_other(bytes.get(at..)?.first_chunk()?, &mut other);
             at += usize::from(word.len);
@@ -174,56 +175,56 @@ impl Shape {
                 at += usize::from(*bytes.get(at - 1)?);
             }
         }
-        (other == [0; WORD] && at <= bytes.len()).then_some(at)
+        (other == [0; WORD_BYTES] && at <= bytes.len()).then_some(at)
     }
 }
 
-/// The shape of a struct that is walked through.
-struct Walked<'a> {
+/// The layout of a struct that is walked through.
+struct LayoutRecorder<'a> {
     /// From its first byte on, and where that is in the input.
     input: &'a [u8],
     start: usize,
-    /// Where in the input the current piece begins, from `start` on.
-    piece: usize,
-    /// The words of the current piece.
-    words: Vec<Word>,
-    shape: Shape,
+    /// Where in the input the current segment begins, from `start` on.
+    segment: usize,
+    /// The words of the current segment.
+    words: Vec<MaskedWord>,
+    layout: Layout,
 }
 
-impl Walked<'_> {
-    /// Ends a piece before byte `end` of the struct.
+impl LayoutRecorder<'_> {
+    /// Ends a segment before byte `end` of the struct.
     fn cut(&mut self, end: usize, is_before_string: bool) {
-        if end > LONGEST {
+        if end > MAX_CACHED_STRUCT_BYTES {
             return;
         }
-        let len = end - self.piece;
-        self.shape.pieces.push(len);
+        let len = end - self.segment;
+        self.layout.segments.push(len);
         // Bytes of which nothing is known have words, too.
-        self.words.resize(len.div_ceil(WORD), Word::default());
-        self.words.iter_mut().for_each(|word| word.len = WORD as u16);
+        self.words.resize(len.div_ceil(WORD_BYTES), MaskedWord::default());
+        self.words.iter_mut().for_each(|word| word.len = WORD_BYTES as u16);
         if let Some(last) = self.words.last_mut() {
-            last.len = (len - (len - 1) / WORD * WORD) as u16;
+            last.len = (len - (len - 1) / WORD_BYTES * WORD_BYTES) as u16;
             last.is_before_string = is_before_string;
         }
-        self.shape.words.append(&mut self.words);
+        self.layout.words.append(&mut self.words);
     }
 
     /// `None` if the struct is so long that few will be like it.
-    fn finish(mut self, end: usize) -> Option<Shape> {
+    fn finish(mut self, end: usize) -> Option<Layout> {
         self.cut(end - self.start, false);
-        (end - self.start <= LONGEST).then_some(self.shape)
+        (end - self.start <= MAX_CACHED_STRUCT_BYTES).then_some(self.layout)
     }
 }
 
-impl Marks for Walked<'_> {
+impl SkipObserver for LayoutRecorder<'_> {
     fn mark(&mut self, bytes: Range<usize>, bits: u8) {
-        if bytes.end - self.start > LONGEST {
+        if bytes.end - self.start > MAX_CACHED_STRUCT_BYTES {
             return;
         }
         for at in bytes.start - self.start..bytes.end - self.start {
-            let (word, byte) = ((at - self.piece) / WORD, (at - self.piece) % WORD);
+            let (word, byte) = ((at - self.segment) / WORD_BYTES, (at - self.segment) % WORD_BYTES);
             if self.words.len() <= word {
-                self.words.resize(word + 1, Word::default());
+                self.words.resize(word + 1, MaskedWord::default());
             }
             self.words[word].mask[byte] = bits;
             self.words[word].bits[byte] = self.input[at] & bits;
@@ -237,20 +238,20 @@ impl Marks for Walked<'_> {
         }
         self.mark(size.clone(), 0x80);
         self.cut(size.end - self.start, true);
-        self.piece = string - self.start;
+        self.segment = string - self.start;
     }
 }
 
 /// Bytes that are compared at a time.
-const WORD: usize = 16;
+const WORD_BYTES: usize = 16;
 /// Shapes that are kept: tables have columns of a few types, with and without nulls, and sizes of some lengths.
-const MOST_SHAPES: usize = 16;
+const MAX_LAYOUTS: usize = 16;
 /// How many histories are told apart, a power of 2.
-const HISTORIES: usize = 1 << 10;
-/// Structs that are passed over before shapes are kept: small files are open sooner without.
-const UNSHAPED: usize = 48;
-/// Bytes of the longest struct whose shape is kept.
-const LONGEST: usize = 1 << 10;
+const HISTORY_SLOTS: usize = 1 << 10;
+/// Structs that are passed over before layouts are kept: small files are open sooner without.
+const STRUCTS_BEFORE_CACHING: usize = 48;
+/// Bytes of the longest struct whose layout is kept.
+const MAX_CACHED_STRUCT_BYTES: usize = 1 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -352,7 +353,7 @@ mod tests {
             if let Some(cut) = cut {
                 bytes.truncate(cut.index(bytes.len()));
             }
-            let mut alike = Alike { first: UNSHAPED, ..Alike::default() };
+            let mut alike = LayoutCache { first: STRUCTS_BEFORE_CACHING, ..LayoutCache::default() };
             let found = ends(&bytes, |r, place| alike.skip(r, place).map(|_| ()));
             prop_assert_eq!(found, ends(&bytes, |r, _| r.skip(Wire::Struct)));
         }
@@ -366,9 +367,9 @@ mod tests {
         };
         (64..192).for_each(|n| write(&mut w, &number(n)));
         let bytes = w.finish();
-        let mut alike = Alike { first: UNSHAPED, ..Alike::default() };
+        let mut alike = LayoutCache { first: STRUCTS_BEFORE_CACHING, ..LayoutCache::default() };
         assert_eq!(ends(&bytes, |r, place| alike.skip(r, place).map(|_| ())).len(), 40);
-        assert_eq!(alike.shapes.len(), 1);
+        assert_eq!(alike.layouts.len(), 1);
     }
 
     #[test]
@@ -378,9 +379,9 @@ mod tests {
             write(&mut w, &(0..n % 50).map(|_| (1, Value::Bool(true))).collect::<Vec<_>>());
         }
         let bytes = w.finish();
-        let mut alike = Alike { first: UNSHAPED, ..Alike::default() };
+        let mut alike = LayoutCache { first: STRUCTS_BEFORE_CACHING, ..LayoutCache::default() };
         let mut r = Reader::new(&bytes);
         (0..200).for_each(|place| _ = alike.skip(&mut r, place).unwrap());
-        assert_eq!((r.position(), alike.shapes.len()), (bytes.len(), MOST_SHAPES));
+        assert_eq!((r.position(), alike.layouts.len()), (bytes.len(), MAX_LAYOUTS));
     }
 }

@@ -1,90 +1,91 @@
 //! Column chunks that are written alike, read by a list of what is where.
 //!
-//! Chunks of one shape (see `thrift::Alike`) have the same fields, each of the same length, between the same strings:
+//! Chunks of one shape (see `thrift::LayoutCache`) have the same fields, each of the same length, between the same strings:
 //!
 //! ```text
-//! pieces      36 00 1c 15 0c 19 35 00 06 10 19 18 06 |          | 15 00 16 80 01 16 96 03 ...
+//! segments      36 00 1c 15 0c 19 35 00 06 10 19 18 06 |          | 15 00 16 80 01 16 96 03 ...
 //!                            ^ type                    "column"        ^ codec  ^ num_values, 2 bytes
-//! template    type: piece 0, byte 4, 1 byte              codec: piece 1, byte 1, 1 byte            ...
+//! layout    type: segment 0, byte 4, 1 byte              codec: segment 1, byte 1, 1 byte            ...
 //! ```
 //!
 //! PERF: none of these reads waits for another one, or for a branch; field by field each says where the next one is.
 
-use crate::chunk_view::{ChunkView, Facts, List, Number, Stretch, Trace};
+use crate::chunk_view::{ChunkView, FieldObserver, FieldSet, List, Number, Span};
 use crate::thrift::{Bookmark, Elements};
 use crate::{Encoding, PageEncodingStats};
 use std::ops::Range;
 
 /// Where in chunks of one shape everything is.
 #[derive(Debug, Clone)]
-pub(crate) struct Template {
-    has: Facts,
-    /// How long each piece before a string is: the last byte is the length of that.
-    pieces: Vec<u16>,
+pub(crate) struct ChunkLayout {
+    has: FieldSet,
+    /// How long each segment before a string is: the last byte is the length of that.
+    segments: Vec<u16>,
     /// How long the last one is.
     last: u16,
     /// Each number, and the bits of its varint that say something: those of up to one, two, four and eight bytes.
-    numbers: [Vec<(Place, u64)>; 4],
-    /// Byte strings, and which pieces they are behind.
-    strings: Vec<Place>,
+    numbers: [Vec<(FieldPosition, u64)>; 4],
+    /// Byte strings, and which segments they are behind.
+    strings: Vec<FieldPosition>,
     /// Lists, of which only the first element may be elsewhere.
-    lists: Vec<(Place, Stretch)>,
+    lists: Vec<(FieldPosition, Span)>,
 }
 
 /// A place in chunks of one shape.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct FieldPosition {
     /// Which number, string or list is there.
     of: u8,
-    /// In which piece, and how many bytes from its start.
-    piece: u8,
+    /// In which segment, and how many bytes from its start.
+    segment: u8,
     at: u16,
 }
 
-impl Place {
+impl FieldPosition {
     /// How many bytes from the start of the chunk.
     #[inline]
-    fn within(self, bases: &Bases) -> usize {
-        bases[usize::from(self.piece) % MOST_PIECES] as usize + usize::from(self.at)
+    fn within(self, starts: &SegmentStarts) -> usize {
+        starts[usize::from(self.segment) % MAX_SEGMENTS] as usize + usize::from(self.at)
     }
 }
 
-/// Where each piece of a chunk begins.
-type Bases = [u32; MOST_PIECES];
+/// Where each segment of a chunk begins.
+type SegmentStarts = [u32; MAX_SEGMENTS];
 
-impl Template {
-    /// The template of a chunk that was walked through in pieces of these lengths; `None` if not every chunk of its shape is read alike.
-    pub(crate) fn of(start: Bookmark<'_>, pieces: &[usize]) -> Option<Template> {
-        let (last, pieces) = pieces.split_last()?;
-        let mut template = Template {
-            has: Facts::default(),
-            pieces: pieces.iter().map(|len| u16::try_from(*len).ok()).collect::<Option<_>>()?,
+impl ChunkLayout {
+    /// The layout of a chunk that was walked through in segments of these lengths; `None` if not every chunk of its shape is read alike.
+    pub(crate) fn new(start: Bookmark<'_>, segments: &[usize]) -> Option<ChunkLayout> {
+        let (last, segments) = segments.split_last()?;
+        let mut layout = ChunkLayout {
+            has: FieldSet::default(),
+            segments: segments.iter().map(|len| u16::try_from(*len).ok()).collect::<Option<_>>()?,
             last: u16::try_from(*last).ok()?,
             numbers: Default::default(),
             strings: Vec::new(),
             lists: Vec::new(),
         };
-        let mut bases = [0; MOST_PIECES];
-        template.find(start.rest(), &mut bases)?;
+        let mut starts = [0; MAX_SEGMENTS];
+        layout.find(start.rest(), &mut starts)?;
         let place = |of: usize, at: usize| {
-            let piece = bases[..=pieces.len()].partition_point(|base| *base as usize <= at).checked_sub(1)?;
-            let at = u16::try_from(at - bases[piece] as usize).ok()?;
-            Some(Place { of: of as u8, piece: piece as u8, at })
+            let segment =
+                starts[..=segments.len()].partition_point(|base| *base as usize <= at).checked_sub(1)?;
+            let at = u16::try_from(at - starts[segment] as usize).ok()?;
+            Some(FieldPosition { of: of as u8, segment: segment as u8, at })
         };
 
         let (mut view, mut found) =
-            (ChunkView::unread(), Found { start: start.position(), ..Found::default() });
-        view.read_traced(&mut start.reader(), &mut found).ok()?;
+            (ChunkView::empty(), LayoutBuilder { start: start.position(), ..LayoutBuilder::default() });
+        view.read_observed(&mut start.reader(), &mut found).ok()?;
         let lists_are_usual =
             are_small(view.elements(List::Encodings)) && are_plain(view.elements(List::EncodingStats));
         if found.is_other || !lists_are_usual {
             return None;
         }
-        template.has = view.has;
+        layout.has = view.has;
         for (number, at) in found.numbers {
-            let most = if number.is_short() { SHORT } else { LONG };
+            let most = if number.is_short() { MAX_INT32_VARINT_BYTES } else { MAX_WORD_VARINT_BYTES };
             let place = place(number as usize, at.start)?;
-            if at.len() > most || template.numbers.iter().flatten().any(|(other, _)| other.of == place.of) {
+            if at.len() > most || layout.numbers.iter().flatten().any(|(other, _)| other.of == place.of) {
                 return None;
             }
             let list = match at.len() {
@@ -93,51 +94,55 @@ impl Template {
                 3..=4 => 2,
                 _ => 3,
             };
-            template.numbers[list].push((place, u64::MAX >> (64 - 8 * at.len()) & 0x7f7f_7f7f_7f7f_7f7f));
+            layout.numbers[list].push((place, u64::MAX >> (64 - 8 * at.len()) & 0x7f7f_7f7f_7f7f_7f7f));
         }
         for (of, string) in view.strings.iter().enumerate().filter(|(of, _)| view.has.has_string(*of)) {
-            let mut ends = bases.iter().zip(&template.pieces).map(|(base, len)| base + u32::from(*len));
-            let piece = ends.position(|end| end == string.at)?;
-            template.strings.push(Place { of: of as u8, piece: piece as u8, at: template.pieces[piece] });
+            let mut ends = starts.iter().zip(&layout.segments).map(|(base, len)| base + u32::from(*len));
+            let segment = ends.position(|end| end == string.at)?;
+            layout.strings.push(FieldPosition {
+                of: of as u8,
+                segment: segment as u8,
+                at: layout.segments[segment],
+            });
         }
         for (of, list) in view.lists.iter().enumerate().filter(|(of, _)| view.has.has_list(*of)) {
-            template.lists.push((place(of, list.at as usize)?, *list));
+            layout.lists.push((place(of, list.at as usize)?, *list));
         }
-        Some(template)
+        Some(layout)
     }
 
     /// Reads a chunk of the shape into an unread view. `None` if it is so near the end of the input that there are no whole words.
     #[inline]
     pub(crate) fn read<'a>(&self, start: Bookmark<'a>, view: &mut ChunkView<'a>) -> Option<()> {
-        let (bytes, mut bases) = (start.rest(), [0; MOST_PIECES]);
-        self.find(bytes, &mut bases)?;
+        let (bytes, mut starts) = (start.rest(), [0; MAX_SEGMENTS]);
+        self.find(bytes, &mut starts)?;
         let [one, two, four, eight] = &self.numbers;
-        read_numbers::<1>(one, bytes, &bases, view)?;
-        read_numbers::<2>(two, bytes, &bases, view)?;
-        read_numbers::<4>(four, bytes, &bases, view)?;
-        read_numbers::<8>(eight, bytes, &bases, view)?;
-        let at = |place: &Place| place.within(&bases);
+        read_numbers::<1>(one, bytes, &starts, view)?;
+        read_numbers::<2>(two, bytes, &starts, view)?;
+        read_numbers::<4>(four, bytes, &starts, view)?;
+        read_numbers::<8>(eight, bytes, &starts, view)?;
+        let at = |place: &FieldPosition| place.within(&starts);
         for place in &self.strings {
             let at = at(place);
             let len = u32::from(*bytes.get(at - 1)?);
-            *view.strings.get_mut(usize::from(place.of))? = Stretch { at: at as u32, len, depth: 0 };
+            *view.strings.get_mut(usize::from(place.of))? = Span { at: at as u32, len, depth: 0 };
         }
         for (place, list) in &self.lists {
-            *view.lists.get_mut(usize::from(place.of))? = Stretch { at: at(place) as u32, ..*list };
+            *view.lists.get_mut(usize::from(place.of))? = Span { at: at(place) as u32, ..*list };
         }
         view.start = start;
         view.has = self.has;
         Some(())
     }
 
-    /// Finds where the pieces of a chunk begin. `None` if they end outside, or are too many.
+    /// Finds where the segments of a chunk begin. `None` if they end outside, or are too many.
     #[inline]
-    fn find(&self, bytes: &[u8], bases: &mut Bases) -> Option<()> {
+    fn find(&self, bytes: &[u8], starts: &mut SegmentStarts) -> Option<()> {
         let mut end = 0;
-        for (i, len) in self.pieces.iter().enumerate() {
+        for (i, len) in self.segments.iter().enumerate() {
             end += usize::from(*len);
             end += usize::from(*bytes.get(end.checked_sub(1)?)?);
-            *bases.get_mut(i + 1)? = end as u32;
+            *starts.get_mut(i + 1)? = end as u32;
         }
         (end + usize::from(self.last) <= bytes.len()).then_some(())
     }
@@ -146,14 +151,14 @@ impl Template {
 /// Reads numbers of at most `BYTES` bytes each.
 #[inline]
 fn read_numbers<const BYTES: usize>(
-    numbers: &[(Place, u64)],
+    numbers: &[(FieldPosition, u64)],
     bytes: &[u8],
-    bases: &Bases,
+    starts: &SegmentStarts,
     view: &mut ChunkView<'_>,
 ) -> Option<()> {
     for (place, mask) in numbers {
-        let at = place.within(bases);
-        let word = u64::from_le_bytes(*bytes.get(at..at + LONG)?.first_chunk()?);
+        let at = place.within(starts);
+        let word = u64::from_le_bytes(*bytes.get(at..at + MAX_WORD_VARINT_BYTES)?.first_chunk()?);
         *view.numbers.get_mut(usize::from(place.of))? = zigzag(join::<BYTES>(word & mask));
     }
     Some(())
@@ -190,7 +195,7 @@ fn are_small(list: Option<Elements<'_, Encoding>>) -> bool {
     let mut reader = first.reader();
     (0..len).all(|_| {
         let start = reader.position();
-        reader.skip(crate::Wire::INT).is_ok() && reader.position() - start <= SHORT
+        reader.skip(crate::Wire::INT).is_ok() && reader.position() - start <= MAX_INT32_VARINT_BYTES
     })
 }
 
@@ -206,13 +211,13 @@ fn are_plain(list: Option<Elements<'_, PageEncodingStats>>) -> bool {
 
 /// The numbers of a chunk, and where in it they are.
 #[derive(Debug, Default)]
-struct Found {
+struct LayoutBuilder {
     start: usize,
     numbers: Vec<(Number, Range<usize>)>,
     is_other: bool,
 }
 
-impl Trace for Found {
+impl FieldObserver for LayoutBuilder {
     fn number(&mut self, number: Number, at: Range<usize>) {
         self.numbers.push((number, at.start - self.start..at.end - self.start));
     }
@@ -223,15 +228,15 @@ impl Trace for Found {
 }
 
 /// Bytes of a varint that can be nothing but 32 bits wide, and of one that is read as a word.
-const SHORT: usize = 4;
-const LONG: usize = 8;
-/// No more pieces than there are strings in nearly all chunks. A power of 2.
-const MOST_PIECES: usize = 16;
+const MAX_INT32_VARINT_BYTES: usize = 4;
+const MAX_WORD_VARINT_BYTES: usize = 8;
+/// No more segments than there are strings in nearly all chunks. A power of 2.
+const MAX_SEGMENTS: usize = 16;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::thrift::{Alike, Reader, Seen};
+    use crate::thrift::{LayoutCache, LayoutMatch, Reader};
     use crate::{ColumnChunk, ColumnMetaData, PageType, SizeStatistics, Statistics, Writer};
 
     fn chunk(i: i64) -> ColumnChunk {
@@ -287,54 +292,54 @@ mod tests {
         let mut w = Writer::new();
         (0..200).for_each(|i| chunk(i).write(&mut w));
         let bytes = w.finish();
-        let (mut r, mut alike) = (Reader::new(&bytes), Alike::default());
-        let (mut templates, mut by_template) = (Vec::new(), 0);
+        let (mut r, mut alike) = (Reader::new(&bytes), LayoutCache::default());
+        let (mut layouts, mut by_layout) = (Vec::new(), 0);
         for i in 0..200 {
             let start = r.bookmark();
             let shape = match alike.skip(&mut r, i).unwrap() {
-                Seen::Shapeless => continue,
-                Seen::New(shape) => {
-                    templates.push(Template::of(start, alike.pieces()).unwrap());
+                LayoutMatch::Uncached => continue,
+                LayoutMatch::Inserted(shape) => {
+                    layouts.push(ChunkLayout::new(start, alike.segments()).unwrap());
                     shape
                 }
-                Seen::Known(shape) => shape,
+                LayoutMatch::Hit(shape) => shape,
             };
-            let (mut view, mut found) = (ChunkView::unread(), ChunkView::unread());
+            let (mut view, mut found) = (ChunkView::empty(), ChunkView::empty());
             view.read(&mut start.reader()).unwrap();
-            if templates[usize::from(shape)].read(start, &mut found).is_some() {
+            if layouts[usize::from(shape)].read(start, &mut found).is_some() {
                 assert_eq!(said(&found), said(&view));
                 assert_eq!(found.to_chunk().unwrap(), chunk(i as i64));
-                by_template += 1;
+                by_layout += 1;
             } else {
                 assert_eq!(i, 199, "only the last one is near the end");
             }
         }
-        assert!(templates.len() < 4 && by_template > 140, "{by_template} chunks, {} shapes", templates.len());
+        assert!(layouts.len() < 4 && by_layout > 140, "{by_layout} chunks, {} shapes", layouts.len());
     }
 
     #[test]
     fn what_may_fail_has_no_template() {
-        let template_of = |change: &dyn Fn(&mut ColumnMetaData)| {
+        let layout_of = |change: &dyn Fn(&mut ColumnMetaData)| {
             let mut other = chunk(1);
             change(other.meta_data.as_mut().unwrap());
             let mut w = Writer::new();
             (0..60).for_each(|_| other.write(&mut w));
             let bytes = w.finish();
-            let (mut r, mut alike) = (Reader::new(&bytes), Alike::default());
+            let (mut r, mut alike) = (Reader::new(&bytes), LayoutCache::default());
             loop {
                 let start = r.bookmark();
-                if let Seen::New(_) = alike.skip(&mut r, 0).unwrap() {
-                    return Template::of(start, alike.pieces());
+                if let LayoutMatch::Inserted(_) = alike.skip(&mut r, 0).unwrap() {
+                    return ChunkLayout::new(start, alike.segments());
                 }
             }
         };
-        assert!(template_of(&|_| ()).is_some());
+        assert!(layout_of(&|_| ()).is_some());
         // Five bytes may be more than 32 bits.
-        assert!(template_of(&|meta| meta.codec.0 = i32::MIN).is_none());
-        assert!(template_of(&|meta| meta.encodings[1].0 = i32::MAX).is_none());
-        assert!(template_of(&|meta| meta.encoding_stats.as_mut().unwrap()[1].count = 64).is_none());
-        assert!(template_of(&|meta| meta.num_values = i64::MIN).is_none());
-        assert!(template_of(&|meta| meta.geospatial_statistics = Some(Default::default())).is_none());
-        assert!(template_of(&|meta| meta.path_in_schema = vec!["name".to_owned(); 20]).is_none());
+        assert!(layout_of(&|meta| meta.codec.0 = i32::MIN).is_none());
+        assert!(layout_of(&|meta| meta.encodings[1].0 = i32::MAX).is_none());
+        assert!(layout_of(&|meta| meta.encoding_stats.as_mut().unwrap()[1].count = 64).is_none());
+        assert!(layout_of(&|meta| meta.num_values = i64::MIN).is_none());
+        assert!(layout_of(&|meta| meta.geospatial_statistics = Some(Default::default())).is_none());
+        assert!(layout_of(&|meta| meta.path_in_schema = vec!["name".to_owned(); 20]).is_none());
     }
 }
