@@ -115,14 +115,21 @@ fn scale_f64(words: &mut [u64], least: u64, [up, down]: [f64; 2]) {
 /// PERF: few CPUs turn 64-bit integers into floats by vectors. Small ones are put in by hand, as the mantissa of a float
 /// whose last bit is worth 1. The result is the same.
 fn scale_small_f64(words: &mut [u64], least: u64, [up, down]: [f64; 2]) {
-    let least = least.wrapping_add(f64::MANTISSA.to_bits());
+    let least = least.wrapping_add(MANTISSA_F64.to_bits());
     for word in words {
-        let integer = f64::from_bits(word.wrapping_add(least)) - f64::MANTISSA;
+        let integer = f64::from_bits(word.wrapping_add(least)) - MANTISSA_F64;
         *word = (integer * up * down).to_bits();
     }
 }
 
-/// FLOAT or DOUBLE, as far as decimals need it.
+/// Integers of FLOAT end before 2^31.
+pub(crate) const END_F32: f32 = 2_147_483_648.0;
+/// Integers of DOUBLE from here on are large.
+const LARGE_F64: f64 = 2_251_799_813_685_248.0;
+/// 1.5 * 2^52: the lowest bit of its sum with a small integer is worth 1.
+pub(crate) const MANTISSA_F64: f64 = 6_755_399_441_055_744.0;
+
+/// FLOAT or DOUBLE.
 pub(crate) trait Float:
     Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
 {
@@ -131,17 +138,18 @@ pub(crate) trait Float:
     const INFINITY: Self;
     const ZERO: Self;
     const ONE: Self;
-    /// Integers below it are small.
-    const LARGE: Self;
-    /// Three times that: with a small integer added, its lowest bit is worth 1.
-    const MANTISSA: Self;
+    /// Whether some integers are too large for [`to_integer`](Self::to_integer), although they fit the word.
+    const HAS_LARGE: bool;
     const TRUE: Self::Word;
     const FALSE: Self::Word;
 
     fn from_bits(bits: Self::Word) -> Self;
     fn to_bits(self) -> Self::Word;
     fn to_i64(self) -> i64;
-    fn wrapping_sub(a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// The nearest integer, as a float and as a word, and whether it is in range: below 2^31 for FLOAT, 2^51 for DOUBLE. NaN is
+    /// not. The float is never -0.0, which the word cannot tell from 0.
+    fn to_integer(self) -> (Self, Self::Word, bool);
 }
 
 impl Float for f32 {
@@ -149,8 +157,7 @@ impl Float for f32 {
     const INFINITY: f32 = f32::INFINITY;
     const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;
-    const LARGE: f32 = 4_194_304.0;
-    const MANTISSA: f32 = 12_582_912.0;
+    const HAS_LARGE: bool = false;
     const TRUE: u32 = u32::MAX;
     const FALSE: u32 = 0;
 
@@ -169,9 +176,15 @@ impl Float for f32 {
         self as i64
     }
 
+    /// PERF: rounded by adding 2^23 with the sign of the value, from where on floats have no fraction. The conversion is a vector
+    /// instruction.
     #[inline(always)]
-    fn wrapping_sub(a: u32, b: u32) -> u32 {
-        a.wrapping_sub(b)
+    fn to_integer(self) -> (f32, u32, bool) {
+        let magic = 8_388_608f32.copysign(self);
+        let rounded = if self.abs() < 8_388_608.0 { self + magic - magic } else { self };
+        let in_range = self.abs() < END_F32;
+        let integer = if in_range { rounded as i32 } else { 0 };
+        (integer as f32, integer.cast_unsigned(), in_range)
     }
 }
 
@@ -180,8 +193,7 @@ impl Float for f64 {
     const INFINITY: f64 = f64::INFINITY;
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
-    const LARGE: f64 = 2_251_799_813_685_248.0;
-    const MANTISSA: f64 = 6_755_399_441_055_744.0;
+    const HAS_LARGE: bool = true;
     const TRUE: u64 = u64::MAX;
     const FALSE: u64 = 0;
 
@@ -200,9 +212,13 @@ impl Float for f64 {
         self as i64
     }
 
+    /// PERF: rounded, and taken out of the mantissa, by an addition: few CPUs convert to 64-bit integers by vectors.
     #[inline(always)]
-    fn wrapping_sub(a: u64, b: u64) -> u64 {
-        a.wrapping_sub(b)
+    fn to_integer(self) -> (f64, u64, bool) {
+        let moved = self + MANTISSA_F64;
+        let integer = moved - MANTISSA_F64;
+        let is_small = (integer < LARGE_F64) & (integer > -LARGE_F64);
+        (integer, moved.to_bits().wrapping_sub(MANTISSA_F64.to_bits()), is_small)
     }
 }
 
@@ -265,11 +281,8 @@ impl<F: Float> Lanes<F> {
     ) {
         let mask = |is: bool| if is { F::TRUE } else { F::FALSE };
         for i in 0..N {
-            // PERF: rounded, and taken out of the mantissa, by an addition: no conversion.
-            let moved = F::from_bits(values[i]) * self.to[0] * self.to[1] + F::MANTISSA;
-            let integer = moved - F::MANTISSA;
-            // NaN is not small.
-            let is_small = mask(integer < F::LARGE) & mask(integer > -F::LARGE);
+            let (integer, word, is_small) = (F::from_bits(values[i]) * self.to[0] * self.to[1]).to_integer();
+            let is_small = mask(is_small);
             let comes_back = mask((integer * self.back[0] * self.back[1]).to_bits() == values[i]);
             let is_exact = is_small & comes_back;
             let or = |other: F| if is_exact == F::TRUE { integer } else { other };
@@ -278,7 +291,7 @@ impl<F: Float> Lanes<F> {
             self.largest[i] = if high > self.largest[i] { high } else { self.largest[i] };
             self.count[i] = self.count[i] + if is_exact == F::TRUE { F::ONE } else { F::ZERO };
             self.all_small[i] = self.all_small[i] & is_small;
-            integers[i] = F::wrapping_sub(moved.to_bits(), F::MANTISSA.to_bits());
+            integers[i] = word;
             exact[i] = is_exact;
         }
     }
@@ -292,7 +305,7 @@ impl<F: Float> Lanes<F> {
                 all(&self.least).into_iter().fold(i64::MAX, i64::min),
                 all(&self.largest).into_iter().fold(i64::MIN, i64::max),
             ),
-            any_large: self.all_small.iter().any(|&lane| lane != F::TRUE),
+            any_large: F::HAS_LARGE && self.all_small.iter().any(|&lane| lane != F::TRUE),
         }
     }
 }

@@ -115,7 +115,7 @@ pub fn alp_decode_f64(source: &[u8], width: u32, n: usize, least: u64, powers: [
 }
 
 /// Encodes ALP: rounds `value * to[0] * to[1]` to `integers`. Sets `exact` to all ones where `integer * back[0] * back[1]` has the
-/// bits of the value, else to 0. Integers from 2^22 on are not checked, and count as large.
+/// bits of the value, else to 0.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -129,7 +129,7 @@ pub fn alp_encode_f32(
     Kernels::current().alp_encode_f32(values, to, back, integers, exact)
 }
 
-/// [`alp_encode_f32`] for 64 bits; integers are large from 2^51 on.
+/// [`alp_encode_f32`] for 64 bits. Integers from 2^51 on are not checked, and count as large.
 ///
 /// # Panics
 /// If the slices differ in length.

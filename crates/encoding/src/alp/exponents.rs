@@ -16,6 +16,9 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
     /// Bytes.
     const LEN: usize;
     const MAX_EXPONENT: u8;
+    /// Pairs of exponent and factor that a probe of a few values leaves to be tried on more. FLOAT has many pairs that are nearly as
+    /// good as the best.
+    const PROBE_WINNERS: usize;
     /// The exponent in which most decimals come back exactly.
     const USUAL_EXPONENT: u8;
     const ZERO: Self;
@@ -35,8 +38,8 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
     /// The integer that [`unpack`](Word::unpack) turns into exactly these bits, if one is found.
     fn to_integer(self, exponents: Exponents) -> Option<Self>;
 
-    /// [`to_integer`](Word::to_integer) of many values, and for each whether it is one: 0 if not. Of large integers that is
-    /// not found out here.
+    /// [`to_integer`](Word::to_integer) of many values. `exact` is 0 where there is no integer. Large integers of DOUBLE are not
+    /// checked here.
     fn to_integers(
         values: &[Self],
         exponents: Exponents,
@@ -51,6 +54,7 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
 impl Word for u32 {
     const LEN: usize = 4;
     const MAX_EXPONENT: u8 = 10;
+    const PROBE_WINNERS: usize = 8;
     const USUAL_EXPONENT: u8 = 6;
     const ZERO: u32 = 0;
 
@@ -103,6 +107,7 @@ impl Word for u32 {
 impl Word for u64 {
     const LEN: usize = 8;
     const MAX_EXPONENT: u8 = 18;
+    const PROBE_WINNERS: usize = 4;
     const USUAL_EXPONENT: u8 = 14;
     const ZERO: u64 = 0;
 

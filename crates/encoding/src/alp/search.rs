@@ -45,11 +45,11 @@ fn best_of_all<W: Word>(values: &[W]) -> Option<Exponents> {
     let mut found: Vec<(usize, Exponents)> = Vec::new();
     for exponents in (0..=W::MAX_EXPONENT).rev().flat_map(of) {
         let limit =
-            found.get(MAX_PROBE_WINNERS - 1).map_or(few.len() * exception_bits::<W>(), |(bits, _)| *bits);
+            found.get(W::PROBE_WINNERS - 1).map_or(few.len() * exception_bits::<W>(), |(bits, _)| *bits);
         if let Some(Cost { bits, .. }) = cost(&few, exponents, limit) {
             let place = found.partition_point(|(before, _)| *before <= bits);
             found.insert(place, (bits, exponents));
-            found.truncate(MAX_PROBE_WINNERS);
+            found.truncate(W::PROBE_WINNERS);
         }
     }
     self::best(values, found.into_iter().map(|(_, exponents)| exponents))
@@ -111,9 +111,8 @@ fn width_of(value: u64) -> u32 {
 const VALUES_PER_BLOCK: usize = 32;
 /// Values of a vector to try exponents on, vectors to sample, and exponents to keep for the page: the numbers that the
 /// specification takes from the paper.
-pub(super) const VALUES_PER_SAMPLE: usize = 256;
+const VALUES_PER_SAMPLE: usize = 256;
 pub(super) const VECTORS_PER_SAMPLE: usize = 8;
 const MAX_CANDIDATES: usize = 5;
-/// Values of a sample to try all exponents on first, and the number of exponents to try on the whole sample then.
+/// Values of a sample to try all exponents on first. [`Word::PROBE_WINNERS`] of them are tried on the whole sample.
 pub(super) const VALUES_PER_PROBE: usize = 32;
-const MAX_PROBE_WINNERS: usize = 4;
