@@ -169,7 +169,7 @@ pub(crate) fn with_slack(bytes: &[u8], slack: u8) -> PaddedBytes {
     let mut file = Vec::with_capacity(bytes.len() + PADDING);
     file.extend_from_slice(bytes);
     file.resize(bytes.len() + PADDING, slack);
-    PaddedBytes::within(&Bytes::from(file), 0..bytes.len())
+    PaddedBytes::from_file_range(&Bytes::from(file), 0..bytes.len())
 }
 
 /// The values of `range`.

@@ -157,7 +157,7 @@ impl FixedLenBytes {
         let next = page.slice(range);
         let stored = match &self.stored {
             _ if is_last || next.len() < SHARED => None,
-            Some(stored) => stored.followed_by(&next),
+            Some(stored) => stored.try_join(&next),
             None => Some(next.clone()),
         };
         match (stored, &self.stored) {

@@ -185,7 +185,7 @@ impl ColumnChunkReader {
             self.row += read as u64;
             done += read;
         }
-        out.held.join(self.pages.take_lasting());
+        out.held.merge(self.pages.take_lasting());
         Ok(done)
     }
 

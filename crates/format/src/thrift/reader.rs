@@ -355,7 +355,7 @@ impl<'a> Bookmark<'a> {
     /// A reader at this place.
     #[inline]
     pub fn reader(self) -> Reader<'a> {
-        Reader { cursor: ByteCursor::behind(self.position, self.rest), depth: self.depth }
+        Reader { cursor: ByteCursor::with_base(self.position, self.rest), depth: self.depth }
     }
 }
 
