@@ -1,10 +1,10 @@
-//! Where copies of byte strings go: a few buffers, each filled up before the next.
+//! Collects copies of byte strings in a few buffers, each filled up before the next.
 
 use bytes::{Bytes, BytesMut};
 use marquetry_kernels::{view_bytes, view_is_inline, view_len};
 
-/// Strings as they are appended to `StringViews`, whose last buffer is open meanwhile: it grows if nobody else holds it and
-/// it has room, so that small calls do not leave a buffer each.
+/// Appends strings to `StringViews`. The last buffer is open meanwhile: it is filled further if it is not shared and has room, so
+/// that small calls do not leave a buffer each.
 ///
 /// INVARIANT: buffers never move their strings: they grow within their capacity only.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl<'a> StringArena<'a> {
         }
     }
 
-    /// Long strings of `bytes` in all are to come: a buffer that is needed for them will be large enough.
+    /// Announces long strings of `bytes` in total: the next buffer will be large enough for them.
     pub(crate) fn expect(&mut self, bytes: usize) {
         self.expected = bytes;
     }

@@ -1,7 +1,7 @@
 //! BYTE_STREAM_SPLIT (9): the first bytes of all values, then the second bytes of all, and so on.
 //!
-//! Spec: Encodings.md, "Byte Stream Split". Legal for INT32, INT64, FLOAT, DOUBLE and FIXED_LEN_BYTE_ARRAY. Nothing gets
-//! smaller by it, but bytes that are alike come together, which helps the compression that follows.
+//! Spec: Encodings.md, "Byte Stream Split". Legal for INT32, INT64, FLOAT, DOUBLE and FIXED_LEN_BYTE_ARRAY. It does
+//! not make the page smaller, but groups similar bytes, which helps the compression that follows.
 //!
 //! ```text
 //! page     := <stream 0> <stream 1> ... one stream for each byte of a value
@@ -44,7 +44,7 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
     encode_all(Encoder::from_shape(values.shape())?, values)
 }
 
-/// Joins the bytes of values from their streams.
+/// Merges the streams to values.
 #[derive(Debug)]
 pub struct Decoder {
     page: PaddedBytes,

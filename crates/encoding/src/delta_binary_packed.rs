@@ -7,7 +7,7 @@
 //! page   := <header> <block>*
 //! header := <values in a block: ULEB128> <miniblocks in a block: ULEB128> <values: ULEB128> <first value: zigzag>
 //! block  := <least delta: zigzag> <width: 1 byte for each miniblock> <miniblock>*
-//! miniblock := <delta - least delta: so many times the width in bits, least significant bit first>
+//! miniblock := <delta - least delta, each in the width of the miniblock, least significant bit first>
 //! ```
 //!
 //! The last block has the widths of all its miniblocks, but the bodies of only those that are needed; the last of these

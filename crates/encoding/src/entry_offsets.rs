@@ -1,4 +1,4 @@
-//! The strings of a dictionary, as they are copied from when they are wanted end to end.
+//! The positions of the strings of a dictionary in its page, for copies into the offset layout.
 
 use crate::string_views::StringViews;
 use marquetry_base::{Error, PaddedBytes, Result};
@@ -6,8 +6,8 @@ use marquetry_kernels::{Entry, view_len};
 
 /// A PLAIN dictionary page, and where each of its strings is.
 ///
-/// PERF: by way of views, each string would first be asked whether it is in its view; and the page has slack behind it, so
-/// that a copy can take more than the string.
+/// PERF: copying through views would have to check whether each string is inline. And the page has padding after it, so that a
+/// copy may take more than the string.
 #[derive(Debug, Clone)]
 pub(crate) struct EntryOffsets {
     pub(crate) page: PaddedBytes,
@@ -15,7 +15,7 @@ pub(crate) struct EntryOffsets {
 }
 
 impl EntryOffsets {
-    /// The strings of `views`, as `page` has them, of which they were read; without one, as it would have them.
+    /// The strings of `views`, in the PLAIN page that they were decoded from, or in a new one if `page` is `None`.
     pub(crate) fn new(views: &StringViews, page: Option<&PaddedBytes>) -> Result<Self> {
         let page = page.cloned().unwrap_or_else(|| {
             let mut page = Vec::new();

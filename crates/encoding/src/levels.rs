@@ -24,7 +24,7 @@ enum Stored {
     BitPacked(bit_packed::Reader),
 }
 
-/// Levels that are known to be alike.
+/// A run of equal levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelRun {
     /// Whether they are the column's largest.
@@ -33,7 +33,7 @@ pub struct LevelRun {
     pub n: usize,
 }
 
-/// Bitmap that a level takes in a column whose largest level is `max`.
+/// The width in bits of a level in a column whose largest level is `max`.
 pub fn width(max: u8) -> u32 {
     u8::BITS - max.leading_zeros()
 }
@@ -134,7 +134,7 @@ impl Levels {
         }
     }
 
-    /// Passes over the next `n` levels and returns how many of them are the largest: as many values belong to them.
+    /// Skips the next `n` levels and returns how many of them are the largest, which is the number of their values.
     pub fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         let max = self.max;
         let Stored::Rle(hybrid) = &mut self.stored else {
@@ -162,7 +162,7 @@ impl Levels {
     }
 }
 
-/// Levels to encode, in the cheapest form that tells them.
+/// Levels to encode, in the most compact form.
 #[derive(Debug, Clone)]
 pub enum LevelSlice<'a> {
     /// All are the same.
@@ -218,7 +218,7 @@ pub fn encode(slice: LevelSlice<'_>, max: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends RLE levels behind their length: data page V1. Nothing, not even a length, where the largest level is 0.
+/// Appends RLE levels after their length: data page V1. Nothing, not even a length, where the largest level is 0.
 ///
 /// # Panics
 /// If a range of bits is not inside them, or the levels take over 4 GiB.

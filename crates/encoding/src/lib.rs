@@ -1,8 +1,8 @@
-//! Every Parquet encoding, both directions, one file each.
+//! Every Parquet encoding, in both directions: one file each, or one folder.
 //!
-//! An encoding turns the non-null values of one page into bytes and back. It knows nothing of nulls, nesting, logical
-//! types or Arrow: those are dealt with outside, once, for all encodings. What it does know is a [`Shape`]: parquet's
-//! eight physical types are stored in five ways.
+//! An encoding turns the non-null values of one page into bytes and back. Nulls, nesting, logical types and Arrow are handled
+//! outside, once for all encodings. An encoding only knows a [`Shape`]: Parquet's eight physical types are stored in five
+//! ways.
 //!
 //! | file | encoding | code |
 //! |---|---|--:|

@@ -1,12 +1,12 @@
-//! Byte strings end to end, with offsets: the other layout that byte strings can be decoded to.
+//! Byte strings in the offset layout: all bytes end to end, and the offsets of the strings.
 //!
 //! ```text
 //! offsets  0 | 4 | 4 | 9
 //! bytes    axis|     |axles
 //! ```
 //!
-//! It is that of Arrow's `Utf8` and `Binary`. Whoever wants those pays for one copy of the bytes; by way of
-//! `StringViews`, it would be views first and the copy after them.
+//! It is the layout of Arrow's `Utf8` and `Binary`. Decoding to it costs one copy of the bytes; through `StringViews` it would
+//! cost the views, too.
 
 use crate::entry_offsets::EntryOffsets;
 use marquetry_base::{Error, Result};
@@ -33,7 +33,7 @@ impl OffsetStrings {
         OffsetStrings::default()
     }
 
-    /// How many strings.
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -61,18 +61,18 @@ impl OffsetStrings {
         (self.offsets, self.bytes)
     }
 
-    /// Forgets all strings, keeps the memory.
+    /// Removes all strings, keeps the memory.
     pub fn clear(&mut self) {
         self.offsets.truncate(1);
         self.bytes.clear();
     }
 
-    /// Makes room for `n` more strings, but not for their bytes.
+    /// Reserves memory for `n` more strings, but not for their bytes.
     pub fn reserve(&mut self, n: usize) {
         self.offsets.reserve(n);
     }
 
-    /// Makes room for `n` more bytes, if there is memory.
+    /// Reserves memory for `n` more bytes, if there is enough.
     pub fn reserve_bytes(&mut self, n: usize) {
         // Without it, there may be less to append.
         let _ = self.bytes.try_reserve(n);
@@ -106,8 +106,8 @@ impl OffsetStrings {
         self.offsets.push(self.bytes.len() as u32);
     }
 
-    /// Appends the next `n` PLAIN strings of `page[..len]` from `position` on. Returns the position behind them, `None`
-    /// if one of them would end outside.
+    /// Appends the next `n` PLAIN strings of `page[..len]` from `position` on. Returns the position after them, or `None`
+    /// if one of them would end outside of the page.
     pub(crate) fn push_plain(
         &mut self,
         page: &[u8],
@@ -173,7 +173,7 @@ impl OffsetStrings {
         Ok(())
     }
 
-    /// Gives the bytes to `dense`, which must be empty, so that strings can be decoded behind them; or takes them back.
+    /// Lends the bytes to `dense`, which must be empty, so that strings are decoded after them; or takes them back.
     pub(crate) fn swap_bytes(&mut self, dense: &mut OffsetStrings) {
         std::mem::swap(&mut self.bytes, &mut dense.bytes);
         dense.offsets[0] = self.end();
@@ -194,7 +194,7 @@ impl OffsetStrings {
 
     /// The first string in `range` that is not UTF-8, if any.
     ///
-    /// PERF: one look at all of them, and at where they meet: text can still be cut within a character.
+    /// PERF: all strings are validated at once, then the boundaries between them, which may be inside of a character.
     pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
         let cuts = &self.offsets[range.start..=range.end];
         let text = &self.bytes[cuts[0] as usize..cuts[range.len()] as usize];

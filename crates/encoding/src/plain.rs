@@ -43,7 +43,7 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
     encode_all(Encoder::new(values.shape()), values)
 }
 
-/// How many values stand whole in the first bytes of a page.
+/// The number of complete values in the first bytes of a page.
 pub fn count_whole(bytes: &[u8], physical: PhysicalType) -> usize {
     match physical.shape() {
         Shape::Bit => bytes.len() * 8,
@@ -62,14 +62,14 @@ pub fn count_whole(bytes: &[u8], physical: PhysicalType) -> usize {
     }
 }
 
-/// Reads values where they stand.
+/// Decodes values in place.
 #[derive(Debug)]
 pub struct Decoder {
     page: PaddedBytes,
     shape: Shape,
     /// The next value: a byte, or for BOOLEAN a bit.
     position: usize,
-    /// Whether strings are so long that each is looked at by itself.
+    /// Whether strings are so long that each is validated by itself.
     is_long: bool,
 }
 
@@ -92,14 +92,14 @@ impl Decoder {
         Ok(&self.page.as_slice()[from..from + wanted])
     }
 
-    /// PERF: while an array is made of the `len` bytes that were read, the next ones can be on their way.
+    /// PERF: prefetches the next values while an array is made of the `len` bytes that were read.
     fn prefetch_next(&self, len: usize) {
         let next = &self.page.as_slice()[self.position..];
         kernels::prefetch(&next[..next.len().min(len).min(kernels::PREFETCH_BYTES)]);
     }
 
-    /// Appends views of the next `n` strings, each of which is shown to `look`, and says how many bytes of their lengths are
-    /// not ASCII.
+    /// Appends views of the next `n` strings, calls `look` with each of them, and returns the number of non-ASCII bytes in their
+    /// length fields.
     fn decode_views(&mut self, n: usize, look: impl FnMut(&[u8]), out: &mut StringViews) -> Result<usize> {
         let (page, position) = (&self.page, self.position);
         let end = out.push_views(&[page.to_bytes()], |views, buffer| {
@@ -130,8 +130,8 @@ impl Decoder {
 }
 
 impl Decode for Decoder {
-    /// PERF: one look at all strings and the lengths between them. Where those are ASCII, text they are all part of is cut within
-    /// no character; where they are not, there may be no other bytes that are not. Long strings are looked at on the way.
+    /// PERF: validates all strings together with the lengths between them. If the lengths are ASCII, no string boundary can be inside
+    /// of a character; if not, all other bytes must be ASCII. Long strings are validated one by one, while they are read.
     fn decode_utf8(&mut self, n: usize, out: &mut Values) -> Result<bool> {
         let Values::Bytes(views) = out else { return self.decode(n, out).map(|()| false) };
         if self.is_long {
@@ -182,7 +182,7 @@ impl Decode for Decoder {
         Ok(())
     }
 
-    /// PERF: what is not text is spread from where it is in the page.
+    /// PERF: values other than strings are expanded directly from the page.
     fn decode_spaced(
         &mut self,
         validity: &Bitmap,

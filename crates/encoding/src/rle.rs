@@ -1,4 +1,4 @@
-//! RLE (3): runs of one value, and groups of eight packed values, by turns.
+//! RLE (3): the hybrid of run-length encoding and bit packing.
 //!
 //! Spec: Encodings.md, "Run Length Encoding / Bit-Packing Hybrid". Carries levels, dictionary indices and BOOLEAN
 //! values. The width of a value, 0 to 32 bits, is known from outside.
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(decode(&[0x00, 0x07, 0x01, 0x02, 0x03], 3, 1).unwrap(), [3]);
         assert!(decode(&[0x00, 0x00, 0x00, 0x00], 3, 1).is_err());
         for first in 0..70 {
-            // Bitmap that fill words at any place, and empty runs of both kinds behind them.
+            // Bits that end at any position of a word, then empty runs of both kinds.
             let mut bytes = Vec::new();
             write_run(1, first, 1, &mut bytes);
             write_run(1, 1, 1, &mut bytes);

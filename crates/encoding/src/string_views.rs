@@ -22,7 +22,7 @@ impl StringViews {
         StringViews::default()
     }
 
-    /// How many strings.
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.views.len()
     }
@@ -58,13 +58,13 @@ impl StringViews {
         self.views.iter().map(|view| self.resolve(view))
     }
 
-    /// Forgets all strings and buffers, keeps the memory of the views.
+    /// Removes all strings and buffers, keeps the memory of the views.
     pub fn clear(&mut self) {
         self.views.clear();
         self.buffers.clear();
     }
 
-    /// Makes room for `n` more strings.
+    /// Reserves memory for `n` more strings.
     pub fn reserve(&mut self, n: usize) {
         self.views.reserve(n);
     }
@@ -201,7 +201,7 @@ impl StringViews {
         kernels::concat_views(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
     }
 
-    /// Appends the strings in `range`, each behind its length, to `bytes`: PLAIN.
+    /// Appends the strings in `range` to `bytes` as PLAIN: each after its length.
     pub(crate) fn write_plain(&self, range: Range<usize>, bytes: &mut Vec<u8>) {
         kernels::views_to_plain(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
     }
@@ -228,11 +228,11 @@ impl StringViews {
         views.iter().position(|view| !is_text(view)).map(|i| start + i)
     }
 
-    /// Whether all strings are UTF-8, where that can be seen without a look at each of them.
+    /// Whether all strings are certainly UTF-8; false if they have to be validated one by one.
     ///
-    /// PERF: strings that were decoded together stand together in one buffer, so that one look at the whole stretch does
-    /// for all of them. Most text is ASCII, and what stands between the strings (PLAIN lengths below 128) is as well.
-    /// If it is not, the stretch can still be text, of which no string is a part that begins or ends within a character.
+    /// PERF: strings that were decoded together are neighbours in one buffer, so the whole range is validated at once. Most text
+    /// is ASCII, and so are the bytes between the strings (PLAIN lengths below 128). If they are not, the range may still be valid
+    /// UTF-8, in which no string begins or ends inside of a character.
     fn is_utf8_for_sure(&self, views: &[u128]) -> bool {
         let survey = kernels::summarize_views(views);
         let (first, end) = (survey.range.0 as usize, survey.range.1 as usize);
@@ -252,7 +252,7 @@ impl StringViews {
             return false;
         }
         if text.len() > 64 * views.len() {
-            // Strings far from each other are better looked at one by one.
+            // Strings with large gaps between them are validated one by one.
             return false;
         }
         if text.is_ascii() {
@@ -312,7 +312,7 @@ impl PartialEq for StringViews {
 
 /// Whether the strings that are in their views are UTF-8.
 ///
-/// PERF: many at once. What stands around a string in its view is ASCII: its length, at most 12, and zeros.
+/// PERF: many at once. The other bytes of an inline view are ASCII: the length, at most 12, and zeros.
 fn inline_are_utf8(views: &[u128]) -> bool {
     views.chunks(INLINE_AT_ONCE).all(|views| {
         let mut inline = [0; INLINE_AT_ONCE];

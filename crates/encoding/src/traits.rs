@@ -8,13 +8,12 @@ use marquetry_kernels::Bitmap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a decoder is made from: the values section of one data page.
+/// The values section of one data page: the input of a decoder.
 #[derive(Debug, Clone)]
 pub struct EncodedPage {
     /// The bytes after the levels, decompressed.
     pub bytes: PaddedBytes,
-    /// At most so many values are in the page. Exact where the page says so; where nulls are not known yet, the nulls
-    /// are counted too.
+    /// The maximum number of values in the page. Exact if the page has their number; otherwise it includes nulls.
     pub max_values: usize,
     /// The column's physical type.
     pub physical: PhysicalType,
@@ -37,15 +36,14 @@ pub trait Decode: Send {
     /// Appends exactly the next `n` values to `out`, which must be of the page's [`Shape`].
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()>;
 
-    /// [`decode`](Self::decode) of text. Whether it was seen, by the way, that all of it is UTF-8; if not, it is still to be
-    /// looked at.
+    /// Like [`decode`](Self::decode), for strings. Returns true if the values were validated as UTF-8 on the way; otherwise the caller
+    /// must validate them.
     fn decode_utf8(&mut self, n: usize, out: &mut Values) -> Result<bool> {
         self.decode(n, out).map(|()| false)
     }
 
     /// Appends a slot for each of the `n` bits of `validity` from bit `first` on, `ones` of which are 1: the next value for a
-    /// 1, 0 for a 0. Whether it did; false, and nothing was taken, where that is no faster than to decode and then to
-    /// spread.
+    /// 1, 0 for a 0. Returns false, and consumes nothing, if that is not faster than decoding followed by expansion.
     fn decode_spaced(
         &mut self,
         _validity: &Bitmap,
@@ -57,12 +55,11 @@ pub trait Decode: Send {
         Ok(false)
     }
 
-    /// Passes over the next `n` values.
+    /// Skips the next `n` values.
     fn skip(&mut self, n: usize) -> Result<()>;
 
-    /// Whether the values that were taken are all that the page has bytes for: what is left, if anything, is the filling
-    /// of a last byte or group. Page headers are under no checksum, and this is what one that counts wrongly is held
-    /// against.
+    /// Whether the page has no bytes for more values; only padding of the last byte or group may be left. This detects a wrong value
+    /// count in the page header, which no checksum covers.
     fn is_exhausted(&self) -> bool;
 }
 
@@ -71,7 +68,7 @@ pub trait Encode: Send {
     /// Takes the values in `range`.
     fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()>;
 
-    /// How many bytes [`finish`](Encode::finish) would append now; an estimate where the exact number costs as much as
+    /// The number of bytes that [`finish`](Encode::finish) would append now; an estimate where the exact number costs as much as
     /// the encoding itself.
     fn size(&self) -> usize;
 
@@ -91,14 +88,14 @@ pub trait Encode: Send {
     }
 }
 
-/// The first `n` values of a page: what the `decode` doors of the encodings give.
+/// Decodes the first `n` values of a page, for the `decode` functions of the encodings.
 pub(crate) fn decode_all(mut decoder: impl Decode, shape: Shape, n: usize) -> Result<Values> {
     let mut out = Values::empty(shape);
     decoder.decode(n, &mut out)?;
     Ok(out)
 }
 
-/// The bytes of a page of all `values`: what the `encode` doors of the encodings give.
+/// Encodes `values` as one page, for the `encode` functions of the encodings.
 pub(crate) fn encode_all(mut encoder: impl Encode, values: &Values) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     encoder.encode(values, 0..values.len())?;

@@ -1,4 +1,4 @@
-//! Decoded values: one buffer for each shape, in the layout that Arrow arrays are made from without a copy.
+//! Decoded values: one buffer for each shape, in the layout of Arrow arrays.
 
 use crate::fixed_len_bytes::FixedLenBytes;
 use crate::offset_strings::OffsetStrings;
@@ -8,7 +8,7 @@ use marquetry_base::{Error, Result};
 use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
-/// Values of one [`Shape`]. What a page decodes to, what an encoder takes, and what becomes an array.
+/// Values of one [`Shape`]: the output of decoders, the input of encoders, and the buffers of arrays.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// BOOLEAN.
@@ -21,7 +21,7 @@ pub enum Values {
     Fixed(FixedLenBytes),
     /// BYTE_ARRAY.
     Bytes(StringViews),
-    /// BYTE_ARRAY, where it was asked for: only what is decoded is ever laid out so.
+    /// BYTE_ARRAY in the offset layout, if the reader requested it. Encoders do not take it.
     Offsets(OffsetStrings),
 }
 
@@ -55,7 +55,7 @@ impl Values {
         }
     }
 
-    /// How many values.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Values::Bit(bits) => bits.len(),
@@ -72,7 +72,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// Forgets all values, keeps the memory.
+    /// Removes all values, keeps the memory.
     pub fn clear(&mut self) {
         match self {
             Values::Bit(bits) => bits.clear(),
@@ -84,7 +84,7 @@ impl Values {
         }
     }
 
-    /// Makes room for `n` more values. `n` must have been earned: never a number that a file merely claims.
+    /// Reserves memory for `n` more values. `n` must be backed by input, never a number that a file merely claims.
     pub fn reserve(&mut self, n: usize) {
         match self {
             Values::Bit(bits) => bits.reserve(n),
@@ -96,7 +96,7 @@ impl Values {
         }
     }
 
-    /// Appends `n` default values: what stands in the slot of a null.
+    /// Appends `n` default values, for the slots of nulls.
     pub fn push_nulls(&mut self, n: usize) {
         match self {
             Values::Bit(bits) => bits.push_run(false, n),
@@ -108,8 +108,8 @@ impl Values {
         }
     }
 
-    /// Runs `decode` with `scratch`, emptied, which must be of the same layout. For byte strings `scratch` has this
-    /// value's buffers meanwhile, so that what is decoded into it can be expanded into this value.
+    /// Runs `decode` with the cleared `scratch`, which must have the same layout. Meanwhile `scratch` has the buffers of this
+    /// value, so that byte strings that are decoded into it can be expanded into this value.
     pub fn with_scratch<R>(&mut self, scratch: &mut Values, decode: impl FnOnce(&mut Values) -> R) -> R {
         scratch.clear();
         self.swap_buffers(scratch);
@@ -188,7 +188,7 @@ impl Values {
         }
     }
 
-    /// How many bytes the values in `range` have: those of the strings, or the width of a value for each.
+    /// The size in bytes of the values in `range`: the bytes of the strings, or the width of a value for each.
     ///
     /// # Panics
     /// If the range is not inside; of byte strings only.

@@ -1,6 +1,6 @@
-//! Column chunks that are written alike, read by a list of what is where.
+//! The field positions of column chunks of one layout: such chunks are read from a list of positions, not field by field.
 //!
-//! Chunks of one shape (see `thrift::LayoutCache`) have the same fields, each of the same length, between the same strings:
+//! Chunks of one layout (see `thrift::LayoutCache`) have the same fields, each of the same length, between the same strings:
 //!
 //! ```text
 //! segments      36 00 1c 15 0c 19 35 00 06 10 19 18 06 |          | 15 00 16 80 01 16 96 03 ...
@@ -8,14 +8,14 @@
 //! layout    type: segment 0, byte 4, 1 byte              codec: segment 1, byte 1, 1 byte            ...
 //! ```
 //!
-//! PERF: none of these reads waits for another one, or for a branch; field by field each says where the next one is.
+//! PERF: none of these reads waits for another one, or for a branch. Field by field, each read has to find the next field.
 
 use crate::chunk_view::{ChunkView, FieldObserver, FieldSet, List, Number, Span};
 use crate::thrift::{Bookmark, Elements};
 use crate::{Encoding, PageEncodingStats};
 use std::ops::Range;
 
-/// Where in chunks of one shape everything is.
+/// The positions of all fields in chunks of one layout.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkLayout {
     has: FieldSet,
@@ -25,13 +25,13 @@ pub(crate) struct ChunkLayout {
     last: u16,
     /// Each number, and the bits of its varint that say something: those of up to one, two, four and eight bytes.
     numbers: [Vec<(FieldPosition, u64)>; 4],
-    /// Byte strings, and which segments they are behind.
+    /// Byte strings, and the segments that they follow.
     strings: Vec<FieldPosition>,
     /// Lists, of which only the first element may be elsewhere.
     lists: Vec<(FieldPosition, Span)>,
 }
 
-/// A place in chunks of one shape.
+/// The position of a field in chunks of one layout.
 #[derive(Debug, Clone, Copy)]
 struct FieldPosition {
     /// Which number, string or list is there.
@@ -53,7 +53,7 @@ impl FieldPosition {
 type SegmentStarts = [u32; MAX_SEGMENTS];
 
 impl ChunkLayout {
-    /// The layout of a chunk that was walked through in segments of these lengths; `None` if not every chunk of its shape is read alike.
+    /// The layout of a chunk whose segments have these lengths; `None` if chunks of this layout cannot all be read by positions.
     pub(crate) fn new(start: Bookmark<'_>, segments: &[usize]) -> Option<ChunkLayout> {
         let (last, segments) = segments.split_last()?;
         let mut layout = ChunkLayout {
@@ -111,7 +111,8 @@ impl ChunkLayout {
         Some(layout)
     }
 
-    /// Reads a chunk of the shape into an unread view. `None` if it is so near the end of the input that there are no whole words.
+    /// Reads a chunk of this layout into an empty view. `None` if it is so near the end of the input that whole words cannot be
+    /// loaded.
     #[inline]
     pub(crate) fn read<'a>(&self, start: Bookmark<'a>, view: &mut ChunkView<'a>) -> Option<()> {
         let (bytes, mut starts) = (start.rest(), [0; MAX_SEGMENTS]);

@@ -1,4 +1,4 @@
-//! A column chunk where it lies: numbers are read, everything else stays in the bytes of the footer.
+//! A view of a column chunk in the bytes of the footer: numbers are parsed, strings and lists stay where they are.
 
 mod fields;
 
@@ -12,21 +12,21 @@ pub(crate) use fields::{FieldSet, List, Number, Span};
 
 /// A [`ColumnChunk`] that takes no memory of its own. Reading it fails where reading a `ColumnChunk` would.
 ///
-/// PERF: a table, so that chunks that are written alike can be read by a list of what is where: see `chunk_layout.rs`.
+/// PERF: a table, so that chunks of one layout can be read from a list of positions: see `chunk_layout.rs`.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkView<'a> {
     /// At the struct.
     pub(crate) start: Bookmark<'a>,
-    /// What there is.
+    /// The fields that the chunk has.
     pub(crate) has: FieldSet,
-    /// Numbers, by what they say; of no use where there is none.
+    /// Numbers, indexed by [`Number`]; meaningless if `has` lacks them.
     pub(crate) numbers: [i64; Number::COUNT],
-    /// Byte strings, and lists, by what they say.
+    /// Byte strings and lists, indexed by [`Text`] and [`List`].
     pub(crate) strings: [Span; Text::COUNT],
     pub(crate) lists: [Span; List::COUNT],
 }
 
-/// Who wants to know where the fields of a chunk are.
+/// Observes the positions of the fields of a chunk.
 pub(crate) trait FieldObserver {
     /// The bytes `at` of the input are this number.
     fn number(&mut self, number: Number, at: Range<usize>);
@@ -35,7 +35,7 @@ pub(crate) trait FieldObserver {
     fn other(&mut self);
 }
 
-/// Nobody wants to know.
+/// Observes nothing.
 impl FieldObserver for () {
     #[inline]
     fn number(&mut self, _: Number, _: Range<usize>) {}
@@ -45,7 +45,7 @@ impl FieldObserver for () {
 }
 
 impl<'a> ChunkView<'a> {
-    /// A chunk of which nothing is known yet.
+    /// An empty view, to be filled by `read`.
     #[inline]
     pub fn empty() -> Self {
         ChunkView {
@@ -57,7 +57,7 @@ impl<'a> ChunkView<'a> {
         }
     }
 
-    /// Reads the struct into an unread one. PERF: it is large, so it is better read where it stays than moved there.
+    /// Reads the struct into an empty view. PERF: in place, because the view is too large to be moved.
     pub fn read(&mut self, r: &mut Reader<'a>) -> Result<()> {
         self.read_observed(r, &mut ())
     }
@@ -111,7 +111,7 @@ impl<'a> ChunkView<'a> {
                 (14, Wire::INT) => self.number(BloomFilterOffset, r, trace)?,
                 (15, Wire::INT) => self.number(BloomFilterLength, r, trace)?,
                 (16, Wire::Struct) => self.read_sizes(r, trace)?,
-                // Nobody asks for these but who wants the whole struct, and who reads the file strictly.
+                // Only used by those who read the whole struct, and by `verify`.
                 (17, Wire::Struct) => {
                     trace.other();
                     r.out_of_line(crate::GeospatialStatistics::read)?;
@@ -227,8 +227,7 @@ impl<'a> ChunkView<'a> {
         self.bytes(Text::FilePath)
     }
 
-    /// Whether it is said where the pages are, and what is in them: not where that is encrypted. Without it numbers are 0, and
-    /// lists are empty.
+    /// Whether the chunk has its `meta_data` in plain form, not encrypted. Without it numbers are 0, and lists are empty.
     #[inline]
     pub fn has_meta_data(&self) -> bool {
         self.has.has(FieldSet::META_DATA)
@@ -258,7 +257,7 @@ impl<'a> ChunkView<'a> {
         self.short(Number::ColumnIndexLength)
     }
 
-    /// Whether it is said how the column is encrypted.
+    /// Whether the chunk has `crypto_metadata`, which describes the encryption of the column.
     #[inline]
     pub fn has_crypto_metadata(&self) -> bool {
         self.has.has(FieldSet::CRYPTO_METADATA)

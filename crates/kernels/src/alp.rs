@@ -93,7 +93,7 @@ impl Kernels {
     }
 }
 
-/// Whether all integers of so many bits over `least` are from -2^51 to 2^51 - 1.
+/// Whether `least` plus any integer of `width` bits is from -2^51 to 2^51 - 1.
 fn are_small(width: u32, least: u64) -> bool {
     let end = 1i64 << 51;
     let least = least.cast_signed();
@@ -248,7 +248,7 @@ pub(crate) fn alp_encode_scalar<F: Float>(
 /// PERF: values in lanes that do not depend on each other, and no branches: the compiler makes vectors of them.
 const LANES: usize = 8;
 
-/// What was found so far, in each lane.
+/// The intermediate result in each lane.
 struct Lanes<F: Float> {
     to: [F; 2],
     back: [F; 2],

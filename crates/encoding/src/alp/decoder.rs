@@ -56,7 +56,7 @@ struct Vectors {
 impl Vectors {
     fn new(page: &EncodedPage) -> Result<Self> {
         let header = if page.bytes.is_empty() {
-            // A page of nulls only may have no bytes at all. No value can be asked for.
+            // A page of nulls only may have no bytes at all. It has no values.
             Header::new(0)
         } else {
             Header::read(&mut ByteCursor::new(page.bytes.as_slice()))?
@@ -81,7 +81,7 @@ impl Vectors {
             let message = format!("{vectors} ALP vectors in {} bytes", body.len());
             return Err(Error::truncated(message));
         };
-        // SPEC: the first vector begins right behind the offsets, each other one at the end of the one before.
+        // SPEC: the first vector begins right after the offsets, each other one at the end of the previous one.
         let mut least = offsets.len();
         for (i, offset) in offsets.as_chunks::<OFFSET_BYTES>().0.iter().enumerate() {
             let offset = u32::from_le_bytes(*offset) as usize;

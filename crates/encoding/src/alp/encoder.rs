@@ -148,7 +148,7 @@ fn write_vector<W: Word>(values: &[W], candidates: &[Exponents], out: &mut Vec<u
     let bits = exceptions.len() * exception_bits::<W>() + values.len() * width_between(extent) as usize;
     let every: [u16; VALUES_PER_VECTOR];
     if exponents.is_none() || bits >= values.len() * exception_bits::<W>() {
-        // Those that were looked at are not like the others.
+        // The sample was not representative.
         (exponents, extent) = (None, (0, 0));
         integers.fill(W::ZERO);
         every = std::array::from_fn(|i| i as u16);

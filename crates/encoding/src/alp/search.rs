@@ -28,7 +28,7 @@ pub(super) fn sample<W: Word>(values: &[W], most: usize) -> Vec<W> {
 /// The best of all exponents; none if values take fewer bits as exceptions.
 fn best_of_all<W: Word>(values: &[W]) -> Option<Exponents> {
     let of = |exponent: u8| (0..=exponent).rev().map(move |factor| Exponents { exponent, factor });
-    // Most are told from the good ones by a few values.
+    // A few values rule out most pairs.
     let few = sample(values, VALUES_PER_PROBE);
     // PERF: the one exponent in which nearly all decimals come back. Larger differences of exponent and factor make larger
     // integers: once there are no exceptions, there is none better.
@@ -97,12 +97,12 @@ pub(super) fn exception_bits<W: Word>() -> usize {
     16 + W::LEN * 8
 }
 
-/// Bitmap of the numbers from the least to the largest, over the least.
+/// The width in bits of the numbers from the least to the largest, minus the least.
 pub(super) fn width_between((least, largest): (i64, i64)) -> u32 {
     width_of(largest.wrapping_sub(least) as u64)
 }
 
-/// Bitmap that `value` takes.
+/// The width of `value` in bits.
 fn width_of(value: u64) -> u32 {
     u64::BITS - value.leading_zeros()
 }

@@ -153,7 +153,7 @@ impl<T: DeltaInt> DeltaReader<T> {
         Ok(())
     }
 
-    /// Passes over the next `n` values; their deltas are needed for those behind.
+    /// Skips the next `n` values. Their deltas are read, because the values after them depend on them.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         self.check(n)?;
         let mut n = n;
@@ -212,7 +212,7 @@ impl<T: DeltaInt> DeltaReader<T> {
         let bytes = self.page.as_slice();
         let size = self.header.block / self.header.miniblocks;
         let width = bytes[self.widths.start];
-        // SPEC: the widths of miniblocks that are not needed may be anything, so `left` bounds what is looked at.
+        // SPEC: the widths of miniblocks that are not needed may be anything, so `left` bounds the widths that are read.
         let (mut n, mut miniblocks) = (0, 0usize);
         while n < self.left && !self.widths.is_empty() && bytes[self.widths.start] == width {
             n += size.min(self.left - n);

@@ -15,7 +15,7 @@ pub(super) struct Size {
     pub(super) all: u64,
 }
 
-/// A value that was put together.
+/// A decoded value.
 pub(super) struct Value<'a> {
     /// The value, and at least [`PADDING_BYTES`] bytes of anything.
     pub(super) padded: &'a [u8],

@@ -123,7 +123,7 @@ fn push_tail(value: &[u8], n: usize, out: &mut Vec<u8>) {
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let shorter = a.len().min(b.len());
     let (a, b) = (&a[..shorter], &b[..shorter]);
-    // PERF: by words; the last one may have been looked at in part.
+    // PERF: word by word; the last word may overlap the one before.
     let ((a_words, _), (b_words, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     for (i, (a, b)) in a_words.iter().zip(b_words).enumerate() {
         if a != b {

@@ -103,7 +103,7 @@ impl DictionaryBuilder {
     }
 
     /// [`intern`](Self::intern) of values that are given by keys into a dictionary that the input has: each of its values
-    /// is looked at once, however many keys name it. What is known of a dictionary is kept until another comes.
+    /// is interned once, however many keys refer to it. The mapping of a dictionary is kept until another one is used.
     ///
     /// Fails for a dictionary of another shape, and for a key that is outside.
     pub fn intern_keys(
@@ -182,7 +182,7 @@ impl DictionaryBuilder {
         self.dictionary
     }
 
-    /// How many bytes the dictionary page has so far, not compressed and without its header.
+    /// The size of the dictionary page in bytes so far, uncompressed and without its header.
     pub fn page_bytes(&self) -> usize {
         match self.dictionary.values() {
             Values::Bytes(views) => 4 * views.len() + self.string_bytes,
@@ -321,7 +321,7 @@ fn guess_mixed(
 /// Which strings of a block are in their views, and which are somewhere else. PERF: what is to be done with them differs,
 /// and a branch on it would be guessed wrong where both occur.
 struct Kinds {
-    /// The places of those in their views from the front, of the others behind them.
+    /// The positions of the inline strings, then those of the others.
     places: [u8; STRINGS_PER_BLOCK],
     inline: usize,
     len: usize,
@@ -361,9 +361,9 @@ fn hash_view(table: &BytesTable, view: u128, string: &[u8]) -> u32 {
     }
 }
 
-/// No index: nothing is known of the value yet.
+/// No index: the value was not interned yet.
 const UNKNOWN: u32 = u32::MAX;
-/// No index: the value is about to be looked at.
+/// No index: the value is about to be interned.
 const SEEN: u32 = u32::MAX - 1;
 /// Keys that are looked up at a time: 4 KiB.
 const KEYS_PER_BLOCK: usize = 1024;

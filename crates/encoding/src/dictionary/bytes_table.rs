@@ -1,4 +1,4 @@
-//! Which values a dictionary has already: a hash table with open addressing and a power of two of slots, at most half
+//! Finds the index of a byte string in a dictionary: a hash table with open addressing and a power of two of slots, at most half
 //! full.
 //!
 //! A hash is a multiplication, and values that were made to collide would make it useless. So a search that takes too
@@ -139,7 +139,7 @@ impl BytesTable {
     }
 }
 
-/// How many values a table of so many slots has at most: half as many, or, where it fits the caches, a quarter.
+/// The maximum number of values in a table of `slots` slots: half as many, or a quarter if the table fits the caches.
 pub(super) fn most_values(slots: usize) -> usize {
     if slots > CACHED_SLOTS { slots / 2 } else { slots / 4 }
 }
@@ -189,7 +189,7 @@ const EMPTY: Hashed = Hashed { hash: 0, index: NONE };
 const MIN_SLOTS: usize = 256;
 /// Slots of a table that is in the second-level cache.
 const CACHED_SLOTS: usize = 1 << 16;
-/// Slots that are looked at before the hash is given up. In a table that is half full at most, a good hash takes some 70
+/// Slots to probe before switching to a keyed hash. In a table that is half full at most, a good hash takes some 70
 /// at the worst place of a million values.
 pub(super) const MAX_PROBES: usize = 256;
 /// Digits of pi.

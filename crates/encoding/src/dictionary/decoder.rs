@@ -10,7 +10,7 @@ use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 use std::sync::Arc;
 
-/// Looks values up as it reads their indices.
+/// Decodes values: reads indices and looks them up.
 #[derive(Debug)]
 pub struct Decoder {
     indices: IndexDecoder,
@@ -40,7 +40,7 @@ impl Decoder {
 }
 
 impl Block {
-    /// Looks up what is there, if there are at least so many.
+    /// Looks up the pending indices, if there are at least `least`.
     fn flush_if_at_least(&mut self, least: usize, out: &mut Values) -> Result<()> {
         if self.indices.len() >= least {
             self.dictionary.look_up(&self.indices, out)?;
@@ -92,7 +92,7 @@ impl Decode for Decoder {
     }
 }
 
-/// Looks values up for a decoder that gives indices, which may have given some already.
+/// Turns a decoder of indices, possibly after some of them, into a decoder of values.
 pub struct IndexLookup {
     indices: Box<dyn Decode>,
     dictionary: Arc<Dictionary>,

@@ -15,7 +15,7 @@ impl IndexDecoder {
     /// Reads the width.
     pub fn new(page: &PaddedBytes) -> Result<Self> {
         if page.is_empty() {
-            // QUIRK: a page of nulls only may lack even the width (parquet-cpp, Impala). No value can be asked for.
+            // QUIRK: a page of nulls only may lack even the width (parquet-cpp, Impala). It has no values.
             return Ok(IndexDecoder(RleBitPackedDecoder::new(page.clone(), 0)?));
         }
         let width = ByteCursor::new(page.as_slice()).u8()?;
@@ -27,8 +27,8 @@ impl IndexDecoder {
 }
 
 impl IndexDecoder {
-    /// How many entries of a dictionary are asked for by the next `n` indices, or as many as there are: one more than the
-    /// largest.
+    /// The number of dictionary entries that the next `n` indices need, or as many indices as there are: one more than the
+    /// largest index.
     pub fn entries_needed(mut self, n: usize) -> Result<usize> {
         let hybrid = &mut self.0;
         let width = hybrid.width();

@@ -1,14 +1,13 @@
-//! Which numbers a dictionary has already.
+//! Finds the index of a number in a dictionary: by direct addressing, or by hashing.
 //!
 //! ```text
-//! near:    slot = number - base      one for each number: no hash, nothing to compare, and numbers that ascend find
+//! direct:  slot = number - base      one for each number: no hash, nothing to compare, and numbers that ascend find
 //!                                    theirs side by side
 //! hashed:  slot = hash(number) ..    open addressing, a quarter to a half full; what is there is compared with the
 //!                                    dictionary
 //! ```
 //!
-//! A table begins hashed. Whenever it is made anew, the numbers are looked at: keys, dates, quantities are mostly near each
-//! other.
+//! A table begins hashed. Whenever it grows, it becomes direct if the numbers are dense, as most keys, dates and quantities are.
 
 use super::bytes_table::{MAX_PROBES, NONE, most_values, slots_for};
 use std::collections::hash_map::RandomState;
@@ -58,9 +57,9 @@ pub(super) struct WordsTable {
 enum Method {
     /// One for each number from this one on.
     Direct { base: i64 },
-    /// The hash is a product of 64 bits; by how much it is shifted to be the number of the slot that is looked at first.
+    /// The hash is a product of 64 bits, shifted by `shift` to the number of the first slot to probe.
     Hashed { shift: u32, multiplier: u64 },
-    /// The same with a hash that nobody can foresee.
+    /// The same with a hash of a random key.
     Keyed { shift: u32, key: RandomState },
 }
 
@@ -237,7 +236,7 @@ fn place(hash: u64, shift: u32) -> usize {
     (hash >> (shift & 63)) as usize
 }
 
-/// How far a number is above another, or a number that is larger than any table if it is below.
+/// The distance of `word` above `base`, or a number larger than any table if it is below.
 #[inline(always)]
 fn distance(word: i64, base: i64) -> u64 {
     word.wrapping_sub(base) as u64
@@ -245,7 +244,7 @@ fn distance(word: i64, base: i64) -> u64 {
 
 /// Where a table with a slot for each number begins and how many it gets, if the numbers are so near each other that it
 /// does not take much more than a hashed one. `before` is the same of the one that has become too short. There is room on
-/// the side to which the numbers went, and what there was on the other stays: tables are seldom made anew.
+/// the side to which the numbers went, and the space on the other side stays, so that tables seldom grow.
 fn direct_range<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Option<(i64, usize)> {
     if dictionary.len() < MIN_DIRECT_NUMBERS {
         return None;
@@ -277,7 +276,7 @@ const MULTIPLIERS: [u64; 4] =
 const MAX_DISPLACED_SHARE: usize = 32;
 /// Slots of the largest table that is filled several times to find the best multiplier: it stays in the second-level cache.
 const MAX_SLOTS_TRIED: usize = 1 << 14;
-/// Numbers that are near each other have at most so many slots for each of them. A hashed table has 2 to 6.
+/// The maximum number of slots for each number in a direct table. A hashed table has 2 to 6.
 const MAX_SLOTS_PER_NUMBER: usize = 8;
 /// A hashed table of fewer words stays in the first-level cache.
 const MIN_DIRECT_NUMBERS: usize = 1 << 10;

@@ -9,7 +9,7 @@ use marquetry_base::{ByteCursor, Error, Result};
 use marquetry_kernels::Bitmap;
 use std::ops::Range;
 
-/// Decodes BOOLEAN values: hybrid bytes of width 1 behind a 4-byte length.
+/// Decodes BOOLEAN values: hybrid bytes of width 1 after a 4-byte length.
 #[derive(Debug)]
 pub struct Decoder(RleBitPackedDecoder);
 
@@ -43,7 +43,7 @@ impl Decode for Decoder {
 #[derive(Debug)]
 pub struct Encoder {
     bits: Bitmap,
-    /// About how many bytes they will take.
+    /// The estimated number of bytes that they will take.
     estimate: usize,
 }
 

@@ -3,7 +3,7 @@
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use marquetry_kernels::{self as kernels, BitAppender, BitRun, Bitmap};
 
-/// Reads hybrid bytes piece by piece. Levels, indices and booleans all decode through this.
+/// Decodes hybrid bytes run by run: levels, dictionary indices and booleans.
 #[derive(Debug, Clone)]
 pub struct RleBitPackedDecoder {
     page: PaddedBytes,
@@ -13,7 +13,7 @@ pub struct RleBitPackedDecoder {
     run: Run,
 }
 
-/// What is left of the run that is being read.
+/// The rest of the current run.
 #[derive(Debug, Clone, Copy)]
 enum Run {
     Repeated {
@@ -28,14 +28,14 @@ enum Run {
     },
 }
 
-/// A stretch of values that are stored alike.
+/// A run of equal values, or a part of a run of packed values.
 #[derive(Debug)]
 pub enum RleRun<'a> {
     /// `n` times `value`.
     Repeated {
         /// The value.
         value: u32,
-        /// How many.
+        /// The number of values.
         n: usize,
     },
     /// `n` values, beginning with value `first` of `bytes`, which may be longer.
@@ -44,7 +44,7 @@ pub enum RleRun<'a> {
         bytes: &'a [u8],
         /// The first value to take.
         first: usize,
-        /// How many.
+        /// The number of values.
         n: usize,
     },
 }
@@ -63,7 +63,7 @@ impl RleBitPackedDecoder {
         self.width
     }
 
-    /// The next stretch of at most `max > 0` values; never an empty one.
+    /// The next run of at most `max > 0` values; never an empty one.
     #[inline]
     pub fn next(&mut self, max: usize) -> Result<RleRun<'_>> {
         if self.left() == 0 {
@@ -107,7 +107,7 @@ impl RleBitPackedDecoder {
 
     /// Appends the next `n` values, which must be of at most 8 bits, as bytes.
     ///
-    /// PERF: packed again without headers, a block at a time, and then unpacked at once: runs of levels are short.
+    /// PERF: runs of levels are short, so a block of them is packed again without headers, and then unpacked at once.
     ///
     /// # Panics
     /// If the width is over 8.
@@ -178,7 +178,7 @@ impl RleBitPackedDecoder {
     fn short_runs(&mut self, most: usize, out: &mut BitAppender<'_>) -> usize {
         let width = self.width as usize;
         let Some(longest_packed) = 64usize.checked_div(width) else { return 0 };
-        // Where values do not straddle words, every word of a run is alike.
+        // If values do not straddle words, all words of a run are equal.
         let longest_run = if 64 % width == 0 { 256 / width } else { longest_packed };
         let in_every_value = IN_EVERY_VALUE[width];
         let bytes = self.page.as_slice();
@@ -209,7 +209,7 @@ impl RleBitPackedDecoder {
         most - left
     }
 
-    /// Passes over the next `n` values.
+    /// Skips the next `n` values.
     pub fn skip(&mut self, n: usize) -> Result<()> {
         self.for_each(n, |_| ())
     }
@@ -230,7 +230,7 @@ impl RleBitPackedDecoder {
         left
     }
 
-    /// Whether nothing is left but the filling of the last group.
+    /// Whether only padding of the last group is left.
     pub fn is_exhausted(&self) -> bool {
         let is_filling = match self.run {
             Run::Repeated { left, .. } => left == 0,
@@ -259,7 +259,7 @@ impl RleBitPackedDecoder {
             } else {
                 let start = self.position + cursor.position();
                 let bytes = count.saturating_mul(self.width as usize);
-                // QUIRK: writers cut the last group short; what is there can be read, more is missed only when asked for.
+                // QUIRK: writers cut the last group short; what is there can be read; the rest is an error only when it is read.
                 let there = bytes.min(cursor.remaining());
                 let _ = cursor.skip(there);
                 let left = match self.width {

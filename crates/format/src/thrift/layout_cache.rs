@@ -1,15 +1,15 @@
-//! Passing over structs that are alike, as the column chunks of a footer are.
+//! A cache of the byte layouts of structs, to skip structs by a comparison instead of parsing them.
 //!
-//! How a struct is walked through is decided by some of its bits only: headers of fields and lists, and of each varint the
-//! bits that say whether it goes on. A struct that has the same ones at the same places is walked through the same way,
-//! whatever else it holds. Byte strings cut it into segments, so that they may be of any length:
+//! Only some bits decide how a struct is parsed: the headers of fields and lists, and the continuation bit of each varint byte.
+//! A struct with the same bits at the same positions has the same layout, whatever its values are. Byte strings cut the struct
+//! into segments, so that they may have any length:
 //!
 //! ```text
-//! walked     36 00 1c 15 0c 19 35 00 06 10 19 18 02 | "ab" 15 00 16 80 01 ... 18 03 | "min" ... 00
+//! parsed     36 00 1c 15 0c 19 35 00 06 10 19 18 02 | "ab" 15 00 16 80 01 ... 18 03 | "min" ... 00
 //! bits       ff 80 ff ff 80 ff ff 80 80 80 ff ff 80 |      ff 80 ff 80 80 ... ff 80 |       ... ff
 //! ```
 //!
-//! PERF: comparing these bits takes a tenth of the time of a walk, and writers repeat themselves: nearly all chunks of a
+//! PERF: comparing these bits takes a tenth of the time of parsing, and writers repeat themselves: nearly all column chunks of a
 //! wide footer have one of a few layouts.
 
 use super::reader::Reader;
@@ -18,14 +18,14 @@ use super::wire::Wire;
 use marquetry_base::Result;
 use std::ops::Range;
 
-/// The layouts of structs that a reader has passed over. All must be read by one reader, as deep as each other.
+/// The layouts of structs that a reader has skipped. All structs must be read by one reader at the same depth.
 #[derive(Debug, Default)]
 pub(crate) struct LayoutCache {
     /// At most [`MAX_LAYOUTS`].
     layouts: Vec<Layout>,
-    /// Which one is replaced by the next, once there are so many.
+    /// The layout to replace next, once the cache is full.
     oldest: usize,
-    /// The layout of the struct that was passed over last, if it has one.
+    /// The layout of the last skipped struct, if it has one.
     last: usize,
     /// The layout of the last struct at each place of a list.
     at_place: Vec<u8>,
@@ -34,7 +34,7 @@ pub(crate) struct LayoutCache {
     next: Vec<u8>,
     /// How many layouts there have been.
     seen: u8,
-    /// How many were passed over before layouts were kept.
+    /// The number of structs that were skipped before caching began.
     first: usize,
 }
 
@@ -55,7 +55,7 @@ struct MaskedWord {
     bits: [u8; WORD_BYTES],
     /// How many of the bytes come before the next word.
     len: u16,
-    /// Whether the last of these is the length of a string, which is passed over.
+    /// Whether the last of these is the length of a string, which is skipped.
     is_before_string: bool,
 }
 
@@ -69,10 +69,10 @@ impl MaskedWord {
     }
 }
 
-/// The layout of a struct that was passed over.
+/// The result of a lookup in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LayoutMatch {
-    /// None: it was walked through.
+    /// The struct has no layout in the cache: it was parsed.
     Uncached,
     /// This one, which others had before.
     Hit(u8),
@@ -81,7 +81,7 @@ pub(crate) enum LayoutMatch {
 }
 
 impl LayoutCache {
-    /// Passes over the struct that is at `place` of its list. Shapes are numbered from 0 on.
+    /// Skips the struct at index `place` of its list. Layouts are numbered from 0 on.
     pub(crate) fn skip(&mut self, r: &mut Reader<'_>, place: usize) -> Result<LayoutMatch> {
         if self.first < STRUCTS_BEFORE_CACHING {
             self.first += 1;
@@ -97,7 +97,7 @@ impl LayoutCache {
         self.search(r, place)
     }
 
-    /// Passes over a struct of which there is no better guess.
+    /// Skips a struct that does not have the predicted layout.
     #[cold]
     fn search(&mut self, r: &mut Reader<'_>, place: usize) -> Result<LayoutMatch> {
         // What came next in the same company: tables have columns of the same types again and again.
@@ -123,7 +123,7 @@ impl LayoutCache {
         Ok(number.map_or(LayoutMatch::Uncached, LayoutMatch::Inserted))
     }
 
-    /// Passes over a struct if it has this layout.
+    /// Skips a struct if it has this layout.
     #[inline]
     fn skip_as(&mut self, layout: usize, r: &mut Reader<'_>, place: usize) -> Option<LayoutMatch> {
         let guess = self.layouts.get(layout)?;
@@ -133,8 +133,8 @@ impl LayoutCache {
         Some(number.map_or(LayoutMatch::Uncached, LayoutMatch::Hit))
     }
 
-    /// How long the segments are of the struct that was passed over last, if it had a layout. The last byte of each but the last one
-    /// is the length of the string behind it.
+    /// The lengths of the segments of the last skipped struct, if it has a layout. The last byte of each segment but the last is the
+    /// length of the string after it.
     pub(crate) fn segments(&self) -> &[usize] {
         self.layouts.get(self.last).map_or(&[], |layout| &layout.segments)
     }
@@ -179,7 +179,7 @@ impl Layout {
     }
 }
 
-/// The layout of a struct that is walked through.
+/// Records the layout of a struct while it is parsed.
 struct LayoutRecorder<'a> {
     /// From its first byte on, and where that is in the input.
     input: &'a [u8],
@@ -246,9 +246,9 @@ impl SkipObserver for LayoutRecorder<'_> {
 const WORD_BYTES: usize = 16;
 /// Shapes that are kept: tables have columns of a few types, with and without nulls, and sizes of some lengths.
 const MAX_LAYOUTS: usize = 16;
-/// How many histories are told apart, a power of 2.
+/// Histories that the predictor distinguishes, a power of 2.
 const HISTORY_SLOTS: usize = 1 << 10;
-/// Structs that are passed over before layouts are kept: small files are open sooner without.
+/// Structs to skip before caching begins: small files open faster without it.
 const STRUCTS_BEFORE_CACHING: usize = 48;
 /// Bytes of the longest struct whose layout is kept.
 const MAX_CACHED_STRUCT_BYTES: usize = 1 << 10;
@@ -319,7 +319,7 @@ mod tests {
         });
     }
 
-    /// Passes over structs in a row, and says where each ends, or that it fails and where.
+    /// Skips structs in a row, and returns where each ends, or the error.
     fn ends(bytes: &[u8], mut skip: impl FnMut(&mut Reader<'_>, usize) -> Result<()>) -> Vec<String> {
         let mut r = Reader::new(bytes);
         let mut out = Vec::new();

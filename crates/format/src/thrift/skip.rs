@@ -1,20 +1,20 @@
-//! Passing over values without reading them.
+//! Skips Thrift values without reading them.
 
 use super::reader::{FIELD_WIRES, List, Reader, bad_type};
 use super::wire::Wire;
 use marquetry_base::{Error, Result};
 use std::ops::Range;
 
-/// Who wants to know which bits decided how a value was walked through.
+/// Observes which bits decided how a value was parsed.
 pub(super) trait SkipObserver {
-    /// In each of these bytes, counted from the start of the input, `bits` did.
+    /// `bits` of each of these bytes, counted from the start of the input, decided.
     fn mark(&mut self, bytes: Range<usize>, bits: u8);
 
     /// These bytes are the length of a byte string that ends before byte `end`.
     fn string(&mut self, len: Range<usize>, end: usize);
 }
 
-/// Nobody wants to know.
+/// Observes nothing.
 impl SkipObserver for () {
     #[inline]
     fn mark(&mut self, _: Range<usize>, _: u8) {}
@@ -24,7 +24,7 @@ impl SkipObserver for () {
 }
 
 impl<'a> Reader<'a> {
-    /// Passes over a value.
+    /// Skips a value.
     #[inline]
     pub fn skip(&mut self, wire: Wire) -> Result<()> {
         self.out_of_line(|r| r.skip_observed(wire, &mut ()))

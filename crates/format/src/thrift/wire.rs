@@ -56,7 +56,7 @@ impl Wire {
     }
 
     /// Whether a list of this type can be read as one of `other`. Integers of any
-    /// width are alike, see [`INT`](Self::INT). A list of bools may have either bool as its type.
+    /// width are the same, see [`INT`](Self::INT). A list of bools may have either bool as its type.
     pub(super) fn reads_as(self, other: Wire) -> bool {
         let kind = |wire| match wire {
             Wire::I16 | Wire::I32 | Wire::I64 => Wire::I64,

@@ -1,4 +1,4 @@
-//! Compaction by a permutation: for each pattern of wanted bits a table says which lanes come first.
+//! Filtering by a permutation: for each pattern of wanted bits a table says which lanes come first.
 
 use super::vector::{fill_at, load};
 use crate::filter::for_each_word;

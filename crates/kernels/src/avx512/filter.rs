@@ -1,4 +1,4 @@
-//! Compaction: the instruction moves the lanes of a mask's ones together. A whole vector is stored, and what is too much
+//! Filtering: the instruction moves the lanes of a mask's ones together. A whole vector is stored, and what is too much
 //! written over by the next: stores by a mask are slow on some CPUs.
 
 use super::vector::{fill_at, load};

@@ -1,4 +1,4 @@
-//! Compaction by a shuffle: for each pattern of wanted bits a table says which lanes come first. Of two lanes to a vector
+//! Filtering by a shuffle: for each pattern of wanted bits a table says which lanes come first. Of two lanes to a vector
 //! there is nothing to gain.
 
 use super::vector::{counts, fill_at, load};

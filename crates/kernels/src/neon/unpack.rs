@@ -74,7 +74,7 @@ pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]
     }
 }
 
-/// Values of up to so many bits are inside four bytes, wherever they begin.
+/// The largest width of values that are inside four bytes, wherever they begin.
 const WHOLE: u32 = 25;
 
 /// How four of the eight values of a group are taken out of it.
