@@ -1,4 +1,4 @@
-//! ALP (10): floating-point values that were decimals once are stored as the integers they come from.
+//! ALP (10): floating-point values that were decimals are stored as integers.
 //!
 //! Spec: AlpEncoding.md. Legal for FLOAT and DOUBLE. A value is `integer * 10^factor * 10^-exponent`, with one factor and
 //! exponent for a vector of values. Integers are stored as what they are over the least of their vector, in as many bits

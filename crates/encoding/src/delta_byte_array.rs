@@ -1,4 +1,4 @@
-//! DELTA_BYTE_ARRAY (7): how much of the value before is repeated, and what follows it.
+//! DELTA_BYTE_ARRAY (7): the length of the prefix shared with the previous value, and the suffix after it.
 //!
 //! Spec: Encodings.md, "Delta Strings". Legal for BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY, whose lengths are stored all the
 //! same.

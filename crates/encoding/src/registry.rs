@@ -1,4 +1,4 @@
-//! Which encodings there are: one row each, found by the code that is in the file.
+//! The list of all encodings, found by their code in the file.
 
 use crate::shape::PhysicalType;
 use crate::traits::{Decode, Encode, EncodedPage};

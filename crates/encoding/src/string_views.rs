@@ -1,4 +1,4 @@
-//! Byte strings as views: what every BYTE_ARRAY encoding decodes to.
+//! Byte strings as views: the layout that every BYTE_ARRAY encoding decodes to.
 
 use crate::arena::StringArena;
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Column chunks, and what the footer keeps of them.
+//! The metadata of a column chunk.
 use crate::thrift::{Element, Reader, Wire, Writer};
 use crate::{
     ColumnCryptoMetaData, CompressionCodec, Encoding, GeospatialStatistics, PageType, SizeStatistics,

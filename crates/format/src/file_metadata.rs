@@ -1,4 +1,4 @@
-//! The footer.
+//! The footer: `FileMetaData`.
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{EncryptionAlgorithm, KeyValue, RowGroup, SchemaElement};
 use marquetry_base::Result;

@@ -1,4 +1,4 @@
-//! Page headers.
+//! The header of a page: `PageHeader` and the headers of each page type.
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{Encoding, PageType, Statistics};
 use marquetry_base::Result;

@@ -1,4 +1,4 @@
-//! Row groups.
+//! The metadata of a row group.
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{ColumnChunk, SortingColumn};
 use marquetry_base::Result;

@@ -1,4 +1,4 @@
-//! The Thrift compact protocol: how footers, page headers and indexes are written.
+//! The Thrift compact protocol, the format of footers, page headers and indexes.
 //!
 //! ```text
 //! struct := field* stop            stop: 00

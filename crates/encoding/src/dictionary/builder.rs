@@ -1,4 +1,4 @@
-//! Building a dictionary: each value becomes its index, in order of first appearance.
+//! Builds a dictionary: each value gets an index, in order of first appearance.
 
 use super::bytes_table::{BytesTable, Found, NONE};
 use super::entries::{Dictionary, look_up};

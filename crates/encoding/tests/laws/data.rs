@@ -1,4 +1,4 @@
-//! PhysicalType types, and named sets of values for each of them.
+//! Physical types, and named sets of values for each of them.
 
 use marquetry_encoding::registry::{ENCODINGS, EncodingEntry};
 use marquetry_encoding::{FixedLenBytes, PhysicalType, StringViews, Values};

@@ -1,4 +1,4 @@
-//! Spreading by a permutation: for each pattern of validity bits a table says which dense lane a slot takes.
+//! Null expansion by a permutation: for each pattern of validity bits a table says which dense lane a slot takes.
 
 use super::vector::{fill, from, load};
 use crate::expand::for_each_word;

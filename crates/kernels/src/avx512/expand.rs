@@ -1,4 +1,4 @@
-//! Spreading: the instruction takes the next dense lanes for the ones of a mask, and 0 for its zeros.
+//! Null expansion: the instruction takes the next dense lanes for the ones of a mask, and 0 for its zeros.
 
 use super::vector::{fill, from, twice};
 use crate::expand::for_each_word;

@@ -1,4 +1,4 @@
-//! Spreading by a shuffle: for each pattern of validity bits a table says which dense lane a slot takes.
+//! Null expansion by a shuffle: for each pattern of validity bits a table says which dense lane a slot takes.
 
 use super::vector::{Whole, counts, fill, from, load};
 use crate::expand::{WINDOW, for_each_word};

@@ -1,30 +1,10 @@
 //! Every level that this CPU has does exactly what the scalar one does: for every width, tail and alignment.
 
+mod alp;
+mod data;
+
+use data::{LENGTHS, bits, noise, scalar};
 use marquetry_kernels::{Bitmap, Kernels, pack_u64, split_streams_u32, split_streams_u64};
-
-fn scalar() -> &'static Kernels {
-    Kernels::all_available().last().unwrap()
-}
-
-/// Numbers that look random, the same ones each time.
-fn noise(n: usize) -> Vec<u64> {
-    let mut state = 1u64;
-    let next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    };
-    std::iter::repeat_with(next).take(n).collect()
-}
-
-/// Bitmap of which about `per_cent` are 1.
-fn bits(per_cent: u64, n: usize) -> Bitmap {
-    noise(n).iter().map(|&value| (value >> 32) % 100 < per_cent).collect()
-}
-
-/// Lengths around the sizes of vectors and words.
-const LENGTHS: [usize; 20] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 300];
 
 #[test]
 fn the_scalar_level_is_always_there() {
@@ -114,7 +94,7 @@ fn expanding() {
 }
 
 #[test]
-fn compacting() {
+fn filtering() {
     let values = noise(400);
     let bytes: Vec<u8> = values.iter().map(|&value| value as u8).collect();
     let words: Vec<u32> = values.iter().map(|&value| value as u32).collect();
@@ -216,7 +196,7 @@ fn unpacking_deltas() {
 }
 
 #[test]
-fn largest() {
+fn maximum() {
     let values: Vec<u32> = noise(310).iter().map(|&value| value as u32).collect();
     for n in LENGTHS {
         for start in 0..5 {
@@ -246,7 +226,7 @@ fn levels() {
 }
 
 #[test]
-fn joining() {
+fn merging() {
     let values = noise(310);
     let halves: Vec<u32> = values.iter().map(|&value| value as u32).collect();
     let (mut streams, mut half_streams) = (Vec::new(), Vec::new());
@@ -280,138 +260,6 @@ fn packing() {
                     expected.truncate(1);
                     pack_u64(&wide, width, &mut expected);
                     assert_eq!(out, expected, "{kernels:?}, {n} of width {width}");
-                }
-            }
-        }
-    }
-}
-
-/// Against the definition, value by value: not only against the scalar loop, which has a fast way of its own.
-#[test]
-fn unpacking_decimals() {
-    let powers = [[1.0, 0.01], [1e3, 1e-7], [1e10, 1e-10]];
-    for width in 0..=64 {
-        let mut packed = Vec::new();
-        pack_u64(&noise(310), width, &mut packed);
-        for n in LENGTHS {
-            let needed = (n * width as usize).div_ceil(8);
-            for source in [&packed[..needed], &packed] {
-                for least in [0u64, 5, 1u64.wrapping_neg(), 1 << 50, (1u64 << 51).wrapping_neg(), 1 << 63] {
-                    for ([up, down], kernels) in powers
-                        .into_iter()
-                        .flat_map(|powers| Kernels::all_available().map(move |at| (powers, at)))
-                    {
-                        let place = format!("{kernels:?}, width {width}, {n} over {least}");
-                        let mut integers = Vec::new();
-                        scalar().unpack_u64(source, width, 0, n, &mut integers);
-                        let value = |integer: &u64| integer.wrapping_add(least) as i64 as f64 * up * down;
-                        let expected: Vec<u64> = integers.iter().map(|i| value(i).to_bits()).collect();
-                        let mut out = vec![7];
-                        kernels.alp_decode_f64(source, width, n, least, [up, down], &mut out);
-                        assert_eq!(out[1..], expected, "{place}");
-                        if width > 32 {
-                            continue;
-                        }
-                        let (least, up, down) = (least as u32, up as f32, down as f32);
-                        let value =
-                            |integer: &u64| (*integer as u32).wrapping_add(least) as i32 as f32 * up * down;
-                        let expected: Vec<u32> = integers.iter().map(|i| value(i).to_bits()).collect();
-                        let mut out = vec![7];
-                        kernels.alp_decode_f32(source, width, n, least, [up, down], &mut out);
-                        assert_eq!(out[1..], expected, "{place}");
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Decimals, decimals of too many digits, large numbers, and what is no number, against the definition.
-#[test]
-fn integers() {
-    let prices: Vec<f64> = noise(310).iter().map(|&value| (value % 2_000_000) as f64 / 100.0 - 1e4).collect();
-    let special = [
-        f64::NAN,
-        f64::INFINITY,
-        -0.0,
-        -0.001,
-        123_456.79,
-        -21_474_836.0,
-        21_474_836.48,
-        1e300,
-        1e14,
-        -1e17,
-        5e-324,
-        0.0,
-    ];
-    for n in LENGTHS {
-        for start in 0..3 {
-            for specials in [0, 1, 4] {
-                let mut values = prices.clone();
-                for (i, &value) in special.iter().enumerate().take(specials * 3) {
-                    values[i * 25 + 1] = value;
-                }
-                let doubles: Vec<u64> =
-                    values[start..start + n].iter().map(|value| value.to_bits()).collect();
-                let singles: Vec<u32> =
-                    values[start..start + n].iter().map(|&value| (value as f32).to_bits()).collect();
-                for kernels in Kernels::all_available() {
-                    let place = format!("{kernels:?}, {n} from {start}, {specials} specials");
-                    let (mut integers, mut exact) = (vec![3; n], vec![3; n]);
-                    let found = kernels.alp_encode_f64(
-                        &doubles,
-                        [100.0, 1.0],
-                        [1.0, 0.01],
-                        &mut integers,
-                        &mut exact,
-                    );
-                    let mut expected = (0, i64::MAX, i64::MIN, false);
-                    for (i, &bits) in doubles.iter().enumerate() {
-                        let rounded = (f64::from_bits(bits) * 100.0 * 1.0).round_ties_even();
-                        let is_small = rounded.abs() < (1u64 << 51) as f64;
-                        let is_exact = is_small && (rounded as i64 as f64 * 1.0 * 0.01).to_bits() == bits;
-                        assert_eq!(exact[i], if is_exact { u64::MAX } else { 0 }, "{place}: {i}");
-                        if is_exact {
-                            let integer = rounded as i64;
-                            assert_eq!(integers[i] as i64, integer, "{place}: {i}");
-                            expected.0 += 1;
-                            expected.1 = expected.1.min(integer);
-                            expected.2 = expected.2.max(integer);
-                        }
-                        expected.3 |= !is_small;
-                    }
-                    let (least, largest) = found.range;
-                    let found = (found.count, least, largest, found.any_large);
-                    assert_eq!(found.0, expected.0, "{place}");
-                    assert_eq!(found.3, expected.3, "{place}");
-                    if found.0 > 0 {
-                        assert_eq!(found, expected, "{place}");
-                    } else {
-                        assert!(least > largest, "{place}");
-                    }
-
-                    let (mut integers, mut exact) = (vec![3; n], vec![3; n]);
-                    let found = kernels.alp_encode_f32(
-                        &singles,
-                        [100.0, 1.0],
-                        [1.0, 0.01],
-                        &mut integers,
-                        &mut exact,
-                    );
-                    let mut count = 0;
-                    for (i, &bits) in singles.iter().enumerate() {
-                        let rounded = (f32::from_bits(bits) * 100.0 * 1.0).round_ties_even();
-                        let is_small = rounded.abs() < (1u64 << 31) as f32;
-                        let is_exact = is_small && (rounded as i64 as f32 * 1.0 * 0.01).to_bits() == bits;
-                        assert_eq!(exact[i], if is_exact { u32::MAX } else { 0 }, "{place}: {i}");
-                        if is_exact {
-                            assert_eq!(integers[i] as i32, rounded as i32, "{place}: {i}");
-                            assert!((found.range.0..=found.range.1).contains(&(rounded as i64)), "{place}");
-                            count += 1;
-                        }
-                    }
-                    assert!(!found.any_large, "{place}");
-                    assert_eq!(found.count, count, "{place}");
                 }
             }
         }
@@ -486,7 +334,7 @@ fn ranges() {
 }
 
 #[test]
-fn surveying() {
+fn summarizing_views() {
     let words = noise(620);
     let views: Vec<u128> = words
         .chunks(2)
