@@ -221,8 +221,8 @@ fn data_page(
     page.def.decode(page.num_values, &mut levels)?;
     in_all_levels(leaf.max_def(), &levels, corpus)?;
     let n = levels.iter().filter(|&&level| level == leaf.max_def()).count();
-    let row = registry::row(page.encoding).expect("a page that was read");
-    let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)).collect();
+    let row = registry::find(page.encoding).expect("a page that was read");
+    let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.supports)(*physical)).collect();
     let Some(of) = choice(&legal, physical) else {
         return Ok(());
     };
@@ -260,8 +260,8 @@ fn in_all_levels(max: u8, levels: &[u8], corpus: &mut Corpus) -> Result<()> {
 
 /// What real files hardly have, made of the values that they have.
 fn in_all_encodings(physical: PhysicalType, values: &Values, corpus: &mut Corpus) -> Result<()> {
-    for row in registry::ENCODINGS.iter().filter(|row| row.code > 3 && row.code != 8 && (row.legal)(physical)) {
-        let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)).collect();
+    for row in registry::ENCODINGS.iter().filter(|row| row.code > 3 && row.code != 8 && (row.supports)(physical)) {
+        let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.supports)(*physical)).collect();
         let Some(of) = choice(&legal, physical) else {
             continue;
         };

@@ -16,7 +16,7 @@ pub use blocks::{Block, Cursor};
 pub(crate) use runs::next as next_one;
 pub use runs::{count_runs, runs};
 
-use marquetry_encoding::{Bitmap, compact_bits};
+use marquetry_encoding::{Bitmap, filter_bits};
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Range;
 
@@ -334,7 +334,7 @@ impl Debug for RowMask {
 /// The bits of `range` whose bit in `keep` is 1, which has a bit for each of the range.
 pub(crate) fn compacted(bits: &Bitmap, range: Range<usize>, keep: &Bitmap) -> Bitmap {
     let mut out = Bitmap::new();
-    compact_bits(bits.as_bytes(), range.start, keep.as_bytes(), 0, range.len(), &mut out);
+    filter_bits(bits.as_bytes(), range.start, keep.as_bytes(), 0, range.len(), &mut out);
     out
 }
 

@@ -94,7 +94,7 @@ impl Parallel {
         let mut arrays = Vec::with_capacity(made.len());
         for made in made {
             let (array, of_array) = made?;
-            held.join(of_array);
+            held.merge(of_array);
             arrays.push(array);
         }
         Ok(arrays)

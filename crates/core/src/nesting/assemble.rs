@@ -2,7 +2,7 @@
 
 use super::NestedField;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{Bitmap, compact_bits};
+use marquetry_encoding::{Bitmap, filter_bits};
 
 /// The levels of one leaf in one batch: one entry for each value, null, and empty or null list.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ impl LeafLevels<'_> {
             None => is_there,
             Some(starts) => {
                 let mut slots = Bitmap::new();
-                compact_bits(is_there.as_bytes(), 0, starts.as_bytes(), 0, self.len, &mut slots);
+                filter_bits(is_there.as_bytes(), 0, starts.as_bytes(), 0, self.len, &mut slots);
                 slots
             }
         };
@@ -104,7 +104,7 @@ impl LeafLevels<'_> {
 /// One bit for each level: whether it is at least `threshold`.
 fn at_least(levels: &[u8], threshold: u8) -> Bitmap {
     let mut bits = Bitmap::new();
-    bits.push_at_least(levels, threshold);
+    bits.push_ge(levels, threshold);
     bits
 }
 

@@ -354,7 +354,7 @@ impl Entries {
             }
             (false, _) if max == 1 => {
                 let mut bits = Bitmap::new();
-                bits.push_at_least(&self.def, 1);
+                bits.push_ge(&self.def, 1);
                 DefinitionLevels::Bitmap(bits)
             }
             (false, _) => {

@@ -293,9 +293,9 @@ impl PageReader {
 
     /// Takes back the memory of a page that nothing refers to any more, for the next one.
     pub fn recycle(&mut self, page: PaddedBytes) {
-        match page.into_unshared() {
+        match page.try_into_vec() {
             Some(memory) => self.memory.spare = memory,
-            None => self.memory.lasting.join(std::mem::take(&mut self.memory.page)),
+            None => self.memory.lasting.merge(std::mem::take(&mut self.memory.page)),
         }
     }
 
@@ -308,7 +308,7 @@ impl PageReader {
     pub fn into_memory(mut self) -> PageMemory {
         self.leave_window();
         // Values of the last batch may refer to it.
-        self.memory.lasting.join(self.dictionary_held);
+        self.memory.lasting.merge(self.dictionary_held);
         self.memory
     }
 
@@ -384,7 +384,7 @@ impl PageReader {
         let bytes = self.window_at(start.body, len)?;
         // Pages that are needed come in groups: the more of them, the further ahead.
         self.ahead = (self.ahead * 4).min(self.memory.most_ahead());
-        Ok(PaddedBytes::within(&bytes, 0..len))
+        Ok(PaddedBytes::from_file_range(&bytes, 0..len))
     }
 
     /// The `len` bytes that stored ones decompress to; with a `part` the first bytes of them, that many at least.
@@ -405,11 +405,11 @@ impl PageReader {
         }
         // For a part too: frames that ask for much memory are decompressed whole.
         let more = (len + PADDING).saturating_sub(self.memory.page.bytes());
-        self.memory.page.join(self.options.limits.memory.reserve(more)?);
+        self.memory.page.merge(self.options.limits.memory.reserve(more)?);
         let mut out = std::mem::take(&mut self.memory.spare);
         let decompressor = &mut self.memory.decompressor;
         match part {
-            Some(part) => decompressor.decompress_part(codec, stored.as_slice(), len, part, &mut out)?,
+            Some(part) => decompressor.decompress_prefix(codec, stored.as_slice(), len, part, &mut out)?,
             None => decompressor.decompress(codec, stored.as_slice(), len, &mut out)?,
         }
         Ok(PaddedBytes::from(out))
@@ -438,7 +438,7 @@ impl PageReader {
         let held = std::mem::take(&mut self.window_held);
         match std::mem::take(&mut self.window).try_into_mut() {
             Ok(memory) => self.memory.window = memory,
-            Err(_) => self.memory.lasting.join(held),
+            Err(_) => self.memory.lasting.merge(held),
         }
     }
 

@@ -60,7 +60,7 @@ impl PageReader {
         };
         loop {
             wanted += ROUNDING;
-            let part = (wanted <= len / 2 && self.codec.can_stop()).then_some(wanted);
+            let part = (wanted <= len / 2 && self.codec.supports_prefix()).then_some(wanted);
             let bytes = self.decompressed(page.stored.clone(), len, self.codec, part)?;
             let n = match bytes.len() == len {
                 true => all,
@@ -74,12 +74,12 @@ impl PageReader {
             // A string takes 4 bytes of the page at least, and then a view of 16 and, to be put end to end, an entry of 8.
             let factor = if self.physical == PhysicalType::ByteArray { 6 } else { 1 };
             self.dictionary_held
-                .join(self.options.limits.memory.reserve(bytes.len().saturating_mul(factor))?);
+                .merge(self.options.limits.memory.reserve(bytes.len().saturating_mul(factor))?);
             let dictionary = Dictionary::read(bytes.clone(), self.physical, n)?;
-            match bytes.into_unshared() {
+            match bytes.try_into_vec() {
                 Some(memory) => self.memory.spare = memory,
                 // Strings stay where they are.
-                None => self.dictionary_held.join(std::mem::take(&mut self.memory.page)),
+                None => self.dictionary_held.merge(std::mem::take(&mut self.memory.page)),
             }
             return Ok(dictionary);
         }

@@ -5,7 +5,7 @@ use crate::nesting::LeafLevels;
 use crate::row_mask::compacted;
 use marquetry_base::{Error, MemoryReservation, Result};
 use marquetry_encoding::dictionary::Dictionary;
-use marquetry_encoding::{Bitmap, Shape, Values, compact_bits, compact_levels};
+use marquetry_encoding::{Bitmap, Shape, Values, filter_bits, filter_u8};
 use std::sync::Arc;
 
 /// The values of one leaf, one for each of its slots, and the levels that say how they nest.
@@ -100,11 +100,11 @@ impl ColumnBatch {
         let entries = of_entries.as_ref().unwrap_or(keep);
         assert_eq!(entries.len(), other.entries, "a bit for each row");
         self.entries += entries.count_ones(0..entries.len());
-        compact_levels(&other.def, entries.as_bytes(), 0, &mut self.def);
-        compact_levels(&other.rep, entries.as_bytes(), 0, &mut self.rep);
+        filter_u8(&other.def, entries.as_bytes(), 0, &mut self.def);
+        filter_u8(&other.rep, entries.as_bytes(), 0, &mut self.rep);
         let of_slots = (target.max_rep > 0).then(|| {
             let mut is_slot = Bitmap::new();
-            is_slot.push_at_least(&other.def, target.slot_def);
+            is_slot.push_ge(&other.def, target.slot_def);
             compacted(entries, 0..entries.len(), &is_slot)
         });
         let slots = of_slots.as_ref().unwrap_or(entries);
@@ -112,25 +112,25 @@ impl ColumnBatch {
             let validity = self.validity.get_or_insert_default();
             match &other.validity {
                 Some(bits) => {
-                    compact_bits(bits.as_bytes(), 0, slots.as_bytes(), 0, slots.len(), validity);
+                    filter_bits(bits.as_bytes(), 0, slots.as_bytes(), 0, slots.len(), validity);
                 }
                 None => validity.push_run(true, slots.count_ones(0..slots.len())),
             }
         }
         let Some(dictionary) = &other.dictionary else {
             self.expect_values(target.physical.shape())?;
-            return self.values.push_compacted(&other.values, slots, 0);
+            return self.values.push_filtered(&other.values, slots, 0);
         };
         self.expect_keys_of(dictionary)?;
         if self.dictionary.is_some() {
-            self.values.push_compacted(&other.values, slots, 0)
+            self.values.push_filtered(&other.values, slots, 0)
         } else {
             let mut keys = Values::W32(Vec::new());
-            keys.push_compacted(&other.values, slots, 0)?;
+            keys.push_filtered(&other.values, slots, 0)?;
             let values = dictionary.values_at(keys.as_w32()?)?;
             let mut all = Bitmap::new();
             all.push_run(true, values.len());
-            self.values.push_compacted(&values, &all, 0)
+            self.values.push_filtered(&values, &all, 0)
         }
     }
 

@@ -12,7 +12,7 @@ use crate::row_mask::next_one;
 use crate::schema::Leaf;
 use crate::source::Source;
 use marquetry_base::{Error, MemoryBudget, PaddedBytes, Result};
-use marquetry_encoding::dictionary::{Dictionary, Indices};
+use marquetry_encoding::dictionary::{Dictionary, IndexDecoder};
 use marquetry_encoding::{Bitmap, Decode, EncodedPage, OffsetStrings, PhysicalType, Values, registry};
 use std::ops::Range;
 use std::sync::Arc;
@@ -185,7 +185,7 @@ impl ColumnChunkReader {
             self.row += read as u64;
             done += read;
         }
-        out.held.join(self.pages.take_lasting());
+        out.held.merge(self.pages.take_lasting());
         Ok(done)
     }
 
@@ -470,7 +470,7 @@ impl ColumnChunkReader {
             _ => None,
         };
         let values: Box<dyn Decode> = match keys_below.is_some() {
-            true => Box::new(Indices::new(&bytes).map_err(|error| start.place(error))?),
+            true => Box::new(IndexDecoder::new(&bytes).map_err(|error| start.place(error))?),
             false => {
                 let encoded = EncodedPage {
                     bytes,

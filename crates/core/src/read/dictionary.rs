@@ -6,7 +6,7 @@ use super::open_page::not_utf8;
 use crate::page::{DictionaryPage, PageStart};
 use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_encoding::Values;
-use marquetry_encoding::dictionary::{Dictionary, Indices};
+use marquetry_encoding::dictionary::{Dictionary, IndexDecoder};
 use std::sync::Arc;
 
 /// What is known of a chunk's dictionary.
@@ -42,7 +42,7 @@ impl ColumnChunkReader {
     /// like it will.
     pub(super) fn read_entries_of(&mut self, indices: &PaddedBytes, n: usize, rows: usize) -> Result<()> {
         // What is wrong with the indices is found when they are decoded.
-        let needed = Indices::new(indices).and_then(|indices| indices.entries_needed(n));
+        let needed = IndexDecoder::new(indices).and_then(|indices| indices.entries_needed(n));
         let needed = needed.unwrap_or(usize::MAX);
         match self.dictionary.as_ref().and_then(|dictionary| dictionary.entries.as_ref()) {
             Some(entries) if entries.values().len() >= needed => Ok(()),

@@ -8,7 +8,7 @@ use super::open_page::{BLOCK, OpenPage, Scratch, push_slots};
 use super::{ColumnBatch, ReadTarget};
 use crate::row_mask::{compacted, count_runs, runs};
 use marquetry_base::Result;
-use marquetry_encoding::{Bitmap, Values, compact_levels};
+use marquetry_encoding::{Bitmap, Values, filter_u8};
 use std::ops::Range;
 
 impl OpenPage {
@@ -56,8 +56,8 @@ impl OpenPage {
         if target.keep_levels {
             let mut levels = Vec::with_capacity(n);
             self.def.decode(n, &mut levels)?;
-            valid.push_at_least(&levels, target.max_def);
-            compact_levels(&levels, keep.as_bytes(), block.start, &mut out.def);
+            valid.push_ge(&levels, target.max_def);
+            filter_u8(&levels, keep.as_bytes(), block.start, &mut out.def);
         } else {
             self.def.decode_is_max(n, &mut scratch.levels, &mut valid)?;
         }
@@ -115,11 +115,11 @@ impl OpenPage {
         self.consumed = range.end;
         let def = &self.pending_def[range.clone()];
         let mut is_value = Bitmap::new();
-        is_value.push_at_least(def, target.max_def);
+        is_value.push_ge(def, target.max_def);
         let of_values = compacted(entries, 0..n, &is_value);
         let first_def = out.def.len();
-        compact_levels(&self.pending_rep[range], entries.as_bytes(), 0, &mut out.rep);
-        compact_levels(def, entries.as_bytes(), 0, &mut out.def);
+        filter_u8(&self.pending_rep[range], entries.as_bytes(), 0, &mut out.rep);
+        filter_u8(def, entries.as_bytes(), 0, &mut out.def);
         out.entries += kept;
         let validity = out.validity.get_or_insert_default();
         let first = validity.len();
@@ -150,9 +150,9 @@ impl OpenPage {
         let mut dense = std::mem::replace(dense, Values::W32(Vec::new()));
         let decoded = out
             .values
-            .lend(&mut dense, |dense| self.decode_kept(of_values, all, kept, target, scratch, dense));
+            .with_scratch(&mut dense, |dense| self.decode_kept(of_values, all, kept, target, scratch, dense));
         if decoded.is_ok() {
-            out.values.push_expanded(&dense, validity, first, slots);
+            out.values.push_spaced(&dense, validity, first, slots);
         }
         *(if is_keys { &mut scratch.keys } else { &mut scratch.dense }) = dense;
         decoded
@@ -188,7 +188,7 @@ impl OpenPage {
         }
         whole.clear();
         self.decode_values(n, target, whole)?;
-        out.push_compacted(whole, keep, values.start)
+        out.push_filtered(whole, keep, values.start)
     }
 
     /// Decodes the runs of ones, and passes over what is between.

@@ -4,9 +4,9 @@ use super::{ColumnBatch, ReadTarget};
 use crate::page::{DataPage, PageStart};
 use crate::sort_order::plain_value;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::dictionary::{Dictionary, LookUp, check_indices};
+use marquetry_encoding::dictionary::{Dictionary, IndexLookup, check_indices};
 use marquetry_encoding::levels::Levels;
-use marquetry_encoding::{Bitmap, Decode, PhysicalType, Values, compact_levels};
+use marquetry_encoding::{Bitmap, Decode, PhysicalType, Values, filter_u8};
 use std::sync::Arc;
 
 /// What is left of a data page.
@@ -94,7 +94,7 @@ impl OpenPage {
 
     /// The page with what is left of it as values of `dictionary`, instead of indices into it.
     pub(super) fn with_values_of(self, dictionary: Arc<Dictionary>) -> Self {
-        let values = Box::new(LookUp::new(self.values, dictionary));
+        let values = Box::new(IndexLookup::new(self.values, dictionary));
         OpenPage { values, keys_below: None, ..self }
     }
 
@@ -167,13 +167,13 @@ impl OpenPage {
             if target.keep_levels {
                 let first = out.def.len();
                 self.def.decode(block, &mut out.def)?;
-                validity.push_at_least(&out.def[first..], target.max_def);
+                validity.push_ge(&out.def[first..], target.max_def);
             } else {
                 self.def.decode_is_max(block, &mut scratch.levels, validity)?;
             }
             match run.n >= block {
                 true if run.is_max => self.decode_values(block, target, &mut out.values)?,
-                true => out.values.push_defaults(block),
+                true => out.values.push_nulls(block),
                 false => self.decode_slots(first, block, target, scratch, out)?,
             }
         }
@@ -319,15 +319,15 @@ impl OpenPage {
             return self.decode_values(n, target, &mut out.values);
         }
         if ones == 0 {
-            out.values.push_defaults(n);
+            out.values.push_nulls(n);
             return Ok(());
         }
         if self.values.decode_spaced(validity, first, n, ones, &mut out.values)? {
             return Ok(());
         }
         let dense = if self.is_keys() { &mut scratch.keys } else { &mut scratch.dense };
-        out.values.lend(dense, |dense| self.decode_values(ones, target, dense))?;
-        out.values.push_expanded(dense, validity, first, n);
+        out.values.with_scratch(dense, |dense| self.decode_values(ones, target, dense))?;
+        out.values.push_spaced(dense, validity, first, n);
         Ok(())
     }
 
@@ -374,14 +374,14 @@ fn at_a_time(bytes: usize, n: usize) -> usize {
 pub(super) fn push_slots(def: &[u8], target: &ReadTarget, slots: &mut Vec<u8>, validity: &mut Bitmap) {
     // An entry below the level of the innermost list's elements is an empty or absent list: no slot.
     if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.slot_def {
-        validity.push_at_least(def, target.max_def);
+        validity.push_ge(def, target.max_def);
         return;
     }
     slots.clear();
     let mut is_slot = Bitmap::new();
-    is_slot.push_at_least(def, target.slot_def);
-    compact_levels(def, is_slot.as_bytes(), 0, slots);
-    validity.push_at_least(slots, target.max_def);
+    is_slot.push_ge(def, target.slot_def);
+    filter_u8(def, is_slot.as_bytes(), 0, slots);
+    validity.push_ge(slots, target.max_def);
 }
 
 /// The error for text that is none.

@@ -240,7 +240,8 @@ pub(super) fn check_header(
 
 /// Returns whether the values of a dictionary may be encoded so; of encodings that are not known nothing is known.
 fn check_dictionary_encoding(start: &PageStart, place: &ErrorLocation, findings: &mut Findings<'_>) -> bool {
-    let wrong = encoding(start).filter(|found| *found != Encoding::PLAIN && registry::row(found.0).is_some());
+    let wrong =
+        encoding(start).filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
     if let Some(encoding) = wrong {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for a dictionary"));
     }
@@ -257,8 +258,8 @@ fn check_encoding(
 ) -> bool {
     let Some(encoding) = encoding(start) else { return true };
     let physical = chunk.leaf().physical();
-    let is_legal =
-        registry::row(encoding.0).is_none_or(|row| (row.legal)(physical)) && encoding != Encoding::BIT_PACKED;
+    let is_legal = registry::find(encoding.0).is_none_or(|row| (row.supports)(physical))
+        && encoding != Encoding::BIT_PACKED;
     if !is_legal {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for {physical}"));
     }

@@ -12,8 +12,8 @@ use marquetry_core::read::{self, ColumnBatch, ColumnReader, ReadTarget};
 use marquetry_core::source::Source;
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
-    ColumnChunk, ColumnMetaData, CompressionCodec, FileMetaData, PageType, Repetition, RowGroup,
-    SchemaElement, Tail, Type, Writer,
+    ColumnChunk, ColumnMetaData, CompressionCodec, FileMetaData, FooterTail, PageType, Repetition, RowGroup,
+    SchemaElement, Type, Writer,
 };
 use std::sync::{Arc, Mutex};
 
@@ -108,7 +108,7 @@ impl File {
         let mut out = self.bytes.clone();
         let footer = footer(&self.metadata);
         out.extend_from_slice(&footer);
-        let tail = Tail::Plain { metadata_len: footer.len() as u32 };
+        let tail = FooterTail::Plain { metadata_len: footer.len() as u32 };
         out.extend(tail.to_bytes());
         Bytes::from(out)
     }

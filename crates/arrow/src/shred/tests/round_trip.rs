@@ -345,7 +345,7 @@ fn batch(shredded: &ShreddedColumn, field: &NestedField, max_def: u8) -> ColumnB
     for &valid in &valid {
         match valid {
             true => values.push_range(&dense, next..next + 1),
-            false => values.push_defaults(1),
+            false => values.push_nulls(1),
         }
         next += usize::from(valid);
     }
