@@ -18,7 +18,7 @@ enum Found {
 /// Who imports from whom. A `pub use` alone is no import: whoever uses the name imports from where it is defined.
 pub(crate) fn edges(source: &Source) -> Edges {
     let mut edges = Edges::new();
-    for (id, module) in source.modules.iter().enumerate() {
+    for (id, module) in source.modules.iter().enumerate().filter(|(_, module)| !module.is_test) {
         let imports = module
             .imports
             .iter()

@@ -12,6 +12,8 @@ pub(crate) type Segments = Vec<String>;
 pub(crate) struct Module {
     pub(crate) file: usize,
     pub(crate) parent: Option<usize>,
+    /// Below `#[cfg(test)]`: a test of one direction may use the other.
+    pub(crate) is_test: bool,
     pub(crate) children: HashMap<String, usize>,
     /// Items that are defined here.
     pub(crate) items: HashSet<String>,
@@ -41,17 +43,17 @@ impl Source {
     /// Reads the crate whose root is `root`, a `lib.rs` or `main.rs`.
     pub(crate) fn read(root: &Path) -> Self {
         let mut source = Source { files: Vec::new(), modules: Vec::new() };
-        source.read_file(root, None, root.parent().unwrap());
+        source.read_file(root, None, false, root.parent().unwrap());
         source
     }
 
     /// Reads the file of a module; the files of its children are below `folder`.
-    fn read_file(&mut self, path: &Path, parent: Option<usize>, folder: &Path) -> usize {
+    fn read_file(&mut self, path: &Path, parent: Option<usize>, is_test: bool, folder: &Path) -> usize {
         let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let file = self.files.len();
         self.files.push(path.to_owned());
         let root = self.modules.len();
-        self.modules.push(Module { file, parent, ..Module::default() });
+        self.modules.push(Module { file, parent, is_test, ..Module::default() });
         let tokens = tokens(&text);
         // Inline modules that are open, each with the depth of braces at its end, and its folder.
         let mut open = vec![(root, 0, folder.to_owned())];
@@ -73,13 +75,20 @@ impl Source {
                 }
                 "mod" if tokens.get(at + 2).is_some_and(|next| next == ";" || next == "{") => {
                     let name = tokens[at + 1].clone();
+                    let is_test =
+                        self.modules[module].is_test || tokens[..at].ends_with(&CFG_TEST.map(String::from));
                     let child = if tokens[at + 2] == ";" {
                         let [flat, nested] =
                             [folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")];
                         let path = if flat.exists() { flat } else { nested };
-                        self.read_file(&path, Some(module), &folder.join(&name))
+                        self.read_file(&path, Some(module), is_test, &folder.join(&name))
                     } else {
-                        self.modules.push(Module { file, parent: Some(module), ..Module::default() });
+                        self.modules.push(Module {
+                            file,
+                            parent: Some(module),
+                            is_test,
+                            ..Module::default()
+                        });
                         open.push((self.modules.len() - 1, depth, folder.join(&name)));
                         depth += 1;
                         self.modules.len() - 1
@@ -153,6 +162,8 @@ impl Source {
         }
     }
 }
+
+const CFG_TEST: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
 
 fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
