@@ -10,7 +10,7 @@
 use super::ways::{Way, Ways};
 use marquetry_base::{Error, Result};
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget};
-use marquetry_core::row_mask::{Block, refine_bits, runs};
+use marquetry_core::row_mask::{MaskChunk, and_then_bits, runs};
 use marquetry_encoding::Bitmap;
 use std::ops::Range;
 use std::time::Instant;
@@ -45,7 +45,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn of(row_group: usize, block: Block) -> Rows {
+    pub(super) fn of(row_group: usize, block: MaskChunk) -> Rows {
         Rows { row_group, start: block.start, len: block.rows, keep: block.keep }
     }
 
@@ -58,7 +58,7 @@ impl Rows {
     pub(super) fn refine(&mut self, of_kept: Bitmap) {
         self.keep = Some(match &self.keep {
             None => of_kept,
-            Some(keep) => refine_bits(keep, &of_kept),
+            Some(keep) => and_then_bits(keep, &of_kept),
         });
     }
 
