@@ -91,7 +91,7 @@ pub struct DataPage {
     pub encoding: i32,
     /// Repetition levels.
     pub rep: Levels,
-    /// DefinitionLevels levels.
+    /// Definition levels.
     pub def: Levels,
     /// What follows the levels.
     pub values: PaddedBytes,

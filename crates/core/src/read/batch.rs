@@ -15,7 +15,7 @@ pub struct ColumnBatch {
     pub values: Values,
     /// Which slots are not null; `None` if all are.
     pub validity: Option<Bitmap>,
-    /// DefinitionLevels levels, one an entry; empty unless something above the leaf is nullable or a list.
+    /// Definition levels, one an entry; empty unless something above the leaf is nullable or a list.
     pub def: Vec<u8>,
     /// Repetition levels, one an entry; empty unless something above the leaf is a list.
     pub rep: Vec<u8>,
@@ -104,7 +104,7 @@ impl ColumnBatch {
         compact_levels(&other.rep, entries.as_bytes(), 0, &mut self.rep);
         let of_slots = (target.max_rep > 0).then(|| {
             let mut is_slot = Bitmap::new();
-            is_slot.push_at_least(&other.def, target.slot_def);
+            is_slot.push_at_least(&other.def, target.repeated_ancestor_def_level);
             compacted(entries, 0..entries.len(), &is_slot)
         });
         let slots = of_slots.as_ref().unwrap_or(entries);
@@ -233,7 +233,7 @@ mod tests {
             physical,
             max_def: 1,
             max_rep: 0,
-            slot_def: 0,
+            repeated_ancestor_def_level: 0,
             keep_levels: false,
             is_text: false,
             layout: ValueLayout::Native,

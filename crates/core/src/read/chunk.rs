@@ -27,7 +27,7 @@ pub struct ReadTarget {
     /// The largest repetition level.
     pub max_rep: u8,
     /// The definition level from which on there is a slot in the array.
-    pub slot_def: u8,
+    pub repeated_ancestor_def_level: u8,
     /// Whether definition levels are wanted: something above the leaf is nullable.
     pub keep_levels: bool,
     /// Whether byte strings must be UTF-8.
@@ -51,12 +51,12 @@ pub enum ValueLayout {
 impl ReadTarget {
     /// For a leaf that is somewhere below `field`, a field of the root.
     pub fn new(leaf: &Leaf, field: &NestedField, index: usize, layout: ValueLayout) -> Self {
-        let (slot_def, keep_levels) = position(field, index, false).unwrap_or((0, false));
+        let (repeated_ancestor_def_level, keep_levels) = position(field, index, false).unwrap_or((0, false));
         ReadTarget {
             physical: leaf.physical(),
             max_def: leaf.max_def(),
             max_rep: leaf.max_rep(),
-            slot_def,
+            repeated_ancestor_def_level,
             keep_levels,
             is_text: leaf.logical().is_some_and(crate::logical_type::LogicalType::is_text),
             layout,
@@ -75,7 +75,9 @@ impl ReadTarget {
 /// The slot level of leaf `index` below `field`, and whether anything above it is nullable.
 fn position(field: &NestedField, index: usize, nullable_above: bool) -> Option<(u8, bool)> {
     match &field.kind {
-        FieldKind::Leaf(leaf) => (*leaf == index).then_some((field.slot_def, nullable_above)),
+        FieldKind::Leaf(leaf) => {
+            (*leaf == index).then_some((field.repeated_ancestor_def_level, nullable_above))
+        }
         FieldKind::List(child) | FieldKind::Map(child) => position(child, index, true),
         FieldKind::Struct(fields) => {
             let nullable = nullable_above || field.nullable;

@@ -373,13 +373,13 @@ fn at_a_time(bytes: usize, n: usize) -> usize {
 /// Appends the validity of the slots among entries of these levels.
 pub(super) fn push_slots(def: &[u8], target: &ReadTarget, slots: &mut Vec<u8>, validity: &mut Bitmap) {
     // An entry below the level of the innermost list's elements is an empty or absent list: no slot.
-    if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.slot_def {
+    if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.repeated_ancestor_def_level {
         validity.push_at_least(def, target.max_def);
         return;
     }
     slots.clear();
     let mut is_slot = Bitmap::new();
-    is_slot.push_at_least(def, target.slot_def);
+    is_slot.push_at_least(def, target.repeated_ancestor_def_level);
     compact_levels(def, is_slot.as_bytes(), 0, slots);
     validity.push_at_least(slots, target.max_def);
 }

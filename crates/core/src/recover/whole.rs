@@ -26,7 +26,7 @@ pub(super) fn check(
         physical: leaf.physical(),
         max_def: leaf.max_def(),
         max_rep: leaf.max_rep(),
-        slot_def: 0,
+        repeated_ancestor_def_level: 0,
         keep_levels: leaf.max_rep() > 0,
         is_text: leaf.logical().is_some_and(crate::logical_type::LogicalType::is_text),
         layout: ValueLayout::Native,

@@ -129,7 +129,7 @@ pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
             physical: leaf.physical(),
             max_def: leaf.max_def(),
             max_rep: leaf.max_rep(),
-            slot_def: 0,
+            repeated_ancestor_def_level: 0,
             keep_levels: true,
             is_text: false,
             layout: read::ValueLayout::Native,
