@@ -32,7 +32,7 @@ use marquetry::arrow::ProjectionMask;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::Error;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry::file::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
+use marquetry::file::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -86,5 +86,5 @@ fn page_reader(file: &OpenFile, chunk: ColumnChunk<'_>, verify_checksums: bool) 
         verify_checksums,
         trust: ChecksumTrust::of_writer(file.metadata().created_by()),
     };
-    PageReader::new(file.clone().into_source()?, chunk, options, PageMemory::default())
+    PageReader::new(file.clone().into_source()?, chunk, options, PageBuffers::default())
 }

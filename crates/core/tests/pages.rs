@@ -94,8 +94,8 @@ fn checksums() {
 /// What the checksum of the second page says.
 fn checksum(file: &File) -> Checksum {
     let mut pages = file.pages(&Reading::default()).unwrap();
-    pages.next_start().unwrap();
-    let start = pages.next_start().unwrap().unwrap();
+    pages.next_header().unwrap();
+    let start = pages.next_header().unwrap().unwrap();
     pages.checksum(&start).unwrap()
 }
 

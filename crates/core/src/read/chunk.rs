@@ -7,7 +7,7 @@ use super::open_page::{OpenPage, Rest, Scratch};
 use super::{ColumnBatch, Survey};
 use crate::metadata::ColumnChunk;
 use crate::nesting::{FieldKind, NestedField};
-use crate::page::{PageMemory, PageOptions, PageReader, PageStart};
+use crate::page::{LocatedHeader, PageBuffers, PageOptions, PageReader};
 use crate::row_mask::next_one;
 use crate::schema::Leaf;
 use crate::source::Source;
@@ -118,7 +118,7 @@ impl ColumnChunkReader {
         chunk: ColumnChunk<'_>,
         target: Arc<ReadTarget>,
         options: PageOptions,
-        memory: PageMemory,
+        memory: PageBuffers,
     ) -> Result<Self> {
         Ok(ColumnChunkReader {
             scratch: Scratch::new(&target, options.limits.batch_bytes),
@@ -146,9 +146,9 @@ impl ColumnChunkReader {
         options: PageOptions,
         survey: Arc<Survey>,
     ) -> Result<Self> {
-        let mut reader = ColumnChunkReader::new(source, chunk, target, options, PageMemory::default())?;
+        let mut reader = ColumnChunkReader::new(source, chunk, target, options, PageBuffers::default())?;
         if let Some(offset) = survey.dictionary {
-            let start = reader.pages.start_at(offset, 0)?;
+            let start = reader.pages.seek(offset, 0)?;
             reader.find_dictionary(&start)?;
         }
         reader.listed = Some((survey, 0));
@@ -163,9 +163,9 @@ impl ColumnChunkReader {
     }
 
     /// What the next chunk can use again.
-    pub fn into_memory(mut self) -> PageMemory {
+    pub fn into_buffers(mut self) -> PageBuffers {
         self.close();
-        self.pages.into_memory()
+        self.pages.into_buffers()
     }
 
     /// Appends the next `rows` rows to `out`. Returns how many there were: fewer only at the end of the chunk.
@@ -187,7 +187,7 @@ impl ColumnChunkReader {
             self.row += read as u64;
             done += read;
         }
-        out.held.join(self.pages.take_lasting());
+        out.held.join(self.pages.take_retained());
         Ok(done)
     }
 
@@ -291,11 +291,11 @@ impl ColumnChunkReader {
     fn skip_pages(&mut self, rows: usize) -> Result<usize> {
         let mut done = 0;
         if rows >= MANY_ROWS {
-            self.pages.expect_to_pass();
+            self.pages.limit_read_ahead();
         }
         while self.page.as_ref().is_none_or(OpenPage::is_over) && done < rows {
             self.close();
-            let Some(start) = self.next_start(false)? else {
+            let Some(start) = self.next_header(false)? else {
                 break;
             };
             let page_rows = match (self.target.max_rep, &self.listed) {
@@ -350,23 +350,23 @@ impl ColumnChunkReader {
     fn open_next(&mut self, rows_are_missing: bool) -> Result<bool> {
         while self.page.as_ref().is_none_or(OpenPage::is_over) {
             self.close();
-            let Some(start) = self.next_start(rows_are_missing)? else { return Ok(false) };
+            let Some(start) = self.next_header(rows_are_missing)? else { return Ok(false) };
             self.open(start)?;
         }
         Ok(true)
     }
 
     /// The header of the next page that is to be read.
-    fn next_start(&mut self, rows_are_missing: bool) -> Result<Option<PageStart>> {
+    fn next_header(&mut self, rows_are_missing: bool) -> Result<Option<LocatedHeader>> {
         let Some((survey, next)) = &mut self.listed else {
             if self.mapped.is_followed() {
                 return self.next_mapped_start();
             }
-            let start = match self.pages.next_start()? {
-                None if rows_are_missing => self.pages.next_uncounted_start()?,
+            let start = match self.pages.next_header()? {
+                None if rows_are_missing => self.pages.next_uncounted_header()?,
                 start => start,
             };
-            self.data_pages += usize::from(start.as_ref().is_some_and(PageStart::is_data));
+            self.data_pages += usize::from(start.as_ref().is_some_and(LocatedHeader::is_data));
             return Ok(start);
         };
         let Some(page) = survey.pages.get(*next) else {
@@ -374,7 +374,7 @@ impl ColumnChunkReader {
         };
         *next += 1;
         self.is_after_gap = page.is_after_gap;
-        self.pages.start_at(page.offset, page.index).map(Some)
+        self.pages.seek(page.offset, page.index).map(Some)
     }
 
     /// Fails if the pages passed so far have more entries than there can be in a row group of `rows` rows, all of which
@@ -399,7 +399,7 @@ impl ColumnChunkReader {
 
     /// Decodes a data page and forgets what it has; of a column that is in no list no more than `rows` rows. Returns how
     /// many rows begin in it, and whether it has more bytes than that takes.
-    pub(super) fn probe(&mut self, start: PageStart, rows: u64) -> Result<(u64, Rest)> {
+    pub(super) fn probe(&mut self, start: LocatedHeader, rows: u64) -> Result<(u64, Rest)> {
         self.close();
         let counted = start.num_values()? as u64;
         let probed = self.open(start).and_then(|()| self.probe_open(rows));
@@ -435,7 +435,7 @@ impl ColumnChunkReader {
     }
 
     /// Opens a data page, reads a dictionary page, passes over any other.
-    fn open(&mut self, start: PageStart) -> Result<()> {
+    fn open(&mut self, start: LocatedHeader) -> Result<()> {
         if start.is_dictionary() {
             return self.find_dictionary(&start);
         }
@@ -447,7 +447,7 @@ impl ColumnChunkReader {
         self.open_data(start)
     }
 
-    fn open_data(&mut self, start: PageStart) -> Result<()> {
+    fn open_data(&mut self, start: LocatedHeader) -> Result<()> {
         let is_dictionary_encoded =
             start.encoding().is_some_and(|encoding| matches!(encoding.0, PLAIN_DICTIONARY | RLE_DICTIONARY));
         if is_dictionary_encoded && self.most_rows.is_none() {

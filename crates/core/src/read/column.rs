@@ -2,7 +2,7 @@
 
 use super::{ColumnBatch, ColumnChunkReader, ReadTarget, Survey};
 use crate::metadata::ParquetMetaData;
-use crate::page::{PageMemory, PageOptions};
+use crate::page::{PageBuffers, PageOptions};
 use crate::source::Source;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, Values};
@@ -20,7 +20,7 @@ pub struct ColumnReader {
     row_groups: VecDeque<usize>,
     chunk: Option<OpenChunk>,
     /// Of the chunk before, while none is open.
-    memory: PageMemory,
+    memory: PageBuffers,
     /// What to read of the only row group, if not all.
     survey: Option<Arc<Survey>>,
     /// Whether offset indexes are used to pass over pages.
@@ -103,7 +103,7 @@ impl ColumnReader {
             leaf,
             row_groups,
             chunk: None,
-            memory: PageMemory::default(),
+            memory: PageBuffers::default(),
             survey: None,
             uses_page_index: false,
             is_part: false,
@@ -123,7 +123,7 @@ impl ColumnReader {
     /// As one of so many columns that are read side by side: they share what is read ahead. Default 1.
     #[must_use]
     pub fn one_of(self, columns: usize) -> Self {
-        ColumnReader { memory: PageMemory::one_of(columns), ..self }
+        ColumnReader { memory: PageBuffers::sharing_read_ahead(columns), ..self }
     }
 
     /// Another reader of the same column of the same row groups, at the first of them. This one must not have begun.
@@ -135,7 +135,7 @@ impl ColumnReader {
             options: self.options.clone(),
             target: self.target.clone(),
             row_groups: self.row_groups.clone(),
-            memory: self.memory.another(),
+            memory: self.memory.new_like(),
             survey: self.survey.clone(),
             chunk: None,
             ..*self
@@ -288,7 +288,7 @@ impl ColumnReader {
     /// Leaves the open chunk.
     fn close(&mut self) {
         if let Some(chunk) = self.chunk.take() {
-            self.memory = chunk.reader.into_memory();
+            self.memory = chunk.reader.into_buffers();
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::chunk::ColumnChunkReader;
 use super::open_page::not_utf8;
-use crate::page::{DictionaryPage, PageStart};
+use crate::page::{DictionaryPage, LocatedHeader};
 use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_encoding::Values;
 use marquetry_encoding::dictionary::{Dictionary, Indices};
@@ -19,7 +19,7 @@ pub(super) struct ChunkDictionary {
 
 impl ColumnChunkReader {
     /// Takes note of a dictionary page.
-    pub(super) fn find_dictionary(&mut self, start: &PageStart) -> Result<()> {
+    pub(super) fn find_dictionary(&mut self, start: &LocatedHeader) -> Result<()> {
         if self.dictionary.is_some() {
             return Err(start.place(Error::corrupt("a second dictionary page in a column chunk")));
         }
@@ -29,7 +29,7 @@ impl ColumnChunkReader {
     }
 
     /// Reads all of a dictionary page.
-    pub(super) fn read_dictionary(&mut self, start: &PageStart) -> Result<()> {
+    pub(super) fn read_dictionary(&mut self, start: &LocatedHeader) -> Result<()> {
         self.find_dictionary(start)?;
         let read = self.read_entries(usize::MAX);
         if read.is_err() {

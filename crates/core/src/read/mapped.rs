@@ -8,7 +8,7 @@
 use super::chunk::ColumnChunkReader;
 use super::open_page::row_starts;
 use crate::metadata::ColumnChunk;
-use crate::page::{DataPage, PageStart};
+use crate::page::{DataPage, LocatedHeader};
 use crate::page_index::PageLocations;
 use crate::source::Source;
 use marquetry_base::{Error, Limits, Result};
@@ -44,7 +44,7 @@ impl Mapped {
     }
 
     /// Fails if a page whose levels are to tell has other rows than the map says.
-    pub(super) fn hold_levels(&mut self, start: &PageStart, page: &DataPage) -> Result<()> {
+    pub(super) fn hold_levels(&mut self, start: &LocatedHeader, page: &DataPage) -> Result<()> {
         let Some(expected) = self.expected.take() else { return Ok(()) };
         let (mut rep, mut left, mut rows) = (page.rep.clone(), page.num_values, 0);
         let mut levels = Vec::new();
@@ -86,7 +86,7 @@ impl ColumnChunkReader {
         }
         self.close();
         if self.data_pages == 0 && self.dictionary.is_none() && self.pages.position() < map.bytes(0).start {
-            let start = self.pages.start_within(self.pages.position()..map.bytes(0).start, 0)?;
+            let start = self.pages.seek_within(self.pages.position()..map.bytes(0).start, 0)?;
             if start.is_dictionary() {
                 self.find_dictionary(&start)?;
             }
@@ -101,7 +101,7 @@ impl ColumnChunkReader {
     }
 
     /// The header of the next page of the map.
-    pub(super) fn next_mapped_start(&mut self) -> Result<Option<PageStart>> {
+    pub(super) fn next_mapped_start(&mut self) -> Result<Option<LocatedHeader>> {
         let Some(map) = &self.mapped.map else { return Ok(None) };
         if self.data_pages >= map.len() {
             return Ok(None);
@@ -109,15 +109,15 @@ impl ColumnChunkReader {
         let bytes = map.bytes(self.data_pages);
         let index = self.data_pages + usize::from(self.dictionary.is_some());
         let start = match self.pages.position() == bytes.start {
-            true => self.pages.start_at(bytes.start, index)?,
-            false => self.pages.start_within(bytes, index)?,
+            true => self.pages.seek(bytes.start, index)?,
+            false => self.pages.seek_within(bytes, index)?,
         };
         self.data_pages += 1;
         Ok(Some(start))
     }
 
     /// Fails if the data page that begins is not what the map says: the index is wrong, or the page is.
-    pub(super) fn hold_against_map(&mut self, start: &PageStart) -> Result<()> {
+    pub(super) fn hold_against_map(&mut self, start: &LocatedHeader) -> Result<()> {
         let Some(map) = &self.mapped.map else { return Ok(()) };
         if self.data_pages == 0 || self.data_pages > map.len() {
             return Err(
@@ -153,7 +153,7 @@ impl ColumnChunkReader {
     }
 }
 
-fn agree(start: &PageStart, rows: u64, expected: &Range<u64>) -> Result<()> {
+fn agree(start: &LocatedHeader, rows: u64, expected: &Range<u64>) -> Result<()> {
     let said = expected.end - expected.start;
     match rows == said {
         true => Ok(()),

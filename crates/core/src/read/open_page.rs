@@ -1,7 +1,7 @@
 //! A data page that is being read: its levels and values, in blocks.
 
 use super::{ColumnBatch, ReadTarget};
-use crate::page::{DataPage, PageStart};
+use crate::page::{DataPage, LocatedHeader};
 use crate::sort_order::plain_value;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::{Dictionary, LookUp, check_indices};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What is left of a data page.
 pub(super) struct OpenPage {
-    pub(super) start: PageStart,
+    pub(super) start: LocatedHeader,
     rep: Levels,
     pub(super) def: Levels,
     pub(super) values: Box<dyn Decode>,
@@ -69,7 +69,7 @@ impl Scratch {
 
 impl OpenPage {
     pub(super) fn new(
-        start: PageStart,
+        start: LocatedHeader,
         page: DataPage,
         joined_bytes: usize,
         values: Box<dyn Decode>,

@@ -32,7 +32,7 @@
 use super::open_page::Rest;
 use super::{ColumnChunkReader, ReadTarget};
 use crate::metadata::{ColumnChunk, ParquetMetaData};
-use crate::page::{PageMemory, PageOptions, PageReader, PageStart};
+use crate::page::{LocatedHeader, PageBuffers, PageOptions, PageReader};
 use crate::page_index::read_offset_index;
 use crate::source::Source;
 use marquetry_base::{Error, ErrorKind, Result};
@@ -106,8 +106,13 @@ pub fn survey(
         Err(error) => return Survey::nothing(rows, 0..0, error),
     };
     let bytes = chunk.byte_range().unwrap_or(0..0);
-    let reader =
-        ColumnChunkReader::new(source.clone(), chunk, target.clone(), options.clone(), PageMemory::default());
+    let reader = ColumnChunkReader::new(
+        source.clone(),
+        chunk,
+        target.clone(),
+        options.clone(),
+        PageBuffers::default(),
+    );
     let mut reader = match reader {
         Ok(reader) => reader,
         Err(error) => return Survey::nothing(rows, bytes, error),
@@ -242,8 +247,8 @@ impl Walk {
             // A header that counts too much must not hide the last pages.
             let is_off = walk.rows.is_some_and(|seen| seen != rows)
                 || i64::try_from(pages.values_seen()) != Ok(chunk.num_values());
-            let start = match pages.next_start() {
-                Ok(None) if is_off => pages.next_uncounted_start(),
+            let start = match pages.next_header() {
+                Ok(None) if is_off => pages.next_uncounted_header(),
                 start => start,
             };
             let start = match start {
@@ -321,7 +326,7 @@ impl Walk {
 }
 
 impl Found {
-    fn new(start: &PageStart, rows: Option<u64>) -> Found {
+    fn new(start: &LocatedHeader, rows: Option<u64>) -> Found {
         let what = match () {
             () if start.is_dictionary() => What::Dictionary,
             () if start.is_data() => What::Data,
@@ -359,8 +364,8 @@ impl Found {
         index: usize,
         bytes: Range<u64>,
         what: What,
-    ) -> Result<(Found, Option<PageStart>)> {
-        let reason = match pages.start_at(bytes.start, index) {
+    ) -> Result<(Found, Option<LocatedHeader>)> {
+        let reason = match pages.seek(bytes.start, index) {
             Ok(start) => {
                 let (page, found) = (Found::new(&start, None), start.range());
                 // A header that is damaged may go on into the next page's.
@@ -392,7 +397,7 @@ fn probe(reader: &mut ColumnChunkReader, page: &mut Found, left: u64) -> Result<
     if page.reason.is_some() {
         return Ok(());
     }
-    let start = reader.pages().start_at(page.bytes.start, page.index);
+    let start = reader.pages().seek(page.bytes.start, page.index);
     let probed = start.and_then(|start| match page.what {
         What::Dictionary => reader.read_dictionary(&start).map(|()| (0, Rest::default())),
         What::Data => reader.probe(start, left),
@@ -556,7 +561,7 @@ impl Survey {
 }
 
 /// The rows that begin in a data page, if its header says.
-fn rows_of(start: &PageStart, is_flat: bool) -> Option<u64> {
+fn rows_of(start: &LocatedHeader, is_flat: bool) -> Option<u64> {
     match is_flat {
         true => start.num_values().ok().map(|n| n as u64),
         false => start.num_rows().map(|n| n as u64),
