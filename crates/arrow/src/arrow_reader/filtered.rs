@@ -142,7 +142,7 @@ impl Filtered {
             let (source, metadata) = (source.clone(), metadata.clone());
             let page_options = page_options(&metadata, options);
             let reader = ColumnReader::new(source, metadata, &[], leaf, target.clone(), page_options);
-            let reader = reader.one_of(num_columns).with_page_index(options.page_index);
+            let reader = reader.sharing_read_ahead(num_columns).with_page_index(options.page_index);
             Some(Column::new(reader, target))
         };
         for stage in &stages {
