@@ -5,7 +5,7 @@ use marquetry::arrow::ProjectionMask;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::Error;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry::file::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
+use marquetry::file::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -57,5 +57,5 @@ pub(super) fn page_reader(
         verify_checksums,
         trust: ChecksumTrust::of_writer(file.metadata().created_by()),
     };
-    PageReader::new(file.clone().into_source()?, chunk, options, PageMemory::default())
+    PageReader::new(file.clone().into_source()?, chunk, options, PageBuffers::default())
 }

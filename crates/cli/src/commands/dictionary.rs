@@ -10,7 +10,7 @@ use crate::value;
 use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::errors::Error;
-use marquetry::file::page::PageStart;
+use marquetry::file::page::LocatedHeader;
 use marquetry::schema::Leaf;
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn entries(
     let chunk = file.metadata().row_group(row_group).column(column)?;
     let mut pages = page_reader(file, chunk, true)?;
     // SPEC: a dictionary page is the first of its chunk.
-    let Some(first) = pages.next_start()?.filter(PageStart::is_dictionary) else {
+    let Some(first) = pages.next_header()?.filter(LocatedHeader::is_dictionary) else {
         return Ok(None);
     };
     let page = pages.dictionary_page(&first)?;

@@ -10,7 +10,7 @@ use crate::value::cell;
 use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::errors::Error;
-use marquetry::file::page::{Checksum, PageReader, PageStart};
+use marquetry::file::page::{Checksum, LocatedHeader, PageReader};
 use marquetry::format::Encoding;
 use marquetry::schema::Leaf;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &PagesArgs, output: &mut Output, outcome: &mut Outcome) 
 
 /// What is known of a page.
 struct Page {
-    start: PageStart,
+    start: LocatedHeader,
     /// `None` if it was not computed.
     checksum: Option<Checksum>,
     counts: Counts,
@@ -88,7 +88,7 @@ fn list(file: &OpenFile, row_group: usize, column: usize, verify: bool) -> (Vec<
     };
     let leaf = file.metadata().schema().column(column);
     loop {
-        let start = match pages.next_start() {
+        let start = match pages.next_header() {
             Ok(Some(start)) => start,
             Ok(None) => return (list, failures),
             Err(error) => {
@@ -123,7 +123,7 @@ fn look_into(page: &mut Page, pages: &mut PageReader, leaf: &Leaf) -> Result<(),
     Ok(())
 }
 
-fn counts_in_header(start: &PageStart, leaf: &Leaf) -> Counts {
+fn counts_in_header(start: &LocatedHeader, leaf: &Leaf) -> Counts {
     let is_flat = leaf.max_rep() == 0;
     let values = start.num_values().ok().filter(|_| start.is_data());
     let nulls =
@@ -135,7 +135,7 @@ fn counts_in_header(start: &PageStart, leaf: &Leaf) -> Counts {
 }
 
 /// Rows begin where the repetition level is 0; values are where the definition level is the largest.
-fn count_levels(start: &PageStart, pages: &mut PageReader, leaf: &Leaf) -> Result<Counts, Error> {
+fn count_levels(start: &LocatedHeader, pages: &mut PageReader, leaf: &Leaf) -> Result<Counts, Error> {
     let mut data = pages.data(start, leaf.max_rep(), leaf.max_def())?;
     let (mut rows, mut nulls, mut left) = (0, 0, data.num_values);
     let mut levels = Vec::new();
@@ -189,7 +189,7 @@ impl Page {
 }
 
 /// The encodings of values, definition levels and repetition levels.
-fn encodings(start: &PageStart) -> (Option<Encoding>, Option<Encoding>, Option<Encoding>) {
+fn encodings(start: &LocatedHeader) -> (Option<Encoding>, Option<Encoding>, Option<Encoding>) {
     let header = &start.header;
     if let Some(header) = &header.data_page_header {
         let levels = (header.definition_level_encoding, header.repetition_level_encoding);

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::shown::{escaped, shown};
 use crate::logical_type::{LogicalType, TimeUnit};
-use crate::page::{DataPage, PageStart};
+use crate::page::{DataPage, LocatedHeader};
 use crate::schema::Leaf;
 use crate::sort_order::{SortOrder, plain_value};
 use crate::statistics::{BloomFilter, GeoBounds, MinMaxStats};
@@ -157,7 +157,7 @@ impl<'a> ValueReader<'a> {
     /// Takes the dictionary, or what came of reading it.
     pub(super) fn set_dictionary(
         &mut self,
-        start: &PageStart,
+        start: &LocatedHeader,
         dictionary: Result<Dictionary>,
         place: &ErrorLocation,
         findings: &mut Findings<'_>,

@@ -7,7 +7,7 @@ use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
-use marquetry_core::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
+use marquetry_core::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
 use marquetry_core::read::{self, ColumnBatch, ColumnReader, ReadTarget};
 use marquetry_core::source::Source;
 use marquetry_encoding::PhysicalType;
@@ -132,7 +132,7 @@ impl File {
         let source: Arc<dyn Source> = Arc::new(self.finish());
         let metadata = read_metadata(&*source, &reading.limits)?.metadata;
         let options = options(&metadata, reading);
-        PageReader::new(source, metadata.row_group(0).column(0)?, options, PageMemory::default())
+        PageReader::new(source, metadata.row_group(0).column(0)?, options, PageBuffers::default())
     }
 }
 

@@ -1,47 +1,48 @@
-//! Reading some of a page's rows, those whose bit is 1.
+//! Late materialization inside of a page: decodes only the selected rows, those whose bit is 1.
 //!
-//! Levels are decoded for all rows of a block: they say which values there are. Values are not: where few are wanted, or
-//! all of them together, those in between are passed over; where many are, and scattered, all are decoded and those that
-//! are wanted picked out. Either way costs less than to decode, to keep and then to filter all.
+//! Levels are decoded for all rows of a block, because they say which rows have values. Values are decoded in one of two ways.
+//! If few rows are selected, or they form long runs, the values in between are skipped. If many scattered rows are selected,
+//! all values are decoded and then filtered. Both cost less than decoding all rows into a batch and filtering that.
 
-use super::open_page::{BLOCK, OpenPage, Scratch, push_slots};
-use super::{ColumnBatch, ReadTarget};
+use super::{DecodeScratch, ENTRIES_PER_BLOCK, PageDecoder, push_slots};
+use crate::read::column_batch::ColumnBatch;
+use crate::read::target::ReadTarget;
 use crate::row_mask::{compacted, count_runs, runs};
 use marquetry_base::Result;
 use marquetry_encoding::{Bitmap, Values, filter_u8};
 use std::ops::Range;
 
-impl OpenPage {
-    /// Appends those of the next rows whose bit in `rows` is 1, of a column that is in no list. Returns how many rows were
-    /// passed, wanted or not: fewer than asked for at the end of the page.
-    pub(super) fn read_flat_kept(
+impl PageDecoder {
+    /// Appends the selected rows of a flat column. Returns how many rows were consumed, selected or not: fewer than
+    /// `rows.len()` at the end of the page.
+    pub(in crate::read) fn read_flat_selected(
         &mut self,
         keep: &Bitmap,
         rows: Range<usize>,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<usize> {
         let end = rows.end.min(rows.start + self.left);
-        for first in (rows.start..end).step_by(BLOCK) {
-            let block = first..end.min(first + BLOCK);
+        for first in (rows.start..end).step_by(ENTRIES_PER_BLOCK) {
+            let block = first..end.min(first + ENTRIES_PER_BLOCK);
             match keep.count_ones(block.clone()) {
                 0 => drop(self.skip_flat(block.len(), scratch)?),
                 kept if kept == block.len() => self.read_block(kept, target, scratch, out)?,
-                kept => self.read_block_kept(keep, block, kept, target, scratch, out)?,
+                kept => self.read_block_selected(keep, block, kept, target, scratch, out)?,
             }
         }
         Ok(end - rows.start)
     }
 
-    /// One block of [`read_flat_kept`](Self::read_flat_kept), in which `kept` rows are wanted.
-    fn read_block_kept(
+    /// Appends one block of [`read_flat_selected`](Self::read_flat_selected), in which `kept` rows are selected.
+    fn read_block_selected(
         &mut self,
         keep: &Bitmap,
         block: Range<usize>,
         kept: usize,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
         out.check_room(kept, target, scratch.batch_bytes)?;
@@ -49,7 +50,7 @@ impl OpenPage {
         self.left -= n;
         out.entries += kept;
         if target.max_def == 0 {
-            return self.decode_kept(keep, block, kept, target, scratch, &mut out.values);
+            return self.decode_selected(keep, block, kept, target, scratch, &mut out.values);
         }
         let mut valid = Bitmap::new();
         valid.reserve(n);
@@ -68,18 +69,19 @@ impl OpenPage {
         let kept_valid = compacted(&valid, 0..n, &wanted);
         validity.push_packed(kept_valid.as_bytes(), 0, kept_valid.len());
         let of_values = compacted(&wanted, 0..n, &valid);
-        self.decode_kept_slots(&of_values, first, target, scratch, out)
+        self.decode_selected_slots(&of_values, first, target, scratch, out)
     }
 
-    /// Appends the entries of rows as [`read_nested`](Self::read_nested) does, of those rows whose bit is 1. `is_kept` says
-    /// whether the row is that begins before the first entry, and after the call the last one. Returns how many rows began.
-    pub(super) fn read_nested_kept(
+    /// Appends the entries of the selected rows of a nested column, as [`read_nested`](Self::read_nested) does. `is_kept` says
+    /// whether the row that continues in the first entry is selected, and after the call whether the last row is. Returns how
+    /// many rows began.
+    pub(in crate::read) fn read_nested_selected(
         &mut self,
         keep: &Bitmap,
         rows: Range<usize>,
         is_kept: &mut bool,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<usize> {
         self.walk_rows(rows.len(), |page, take, begun| {
@@ -93,16 +95,16 @@ impl OpenPage {
                 }
                 entries.push(*is_kept);
             }
-            page.consume_kept(&entries, target, scratch, out)
+            page.consume_selected(&entries, target, scratch, out)
         })
     }
 
-    /// Appends those of the next pending entries whose bit is 1.
-    fn consume_kept(
+    /// Appends the pending entries whose bit is 1.
+    fn consume_selected(
         &mut self,
         entries: &Bitmap,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
         let n = entries.len();
@@ -124,17 +126,17 @@ impl OpenPage {
         let validity = out.validity.get_or_insert_default();
         let first = validity.len();
         push_slots(&out.def[first_def..], target, &mut scratch.levels, validity);
-        self.decode_kept_slots(&of_values, first, target, scratch, out)
+        self.decode_selected_slots(&of_values, first, target, scratch, out)
     }
 
     /// Appends a value or a default for each slot whose validity is in `out` from bit `first` on. `of_values` has a bit for
     /// each of the page's next values: whether it is in one of these slots.
-    fn decode_kept_slots(
+    fn decode_selected_slots(
         &mut self,
         of_values: &Bitmap,
         first: usize,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
         let empty = Bitmap::new();
@@ -143,29 +145,30 @@ impl OpenPage {
         let all = 0..of_values.len();
         let kept = of_values.count_ones(all.clone());
         if kept == slots {
-            return self.decode_kept(of_values, all, kept, target, scratch, &mut out.values);
+            return self.decode_selected(of_values, all, kept, target, scratch, &mut out.values);
         }
-        let is_keys = self.is_keys();
-        let dense = if is_keys { &mut scratch.keys } else { &mut scratch.dense };
+        let gives_indices = self.gives_indices();
+        let dense = if gives_indices { &mut scratch.dense_indices } else { &mut scratch.dense };
         let mut dense = std::mem::replace(dense, Values::W32(Vec::new()));
         let decoded = out
             .values
-            .with_scratch(&mut dense, |dense| self.decode_kept(of_values, all, kept, target, scratch, dense));
+            .with_scratch(&mut dense, |dense| self.decode_selected(of_values, all, kept, target, scratch, dense));
         if decoded.is_ok() {
             out.values.push_spaced(&dense, validity, first, slots);
         }
-        *(if is_keys { &mut scratch.keys } else { &mut scratch.dense }) = dense;
+        *(if gives_indices { &mut scratch.dense_indices } else { &mut scratch.dense }) = dense;
         decoded
     }
 
-    /// Appends those `kept` of the next values, dense, whose bit in `values` is 1; passes over the others.
-    fn decode_kept(
+    /// Appends the `kept` values among the next `values.len()` whose bit in `keep[values]` is 1, without nulls. Skips the
+    /// others.
+    fn decode_selected(
         &mut self,
         keep: &Bitmap,
         values: Range<usize>,
         kept: usize,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut Values,
     ) -> Result<()> {
         let n = values.len();
@@ -175,10 +178,10 @@ impl OpenPage {
         if kept == 0 {
             return self.values.skip(n);
         }
-        let whole = if self.is_keys() { &mut scratch.whole_keys } else { &mut scratch.whole };
-        if count_runs(keep, values.clone()) * RUN <= n {
-            // Few strings of a page are copied: views would keep all of the page in memory.
-            if kept * FEW <= n && matches!(out, Values::Bytes(_)) {
+        let whole = if self.gives_indices() { &mut scratch.whole_indices } else { &mut scratch.whole };
+        if count_runs(keep, values.clone()) * MIN_MEAN_RUN <= n {
+            // Copies few strings of a page, because views would keep all of the page in memory.
+            if kept * COPY_FRACTION <= n && matches!(out, Values::Bytes(_)) {
                 whole.clear();
                 self.decode_runs(keep, values, target, whole)?;
                 out.push_range(whole, 0..kept);
@@ -191,7 +194,7 @@ impl OpenPage {
         out.push_filtered(whole, keep, values.start)
     }
 
-    /// Decodes the runs of ones, and passes over what is between.
+    /// Decodes the runs of ones, and skips the values between them.
     fn decode_runs(
         &mut self,
         keep: &Bitmap,
@@ -209,8 +212,10 @@ impl OpenPage {
     }
 }
 
-/// PERF: to begin and to end a run costs as much as some values that are decoded for nothing.
-const RUN: usize = 16;
+/// Values per run from which on runs are decoded one by one. PERF: to begin and to end a run costs as much as decoding some
+/// values in vain.
+const MIN_MEAN_RUN: usize = 16;
 
-/// One string of so many is few. INVARIANT: no less than `RUN`, so that few strings are read by runs.
-const FEW: usize = 16;
+/// Strings are copied if at most one in this many is selected. INVARIANT: at least `MIN_MEAN_RUN`, so that they are read by
+/// runs.
+const COPY_FRACTION: usize = 16;

@@ -13,19 +13,20 @@ pub struct NestedField {
     pub nullable: bool,
     /// The definition level from which on it is not null.
     pub def: u8,
-    /// The definition level from which on there is a slot for it: 0 outside lists.
-    pub slot_def: u8,
+    /// The definition level from which on there is a slot for it: the level of an element of the innermost list around it, and
+    /// 0 outside of lists. Arrow C++ calls it `repeated_ancestor_def_level`, too.
+    pub repeated_ancestor_def_level: u8,
     /// How many lists it is in.
     pub rep: u8,
-    /// What it means.
+    /// Its logical type.
     pub logical: Option<LogicalType>,
     /// The id that the writer gave it.
     pub field_id: Option<i32>,
-    /// What it holds.
+    /// Its kind and its children.
     pub kind: FieldKind,
 }
 
-/// What a [`NestedField`] holds.
+/// The kind of a [`NestedField`], and its children.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldKind {
     /// Values of the column of this number.
@@ -46,7 +47,7 @@ impl NestedField {
         fields
     }
 
-    /// The field of the root of this number; `None` if it is a group without any column.
+    /// Field number `root` of the root; `None` if it is a group without any column.
     ///
     /// # Panics
     /// If there is none.
@@ -54,8 +55,8 @@ impl NestedField {
         from_node(&schema.fields()[root], Above::default())
     }
 
-    /// This field with only the columns that `keep` wants, or `None` if none is left. Structs lose fields; a map that
-    /// loses its key or value becomes a list of what is left.
+    /// This field with only the columns that `keep` returns true for, or `None` if there are none. Structs lose fields; a map
+    /// that loses its key or value becomes a list of the other.
     pub fn project(&self, keep: &impl Fn(usize) -> bool) -> Option<NestedField> {
         let kind = match &self.kind {
             FieldKind::Leaf(leaf) => FieldKind::Leaf(keep(*leaf).then_some(*leaf)?),
@@ -78,7 +79,7 @@ impl NestedField {
         Some(NestedField { kind, ..self.clone_without_kind() })
     }
 
-    /// The first column below, the one whose levels stand for this field's.
+    /// The first column below. Its levels determine this field's slots.
     pub fn first_leaf(&self) -> usize {
         match &self.kind {
             FieldKind::Leaf(leaf) => *leaf,
@@ -115,19 +116,19 @@ impl NestedField {
     }
 }
 
-/// What the nodes above have added up to.
+/// The levels of the nodes above.
 #[derive(Debug, Clone, Copy, Default)]
 struct Above {
-    /// DefinitionLevels level of the parent.
+    /// Definition level of the parent.
     def: u8,
-    slot_def: u8,
+    repeated_ancestor_def_level: u8,
     rep: u8,
 }
 
 impl Above {
-    /// Inside the list whose repeated node this is about.
+    /// The levels inside of a list, at its repeated node.
     fn in_list(self) -> Above {
-        Above { def: self.def + 1, slot_def: self.def + 1, rep: self.rep + 1 }
+        Above { def: self.def + 1, repeated_ancestor_def_level: self.def + 1, rep: self.rep + 1 }
     }
 }
 
@@ -143,7 +144,7 @@ fn from_node(node: &Node, above: Above) -> Option<NestedField> {
     }
 }
 
-/// `node` as a value that is there, `above.def` being the level at which it is.
+/// `node` as a value that is present, at definition level `above.def`.
 fn from_present(node: &Node, above: Above, nullable: bool) -> Option<NestedField> {
     let kind = match node.kind() {
         NodeKind::Leaf(leaf) => FieldKind::Leaf(*leaf),
@@ -157,7 +158,7 @@ fn from_present(node: &Node, above: Above, nullable: bool) -> Option<NestedField
 }
 
 fn field(node: &Node, above: Above, nullable: bool, kind: FieldKind) -> NestedField {
-    // LIST and MAP are what `kind` says; on a group that did not turn out as one they mean nothing.
+    // `kind` says LIST and MAP already. On a group that is not formed like one the annotation is ignored.
     let logical = node.logical().filter(|logical| {
         !matches!(logical, LogicalType::List | LogicalType::Map | LogicalType::MapKeyValue)
     });
@@ -165,7 +166,7 @@ fn field(node: &Node, above: Above, nullable: bool, kind: FieldKind) -> NestedFi
         name: node.shared_name().clone(),
         nullable,
         def: above.def,
-        slot_def: above.slot_def,
+        repeated_ancestor_def_level: above.repeated_ancestor_def_level,
         rep: above.rep,
         logical: logical.cloned(),
         field_id: node.field_id(),

@@ -1,85 +1,104 @@
-//! A data page that is being read: its levels and values, in blocks.
+//! Decodes a data page: its levels and values, block by block.
 
-use super::{ColumnBatch, ReadTarget};
-use crate::page::{DataPage, PageStart};
+mod selective;
+
+use super::column_batch::ColumnBatch;
+use super::row_starts::{COUNTED_LEVELS, starts_in};
+use super::target::{ReadTarget, ValueLayout};
+use super::utf8::not_utf8;
+use crate::page::{DataPage, LocatedHeader};
 use crate::sort_order::plain_value;
-use marquetry_base::{Error, Result};
-use marquetry_encoding::dictionary::{Dictionary, IndexLookup, check_indices};
+use marquetry_base::{Error, PaddedBytes, Result};
+use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, IndexLookup, check_indices};
 use marquetry_encoding::levels::Levels;
-use marquetry_encoding::{Bitmap, Decode, PhysicalType, Values, filter_u8};
+use marquetry_encoding::{Bitmap, Decode, EncodedPage, PhysicalType, Values, filter_u8, registry};
 use std::sync::Arc;
 
-/// What is left of a data page.
-pub(super) struct OpenPage {
-    pub(super) start: PageStart,
+/// A data page, partly decoded.
+pub(super) struct PageDecoder {
+    pub(super) header: LocatedHeader,
     rep: Levels,
-    pub(super) def: Levels,
-    pub(super) values: Box<dyn Decode>,
+    def: Levels,
+    values: Box<dyn Decode>,
     /// Entries whose levels were not decoded yet.
-    pub(super) left: usize,
-    /// Levels that were decoded and not consumed, from `consumed` on: of columns in lists only.
-    pub(super) pending_rep: Vec<u8>,
-    pub(super) pending_def: Vec<u8>,
-    pub(super) consumed: usize,
+    left: usize,
+    /// Decoded levels, not consumed from `consumed` on. Only of nested columns.
+    pending_rep: Vec<u8>,
+    pending_def: Vec<u8>,
+    consumed: usize,
     /// The size of the chunk's dictionary, if `values` gives indices into it.
-    keys_below: Option<usize>,
-    /// Whether its strings are put together in memory of their own.
+    index_bound: Option<usize>,
+    /// Whether the encoding assembles strings in memory of their own.
     has_arenas: bool,
-    /// Whether its values are copied as they stand, or byte by byte.
+    /// Whether the encoding only copies values, or their bytes.
     is_plain: bool,
-    /// Values that are decoded at a time: less than a block of long strings that are copied.
-    at_a_time: usize,
+    /// Values to decode at a time: less than a block if long strings are copied.
+    values_per_step: usize,
     /// Whether byte strings were validated with the dictionary already.
-    pub(super) is_validated: bool,
+    is_validated: bool,
 }
 
-/// What a page has besides its entries: there should be nothing.
+/// Whether a page has bytes after its last level and after its last value. It should have none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Rest {
+pub(super) struct TrailingBytes {
     pub(super) levels: bool,
     pub(super) values: bool,
 }
 
-/// Memory that pages share: one set for a column.
-pub(super) struct Scratch {
-    /// Dense values of a block, before nulls are spread out.
-    pub(super) dense: Values,
-    /// Dense indices of a block.
-    pub(super) keys: Values,
-    /// Values and indices of a block, before those that are not wanted are left out.
-    pub(super) whole: Values,
-    pub(super) whole_keys: Values,
-    pub(super) levels: Vec<u8>,
+/// Memory for intermediate values, reused from page to page.
+pub(super) struct DecodeScratch {
+    /// Non-null values of a block.
+    dense: Values,
+    /// Indices of the non-null values of a block.
+    dense_indices: Values,
+    /// Values of a block, selected or not.
+    whole: Values,
+    /// Indices of a block, selected or not.
+    whole_indices: Values,
+    levels: Vec<u8>,
     /// Most bytes of a batch.
-    pub(super) batch_bytes: usize,
+    batch_bytes: usize,
 }
 
-impl Scratch {
+impl DecodeScratch {
     pub(super) fn new(target: &ReadTarget, batch_bytes: usize) -> Self {
-        Scratch {
-            dense: target.empty(),
-            keys: Values::W32(Vec::new()),
-            whole: target.empty(),
-            whole_keys: Values::W32(Vec::new()),
+        DecodeScratch {
+            dense: target.empty_values(),
+            dense_indices: Values::W32(Vec::new()),
+            whole: target.empty_values(),
+            whole_indices: Values::W32(Vec::new()),
             levels: Vec::new(),
             batch_bytes,
         }
     }
 }
 
-impl OpenPage {
+impl PageDecoder {
+    /// A decoder of `page`, whose values are `bytes`. `dictionary` is that of the chunk if the page has indices into it.
     pub(super) fn new(
-        start: PageStart,
+        header: LocatedHeader,
         page: DataPage,
-        joined_bytes: usize,
-        values: Box<dyn Decode>,
-        keys_below: Option<usize>,
-    ) -> Self {
-        OpenPage {
-            start,
+        bytes: PaddedBytes,
+        dictionary: Option<&Arc<Dictionary>>,
+        target: &ReadTarget,
+    ) -> Result<Self> {
+        let copied_bytes = if target.layout == ValueLayout::Offsets { bytes.len() } else { 0 };
+        // QUIRK: a page of only nulls may have no value bytes even if its encoding stores a header. PLAIN stores none.
+        let encoding = if bytes.is_empty() { PLAIN } else { page.encoding };
+        let index_bound = dictionary.filter(|_| target.layout == ValueLayout::Indices);
+        let values: Box<dyn Decode> = match index_bound {
+            Some(_) => Box::new(IndexDecoder::new(&bytes).map_err(|error| header.place(error))?),
+            None => {
+                let (max_values, physical) = (page.max_values, target.physical);
+                let encoded = EncodedPage { bytes, max_values, physical, dictionary: dictionary.cloned() };
+                registry::decoder(encoding, &encoded).map_err(|error| header.place(error))?
+            }
+        };
+        Ok(PageDecoder {
+            header,
             has_arenas: page.encoding == DELTA_BYTE_ARRAY,
             is_plain: matches!(page.encoding, PLAIN | BYTE_STREAM_SPLIT),
-            at_a_time: at_a_time(joined_bytes, page.max_values),
+            values_per_step: values_per_step(copied_bytes, page.max_values),
             rep: page.rep,
             def: page.def,
             values,
@@ -87,20 +106,21 @@ impl OpenPage {
             pending_rep: Vec::new(),
             pending_def: Vec::new(),
             consumed: 0,
-            keys_below,
-            is_validated: false,
-        }
+            index_bound: index_bound.map(|dictionary| dictionary.values().len()),
+            is_validated: dictionary
+                .is_some_and(|dictionary| matches!(dictionary.values(), Values::Bytes(_))),
+        })
     }
 
-    /// The page with what is left of it as values of `dictionary`, instead of indices into it.
+    /// The page with the rest of its values looked up in `dictionary`, instead of as indices into it.
     pub(super) fn with_values_of(self, dictionary: Arc<Dictionary>) -> Self {
         let values = Box::new(IndexLookup::new(self.values, dictionary));
-        OpenPage { values, keys_below: None, ..self }
+        PageDecoder { values, index_bound: None, ..self }
     }
 
     /// Whether the page gives indices into the chunk's dictionary.
-    pub(super) fn is_keys(&self) -> bool {
-        self.keys_below.is_some()
+    pub(super) fn gives_indices(&self) -> bool {
+        self.index_bound.is_some()
     }
 
     /// Whether every entry was consumed.
@@ -108,32 +128,32 @@ impl OpenPage {
         self.left == 0 && self.consumed == self.pending_rep.len()
     }
 
-    /// What is left of the page's bytes after its last entry was consumed.
-    pub(super) fn rest(&self) -> Rest {
-        let v2 = self.start.header.data_page_header_v2.as_ref().filter(|_| self.start.is_data());
+    /// What follows the page's entries, once the last one was consumed.
+    pub(super) fn trailing_bytes(&self) -> TrailingBytes {
+        let v2 = self.header.header.data_page_header_v2.as_ref().filter(|_| self.header.is_data());
         let lengths = v2.map_or((0, 0), |header| {
             (header.repetition_levels_byte_length, header.definition_levels_byte_length)
         });
-        // Where the largest level is 0, nothing is stored.
+        // If the largest level is 0, nothing is stored.
         let is_exhausted =
             |levels: &Levels, len: i32| if levels.max() == 0 { len == 0 } else { levels.is_exhausted() };
-        Rest {
+        TrailingBytes {
             levels: !is_exhausted(&self.rep, lengths.0) || !is_exhausted(&self.def, lengths.1),
             values: !self.values.is_exhausted(),
         }
     }
 
-    /// How many entries were not consumed.
+    /// Number of entries that were not consumed.
     pub(super) fn entries_left(&self) -> usize {
         self.left + self.pending_rep.len() - self.consumed
     }
 
-    /// Appends up to `rows` rows of a column that is in no list: an entry is a row. Returns how many.
+    /// Appends up to `rows` rows of a flat column, in which an entry is a row. Returns how many.
     pub(super) fn read_flat(
         &mut self,
         rows: usize,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<usize> {
         let rows = rows.min(self.left);
@@ -141,20 +161,20 @@ impl OpenPage {
         let mut done = 0;
         while done < rows {
             let run = self.def.run()?;
-            let most = if is_copied || !run.is_max { run.n.min(COPIED) } else { 0 };
-            let block = (rows - done).min(most.max(BLOCK));
+            let most_rows = if is_copied || !run.is_max { run.n.min(ROWS_PER_COPY) } else { 0 };
+            let block = (rows - done).min(most_rows.max(ENTRIES_PER_BLOCK));
             self.read_block(block, target, scratch, out)?;
             done += block;
         }
         Ok(rows)
     }
 
-    /// Appends `block` rows of a column that is in no list, no more than are left.
-    pub(super) fn read_block(
+    /// Appends `block` rows of a flat column, no more than are left.
+    fn read_block(
         &mut self,
         block: usize,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
         out.check_room(block, target, scratch.batch_bytes)?;
@@ -178,28 +198,29 @@ impl OpenPage {
             }
         }
         if self.has_arenas {
-            out.count_arenas()?;
+            out.reserve_arenas()?;
         }
         out.entries += block;
         self.left -= block;
         Ok(())
     }
 
-    /// Appends entries of a column in lists, until `rows` rows have begun and the next one would. Returns how many
-    /// rows began; the last of them may go on in the next page.
+    /// Appends entries of a nested column, until `rows` rows have begun and the next one would begin. Returns how many rows
+    /// began. The last of them may continue in the next page.
     pub(super) fn read_nested(
         &mut self,
         rows: usize,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<usize> {
         self.walk_rows(rows, |page, take, _| page.consume(take, target, scratch, out))
     }
 
-    /// Hands the entries of the next `rows` rows, and of what is open of the current one, to `step`, which must consume
-    /// them: how many are pending of them, and how many of the rows began before. Returns how many rows began.
-    pub(super) fn walk_rows(
+    /// Calls `step` for the entries of the rest of the current row and of the next `rows` rows, as many as are pending at a
+    /// time, with their number and the number of rows that began before. `step` must consume them. Returns how many rows
+    /// began.
+    fn walk_rows(
         &mut self,
         rows: usize,
         mut step: impl FnMut(&mut Self, usize, usize) -> Result<()>,
@@ -221,8 +242,8 @@ impl OpenPage {
         Ok(begun)
     }
 
-    /// Passes over up to `rows` rows of a column that is in no list. Returns how many.
-    pub(super) fn skip_flat(&mut self, rows: usize, scratch: &mut Scratch) -> Result<usize> {
+    /// Skips up to `rows` rows of a flat column. Returns how many.
+    pub(super) fn skip_flat(&mut self, rows: usize, scratch: &mut DecodeScratch) -> Result<usize> {
         let rows = rows.min(self.left);
         let values = if self.def.max() == 0 { rows } else { self.def.skip(rows, &mut scratch.levels)? };
         self.values.skip(values)?;
@@ -230,7 +251,7 @@ impl OpenPage {
         Ok(rows)
     }
 
-    /// Passes over entries like [`read_nested`](Self::read_nested). Returns how many rows began.
+    /// Skips the entries that [`read_nested`](Self::read_nested) would append. Returns how many rows began.
     pub(super) fn skip_nested(&mut self, rows: usize) -> Result<usize> {
         self.walk_rows(rows, |page, take, _| {
             let def = &page.pending_def[page.consumed..page.consumed + take];
@@ -250,30 +271,30 @@ impl OpenPage {
     }
 
     /// Decodes the levels of the next block of entries.
-    pub(super) fn decode_levels(&mut self) -> Result<()> {
-        let block = self.left.min(BLOCK);
+    fn decode_levels(&mut self) -> Result<()> {
+        let block = self.left.min(ENTRIES_PER_BLOCK);
         self.pending_rep.clear();
         self.pending_def.clear();
         self.consumed = 0;
-        self.rep.decode(block, &mut self.pending_rep).map_err(|error| of_levels("repetition", error))?;
-        self.def.decode(block, &mut self.pending_def).map_err(|error| of_levels("definition", error))?;
+        self.rep.decode(block, &mut self.pending_rep).map_err(|error| level_error("repetition", error))?;
+        self.def.decode(block, &mut self.pending_def).map_err(|error| level_error("definition", error))?;
         self.left -= block;
         Ok(())
     }
 
-    /// How many pending entries belong to what is open of the current row and to the next `rows` rows, and how many
-    /// rows begin in them.
-    pub(super) fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
+    /// Number of pending entries of the rest of the current row and of the next `rows` rows, and number of rows that begin
+    /// in them.
+    fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
         let pending = &self.pending_rep[self.consumed..];
-        // PERF: no more rows can begin than there are entries, so that whole blocks are only counted in.
+        // PERF: no more rows begin than there are entries, so rows are only counted in most blocks.
         let mut begun = 0;
-        for (i, block) in pending.chunks(COUNTED).enumerate() {
+        for (i, block) in pending.chunks(COUNTED_LEVELS).enumerate() {
             let starts = starts_in(block);
             if begun + usize::from(starts) > rows {
                 let left = rows - begun;
                 let is_next = |(_, rep): &(usize, &u8)| **rep == 0;
                 let at = block.iter().enumerate().filter(is_next).nth(left).map_or(block.len(), |(at, _)| at);
-                return (i * COUNTED + at, rows);
+                return (i * COUNTED_LEVELS + at, rows);
             }
             begun += usize::from(starts);
         }
@@ -281,11 +302,11 @@ impl OpenPage {
     }
 
     /// Appends `n` pending entries.
-    pub(super) fn consume(
+    fn consume(
         &mut self,
         n: usize,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
         out.check_room(n, target, scratch.batch_bytes)?;
@@ -300,7 +321,7 @@ impl OpenPage {
         let slots = validity.len() - first;
         self.consumed += n;
         self.decode_slots(first, slots, target, scratch, out)?;
-        if self.has_arenas { out.count_arenas() } else { Ok(()) }
+        if self.has_arenas { out.reserve_arenas() } else { Ok(()) }
     }
 
     /// Appends a value or a default for each of the `n` slots whose validity is in `out` from bit `first` on.
@@ -309,7 +330,7 @@ impl OpenPage {
         first: usize,
         n: usize,
         target: &ReadTarget,
-        scratch: &mut Scratch,
+        scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
         let empty = Bitmap::new();
@@ -325,17 +346,17 @@ impl OpenPage {
         if self.values.decode_spaced(validity, first, n, ones, &mut out.values)? {
             return Ok(());
         }
-        let dense = if self.is_keys() { &mut scratch.keys } else { &mut scratch.dense };
+        let dense = if self.gives_indices() { &mut scratch.dense_indices } else { &mut scratch.dense };
         out.values.with_scratch(dense, |dense| self.decode_values(ones, target, dense))?;
         out.values.push_spaced(dense, validity, first, n);
         Ok(())
     }
 
     /// Appends the next `n` values, dense, and validates text.
-    pub(super) fn decode_values(&mut self, n: usize, target: &ReadTarget, out: &mut Values) -> Result<()> {
+    fn decode_values(&mut self, n: usize, target: &ReadTarget, out: &mut Values) -> Result<()> {
         let mut left = n;
         while left > 0 {
-            let now = left.min(self.at_a_time);
+            let now = left.min(self.values_per_step);
             self.decode_some(now, target, out)?;
             left -= now;
         }
@@ -350,7 +371,7 @@ impl OpenPage {
             self.values.decode(n, out)?;
             true
         };
-        if let (Some(len), Values::W32(keys)) = (self.keys_below, &*out) {
+        if let (Some(len), Values::W32(keys)) = (self.index_bound, &*out) {
             check_indices(&keys[first..], len)?;
         }
         if !is_text && let Some(at) = out.first_not_utf8(first..out.len()) {
@@ -360,39 +381,32 @@ impl OpenPage {
     }
 }
 
-/// How many values are decoded at a time, of `n` that take so many bytes.
+/// Number of values to decode at a time, of `n` that take `bytes` bytes.
 ///
 /// PERF: long strings are validated where they were copied to, while they are in the cache.
-fn at_a_time(bytes: usize, n: usize) -> usize {
+fn values_per_step(bytes: usize, n: usize) -> usize {
     match bytes / n.max(1) {
         0..256 => usize::MAX,
-        average => (IN_CACHE / average).max(1),
+        average => (CACHED_BYTES / average).max(1),
     }
 }
 
-/// Appends the validity of the slots among entries of these levels.
-pub(super) fn push_slots(def: &[u8], target: &ReadTarget, slots: &mut Vec<u8>, validity: &mut Bitmap) {
-    // An entry below the level of the innermost list's elements is an empty or absent list: no slot.
-    if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.slot_def {
+/// Appends the validity of the slots among entries with these definition levels.
+fn push_slots(def: &[u8], target: &ReadTarget, slots: &mut Vec<u8>, validity: &mut Bitmap) {
+    // An entry below the level of the innermost list's elements is an empty or absent list, which has no slot.
+    if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.repeated_ancestor_def_level {
         validity.push_ge(def, target.max_def);
         return;
     }
     slots.clear();
     let mut is_slot = Bitmap::new();
-    is_slot.push_ge(def, target.slot_def);
+    is_slot.push_ge(def, target.repeated_ancestor_def_level);
     filter_u8(def, is_slot.as_bytes(), 0, slots);
     validity.push_ge(slots, target.max_def);
 }
 
-/// The error for text that is none.
 #[cold]
-pub(super) fn not_utf8(bytes: &[u8]) -> Error {
-    let shown = &bytes[..bytes.len().min(32)];
-    Error::corrupt(format!("a string is not UTF-8: \"{}\"", shown.escape_ascii()))
-}
-
-#[cold]
-fn of_levels(kind: &str, error: Error) -> Error {
+fn level_error(kind: &str, error: Error) -> Error {
     Error::new(error.kind(), format!("{kind} levels: {}", error.message()))
 }
 
@@ -400,21 +414,10 @@ const PLAIN: i32 = 0;
 const BYTE_STREAM_SPLIT: i32 = 9;
 const DELTA_BYTE_ARRAY: i32 = 7;
 
-/// How many rows begin in up to [`COUNTED`] entries. PERF: sums of bytes are added in vectors of bytes.
-fn starts_in(rep: &[u8]) -> u8 {
-    rep.iter().map(|&rep| u8::from(rep == 0)).sum()
-}
-
-/// How many rows begin in entries.
-pub(super) fn row_starts(rep: &[u8]) -> usize {
-    rep.chunks(COUNTED).map(|block| usize::from(starts_in(block))).sum()
-}
-
-/// Levels that are counted at a time: a byte counts them.
-const COUNTED: usize = 128;
-/// Bytes that are decoded at a time where values are long: what is read in order is fetched ahead.
-const IN_CACHE: usize = 2 << 10;
+/// Bytes that are decoded at a time if values are long: they stay in the cache until they are validated.
+const CACHED_BYTES: usize = 2 << 10;
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
-pub(super) const BLOCK: usize = 2048;
-/// Values copied at a time, where nothing but a copy is to be done: most batches whole. What a page claims to have may not be there.
-const COPIED: usize = 4 * BLOCK;
+const ENTRIES_PER_BLOCK: usize = 2048;
+/// Rows per block of plain fixed-width values and of runs of nulls: most batches at once. Bounded, because the page header's
+/// count is untrusted.
+const ROWS_PER_COPY: usize = 4 * ENTRIES_PER_BLOCK;

@@ -1,12 +1,12 @@
-//! A selection in parts, for who reads it front to back.
+//! Iterates over a row mask front to back, in chunks of limited size.
 
-use super::runs::next;
-use super::{RowMask, Segment};
+use super::bit_runs::next;
+use super::mask::{RowMask, Segment};
 use marquetry_encoding::Bitmap;
 
-/// Neighbouring rows of a selection; the first and the last of them are selected.
+/// Neighbouring rows of a mask; the first and the last of them are selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct MaskChunk {
     /// The number of the first row.
     pub start: u64,
     /// How many rows.
@@ -15,9 +15,9 @@ pub struct Block {
     pub keep: Option<Bitmap>,
 }
 
-/// How far the blocks of a [`RowMask`] were taken, see [`RowMask::next_block`].
+/// Position of [`RowMask::next_chunk`] in a mask.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Cursor {
+pub struct MaskCursor {
     /// The segment, the number of its first row, and the next row.
     segment: usize,
     first: u64,
@@ -25,30 +25,30 @@ pub struct Cursor {
 }
 
 impl RowMask {
-    /// The next up to `rows` rows, from a selected row to a selected row; stretches without selected rows are passed over.
+    /// The next chunk of at most `rows` rows, which begins and ends with a selected row. Skips unselected rows before it.
     ///
     /// ```
-    /// use marquetry_core::row_mask::{Cursor, RowMask};
-    /// let selection = RowMask::from_ranges(&[5..7, 8..9, 90..99], 100);
-    /// let mut cursor = Cursor::default();
-    /// let block = selection.next_block(&mut cursor, 10).unwrap();
+    /// use marquetry_core::row_mask::{MaskCursor, RowMask};
+    /// let mask = RowMask::from_ranges(&[5..7, 8..9, 90..99], 100);
+    /// let mut cursor = MaskCursor::default();
+    /// let block = mask.next_chunk(&mut cursor, 10).unwrap();
     /// assert_eq!((block.start, block.rows), (5, 4));
     /// assert!(!block.keep.unwrap().get(2));
-    /// assert_eq!(selection.next_block(&mut cursor, 10).unwrap().keep, None);
+    /// assert_eq!(mask.next_chunk(&mut cursor, 10).unwrap().keep, None);
     /// ```
     ///
     /// # Panics
     /// If `rows` is 0.
-    pub fn next_block(&self, cursor: &mut Cursor, rows: usize) -> Option<Block> {
-        assert!(rows > 0, "blocks of no rows");
+    pub fn next_chunk(&self, cursor: &mut MaskCursor, rows: usize) -> Option<MaskChunk> {
+        assert!(rows > 0, "a chunk has at least one row");
         cursor.find(self).then(|| cursor.take(self, rows))
     }
 }
 
-impl Cursor {
+impl MaskCursor {
     /// Moves to the next selected row; whether there is one.
-    fn find(&mut self, selection: &RowMask) -> bool {
-        while let Some(segment) = selection.segments.get(self.segment) {
+    fn find(&mut self, mask: &RowMask) -> bool {
+        while let Some(segment) = mask.segments.get(self.segment) {
             let end = self.first + segment.len();
             if self.row < end {
                 let found = match segment {
@@ -69,14 +69,14 @@ impl Cursor {
         false
     }
 
-    /// The block from the row on that was found.
-    fn take(&mut self, selection: &RowMask, size: usize) -> Block {
+    /// The chunk that begins at the current row, which is selected.
+    fn take(&mut self, mask: &RowMask, size: usize) -> MaskChunk {
         let start = self.row;
         let (mut segment, mut first) = (self.segment, self.first);
         let mut keep = Bitmap::new();
         // Up to the last selected row.
         let mut rows = 0;
-        while let Some(part) = selection.segments.get(segment)
+        while let Some(part) = mask.segments.get(segment)
             && keep.len() < size
         {
             let at = start + keep.len() as u64 - first;
@@ -99,10 +99,10 @@ impl Cursor {
         }
         self.row = start + rows as u64;
         if keep.count_ones(0..rows) == rows {
-            return Block { start, rows, keep: None };
+            return MaskChunk { start, rows, keep: None };
         }
         let mut kept = Bitmap::new();
         kept.push_packed(keep.as_bytes(), 0, rows);
-        Block { start, rows, keep: Some(kept) }
+        MaskChunk { start, rows, keep: Some(kept) }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs of ones in bits.
+//! Finds runs of ones in bitmaps.
 
 use marquetry_encoding::Bitmap;
 use std::ops::Range;
@@ -45,7 +45,7 @@ pub(crate) fn next(bits: &Bitmap, range: Range<usize>, flip: u64) -> Option<usiz
     None
 }
 
-/// Sorted ranges, those that touch made one.
+/// Merges adjacent ranges of a sorted sequence.
 pub(super) fn joined(ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Range<u64>> {
     let mut ranges = ranges.peekable();
     std::iter::from_fn(move || {

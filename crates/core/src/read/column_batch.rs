@@ -1,6 +1,6 @@
-//! What was read of one column for one batch of rows.
+//! The output of reading one column for one batch of rows.
 
-use super::{ReadTarget, ValueLayout};
+use super::target::{ReadTarget, ValueLayout};
 use crate::nesting::LeafLevels;
 use crate::row_mask::compacted;
 use marquetry_base::{Error, MemoryReservation, Result};
@@ -11,36 +11,37 @@ use std::sync::Arc;
 /// The values of one leaf, one for each of its slots, and the levels that say how they nest.
 #[derive(Debug, Clone)]
 pub struct ColumnBatch {
-    /// One value a slot; where it is null a default, or any value of the column's dictionary. 32-bit indices where `dictionary` is set.
+    /// One value for each slot; of null slots a default, or any value of the column's dictionary. 32-bit indices if
+    /// `dictionary` is set.
     pub values: Values,
     /// Which slots are not null; `None` if all are.
     pub validity: Option<Bitmap>,
-    /// DefinitionLevels levels, one an entry; empty unless something above the leaf is nullable or a list.
+    /// Definition levels, one for each entry; empty unless something above the leaf is nullable or a list.
     pub def: Vec<u8>,
-    /// Repetition levels, one an entry; empty unless something above the leaf is a list.
+    /// Repetition levels, one for each entry; empty unless something above the leaf is a list.
     pub rep: Vec<u8>,
-    /// How many entries: slots, and absent ancestors.
+    /// Number of entries: slots, and absent ancestors.
     pub entries: usize,
-    /// The dictionary that `values` are indices into, if keys were asked for and the pages have them.
+    /// The dictionary that `values` are indices into, if the target's layout is indices and the pages have them.
     pub dictionary: Option<Arc<Dictionary>>,
-    /// What it takes of [`Limits::memory`](marquetry_base::Limits::memory), and the pages that its values refer to.
+    /// Reservation of [`Limits::memory`](marquetry_base::Limits::memory) for the batch and the pages that it refers to.
     pub held: MemoryReservation,
-    /// Bytes of strings that were put together by their encoding, as far as `held` has them.
+    /// Bytes of strings that their encoding assembled, as far as `held` includes them.
     pub arenas: usize,
 }
 
 impl ColumnBatch {
-    /// An empty batch of what is wanted of a leaf.
-    pub(super) fn of(target: &ReadTarget) -> Self {
-        ColumnBatch::of_values(target.empty())
+    /// An empty batch for `target`.
+    pub(super) fn for_target(target: &ReadTarget) -> Self {
+        ColumnBatch::with_values(target.empty_values())
     }
 
     /// An empty batch of values of `shape`.
     pub fn new(shape: Shape) -> Self {
-        ColumnBatch::of_values(shape.empty())
+        ColumnBatch::with_values(shape.empty())
     }
 
-    fn of_values(values: Values) -> Self {
+    fn with_values(values: Values) -> Self {
         ColumnBatch {
             values,
             validity: None,
@@ -53,14 +54,14 @@ impl ColumnBatch {
         }
     }
 
-    /// A copy, which takes memory of its own. Pages and dictionaries are shared.
+    /// A copy, which reserves memory of its own. Pages and dictionaries are shared.
     pub fn copied(&self) -> Result<ColumnBatch> {
         let mut held = self.held.clone();
-        held.grow(self.entries.saturating_mul(width(self.values.shape()) + LEVELS))?;
+        held.grow(self.entries.saturating_mul(width(self.values.shape()) + LEVEL_BYTES))?;
         Ok(ColumnBatch { held, ..self.clone() })
     }
 
-    /// Makes room for `rows` rows, as far as that is cheap: a schema may claim any width.
+    /// Reserves capacity for `rows` rows, up to `RESERVED_BYTES`: a schema may claim any width.
     pub(super) fn reserve(&mut self, rows: usize, target: &ReadTarget) {
         if target.layout != ValueLayout::Indices {
             self.values.reserve(rows.min(RESERVED_BYTES / width(target.physical.shape())));
@@ -70,19 +71,19 @@ impl ColumnBatch {
         }
     }
 
-    /// Makes room for as many entries of a column in lists as a batch before had.
+    /// Reserves capacity for `entries` entries of a nested column.
     pub(super) fn reserve_entries(&mut self, entries: usize, target: &ReadTarget) {
         self.reserve(entries, target);
         self.rep.reserve(entries);
         self.def.reserve(entries);
     }
 
-    /// Fails if the batch with `n` more entries takes more than `limit` bytes, or more than is left of its memory.
+    /// Fails if the batch with `n` more entries takes more than `limit` bytes, or more than is left of the memory budget.
     pub(super) fn check_room(&mut self, n: usize, target: &ReadTarget, limit: usize) -> Result<()> {
-        let entry = width(target.physical.shape()) + LEVELS;
+        let entry = width(target.physical.shape()) + LEVEL_BYTES;
         let entries = self.entries.saturating_add(n);
         if entries.saturating_mul(entry) <= limit {
-            // A vector that grows is there twice for a moment.
+            // Twice: a vector that grows exists twice for a moment.
             return self.held.grow(n.saturating_mul(2 * entry));
         }
         Err(Error::limit(format!(
@@ -91,11 +92,11 @@ impl ColumnBatch {
         )))
     }
 
-    /// Appends those rows of `other`, of the same column, whose bit in `keep` is 1.
+    /// Appends the rows of `other`, of the same column, whose bit in `keep` is 1.
     ///
     /// # Panics
     /// If `keep` has not a bit for each row.
-    pub fn push_kept(&mut self, other: &ColumnBatch, keep: &Bitmap, target: &ReadTarget) -> Result<()> {
+    pub fn push_filtered(&mut self, other: &ColumnBatch, keep: &Bitmap, target: &ReadTarget) -> Result<()> {
         let of_entries = (target.max_rep > 0).then(|| of_entries(&other.rep, keep));
         let entries = of_entries.as_ref().unwrap_or(keep);
         assert_eq!(entries.len(), other.entries, "a bit for each row");
@@ -104,7 +105,7 @@ impl ColumnBatch {
         filter_u8(&other.rep, entries.as_bytes(), 0, &mut self.rep);
         let of_slots = (target.max_rep > 0).then(|| {
             let mut is_slot = Bitmap::new();
-            is_slot.push_ge(&other.def, target.slot_def);
+            is_slot.push_ge(&other.def, target.repeated_ancestor_def_level);
             compacted(entries, 0..entries.len(), &is_slot)
         });
         let slots = of_slots.as_ref().unwrap_or(entries);
@@ -118,10 +119,10 @@ impl ColumnBatch {
             }
         }
         let Some(dictionary) = &other.dictionary else {
-            self.expect_values(target.physical.shape())?;
+            self.begin_values(target.physical.shape())?;
             return self.values.push_filtered(&other.values, slots, 0);
         };
-        self.expect_keys_of(dictionary)?;
+        self.begin_indices(dictionary)?;
         if self.dictionary.is_some() {
             self.values.push_filtered(&other.values, slots, 0)
         } else {
@@ -134,13 +135,13 @@ impl ColumnBatch {
         }
     }
 
-    /// How many slots are null.
+    /// Number of null slots.
     pub fn nulls(&self) -> usize {
         self.validity.as_ref().map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()))
     }
 
-    /// Takes memory for strings that were put together since it was called last, by an encoding that makes them so.
-    pub(super) fn count_arenas(&mut self) -> Result<()> {
+    /// Reserves memory for the strings that their encoding assembled since the last call.
+    pub(super) fn reserve_arenas(&mut self) -> Result<()> {
         if let Values::Bytes(views) = &self.values {
             let arenas = views.buffers().iter().map(|buffer| buffer.len()).sum::<usize>();
             self.held.grow(arenas.saturating_sub(self.arenas))?;
@@ -149,9 +150,9 @@ impl ColumnBatch {
         Ok(())
     }
 
-    /// What was read is all: validity that says nothing is dropped.
+    /// Completes the batch: drops the validity if no slot is null.
     pub fn finish(&mut self) {
-        // PERF: where there are nulls, they are mostly found soon.
+        // PERF: if there are nulls, the first word mostly has some.
         let may_be_full = |bits: &Bitmap| bits.len() < 64 || bits.word(0) == u64::MAX;
         let is_full = |bits: &Bitmap| may_be_full(bits) && bits.count_ones(0..bits.len()) == bits.len();
         if self.validity.as_ref().is_some_and(is_full) {
@@ -159,13 +160,14 @@ impl ColumnBatch {
         }
     }
 
-    /// Indices into `dictionary` are to be appended: makes sure that what is there are such, if it can be.
-    pub(super) fn expect_keys_of(&mut self, dictionary: &Arc<Dictionary>) -> Result<()> {
+    /// Prepares for appending indices into `dictionary`. If the batch has values already, it keeps values: `dictionary` stays
+    /// `None`.
+    pub(super) fn begin_indices(&mut self, dictionary: &Arc<Dictionary>) -> Result<()> {
         match &self.dictionary {
             Some(present) if Arc::ptr_eq(present, dictionary) => Ok(()),
             Some(present) => {
                 let shape = present.values().shape();
-                self.expect_values(shape)
+                self.begin_values(shape)
             }
             None if self.values.is_empty() => {
                 self.values = Values::W32(Vec::new());
@@ -176,8 +178,8 @@ impl ColumnBatch {
         }
     }
 
-    /// Values are to be appended: looks up what are indices.
-    pub(super) fn expect_values(&mut self, shape: Shape) -> Result<()> {
+    /// Prepares for appending values: replaces indices by the values of the dictionary.
+    pub(super) fn begin_values(&mut self, shape: Shape) -> Result<()> {
         let Some(dictionary) = self.dictionary.take() else {
             return Ok(());
         };
@@ -188,13 +190,13 @@ impl ColumnBatch {
         Ok(())
     }
 
-    /// The levels, as the structure of the fields above.
+    /// The levels, from which the fields above are assembled.
     pub fn slots(&self) -> LeafLevels<'_> {
         LeafLevels { def: &self.def, rep: &self.rep, len: self.entries }
     }
 }
 
-/// For each entry whether its row's bit is 1; a row begins with a repetition level of 0.
+/// For each entry, whether its row's bit is 1. A row begins with a repetition level of 0.
 fn of_entries(rep: &[u8], keep: &Bitmap) -> Bitmap {
     let (mut row, mut is_kept) = (0, false);
     let of_entry = |&rep: &u8| {
@@ -218,9 +220,11 @@ fn width(shape: Shape) -> usize {
     }
 }
 
-/// A definition and a repetition level.
-const LEVELS: usize = 2;
-/// What may be reserved for values before they are seen: the widest of usual values, for as many rows as are reserved.
+/// Bytes of a definition and a repetition level.
+const LEVEL_BYTES: usize = 2;
+/// Rows to reserve memory for before they are decoded: a batch of usual size, and no more than it takes.
+pub(super) const RESERVED_ROWS: usize = 1 << 16;
+/// Bytes to reserve for values before they are decoded: the widest of usual values, for `RESERVED_ROWS`.
 const RESERVED_BYTES: usize = 1 << 20;
 
 #[cfg(test)]
@@ -233,7 +237,7 @@ mod tests {
             physical,
             max_def: 1,
             max_rep: 0,
-            slot_def: 0,
+            repeated_ancestor_def_level: 0,
             keep_levels: false,
             is_text: false,
             layout: ValueLayout::Native,
@@ -243,7 +247,7 @@ mod tests {
     #[test]
     fn a_width_that_a_schema_claims_reserves_nothing() {
         let target = target(PhysicalType::FixedLenByteArray(i32::MAX as usize));
-        let mut batch = ColumnBatch::of(&target);
+        let mut batch = ColumnBatch::for_target(&target);
         batch.reserve(8192, &target);
         let Values::Fixed(values) = batch.values else { unreachable!() };
         assert_eq!(values.into_bytes().capacity(), 0);
@@ -253,12 +257,12 @@ mod tests {
     fn nulls_and_runs_are_held_against_the_limit() {
         let limit = 1 << 20;
         let narrow = target(PhysicalType::Int64);
-        let mut batch = ColumnBatch::of(&narrow);
+        let mut batch = ColumnBatch::for_target(&narrow);
         batch.check_room(1 << 16, &narrow, limit).unwrap();
         batch.entries = 1 << 16;
         let error = batch.check_room(1 << 16, &narrow, limit).unwrap_err();
         assert!(error.message().contains("Limits::batch_bytes"), "{error}");
         let wide = target(PhysicalType::FixedLenByteArray(i32::MAX as usize));
-        assert!(ColumnBatch::of(&wide).check_room(1, &wide, limit).is_err());
+        assert!(ColumnBatch::for_target(&wide).check_room(1, &wide, limit).is_err());
     }
 }
