@@ -7,7 +7,7 @@ use bytes::Bytes;
 use marquetry::codec::{Codec, Decompressor};
 use marquetry::errors::Limits;
 use marquetry::file::metadata::ColumnChunk;
-use marquetry::file::page::{ChecksumTrust, PageMemory, PageOptions, PageReader, PageStart};
+use marquetry::file::page::{ChecksumTrust, LocatedHeader, PageBuffers, PageOptions, PageReader};
 use marquetry::file::read_metadata;
 
 use crate::Result;
@@ -55,16 +55,16 @@ impl Pages {
 
 fn find(file: &Bytes, chunk: ColumnChunk<'_>, options: PageOptions, pages: &mut Vec<Page>) -> Result<()> {
     let codec = chunk.codec()?;
-    let mut walk = PageReader::new(Arc::new(file.clone()), chunk, options, PageMemory::default())?;
-    while let Some(start) = walk.next_start()? {
-        let stored = walk.stored(&start)?.to_bytes();
+    let mut walk = PageReader::new(Arc::new(file.clone()), chunk, options, PageBuffers::default())?;
+    while let Some(start) = walk.next_header()? {
+        let stored = walk.raw_bytes(&start)?.to_bytes();
         pages.extend(compressed(codec, stored, &start)?);
     }
     Ok(())
 }
 
 /// What of the page is compressed: of V2 pages the values alone, and only if they say so.
-fn compressed(codec: Codec, stored: Bytes, start: &PageStart) -> Result<Option<Page>> {
+fn compressed(codec: Codec, stored: Bytes, start: &LocatedHeader) -> Result<Option<Page>> {
     let levels = match &start.header.data_page_header_v2 {
         Some(header) if !header.is_compressed => return Ok(None),
         Some(header) => {

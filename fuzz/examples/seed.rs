@@ -11,7 +11,7 @@ use marquetry_arrow::schema::ARROW_SCHEMA_KEY;
 use marquetry_base::{Limits, Result};
 use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry_core::page::{PageReader, PageMemory, PageOptions, PageStart, ChecksumTrust};
+use marquetry_core::page::{PageReader, PageBuffers, PageOptions, LocatedHeader, ChecksumTrust};
 use marquetry_encoding::levels::width;
 use marquetry_encoding::{EncodedPage, PhysicalType, Values, bit_packed, registry, rle};
 use marquetry_format::Repetition;
@@ -188,9 +188,9 @@ fn pages(file: &Bytes, chunk: ColumnChunk<'_>, corpus: &mut Corpus) -> Result<()
             corpus.add("page", &[&[form as u8, of, flags | text, codec, low, high, 0], bytes])?;
         }
     }
-    let mut pages = PageReader::new(Arc::new(file.clone()), chunk, options, PageMemory::default())?;
+    let mut pages = PageReader::new(Arc::new(file.clone()), chunk, options, PageBuffers::default())?;
     let mut dictionary: Vec<u8> = Vec::new();
-    while let Some(start) = pages.next_start()? {
+    while let Some(start) = pages.next_header()? {
         let stored = &file[start.body as usize..][..start.header.compressed_page_size as usize];
         let size = start.header.uncompressed_page_size.to_le_bytes();
         corpus.add("thrift", &[&[0], &file[start.offset as usize..start.body as usize]])?;
@@ -210,7 +210,7 @@ fn pages(file: &Bytes, chunk: ColumnChunk<'_>, corpus: &mut Corpus) -> Result<()
 
 fn data_page(
     pages: &mut PageReader,
-    start: &PageStart,
+    start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
     dictionary: &[u8],
     corpus: &mut Corpus,
@@ -221,8 +221,8 @@ fn data_page(
     page.def.decode(page.num_values, &mut levels)?;
     in_all_levels(leaf.max_def(), &levels, corpus)?;
     let n = levels.iter().filter(|&&level| level == leaf.max_def()).count();
-    let row = registry::row(page.encoding).expect("a page that was read");
-    let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)).collect();
+    let row = registry::find(page.encoding).expect("a page that was read");
+    let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.supports)(*physical)).collect();
     let Some(of) = choice(&legal, physical) else {
         return Ok(());
     };
@@ -260,8 +260,8 @@ fn in_all_levels(max: u8, levels: &[u8], corpus: &mut Corpus) -> Result<()> {
 
 /// What real files hardly have, made of the values that they have.
 fn in_all_encodings(physical: PhysicalType, values: &Values, corpus: &mut Corpus) -> Result<()> {
-    for row in registry::ENCODINGS.iter().filter(|row| row.code > 3 && row.code != 8 && (row.legal)(physical)) {
-        let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)).collect();
+    for row in registry::ENCODINGS.iter().filter(|row| row.code > 3 && row.code != 8 && (row.supports)(physical)) {
+        let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.supports)(*physical)).collect();
         let Some(of) = choice(&legal, physical) else {
             continue;
         };

@@ -27,7 +27,7 @@ fn indices(mut input: Input<'_>) {
     let bits = u32::from(input.u8() % 34);
     let n = usize::from(input.u16() % 5_000);
     let seed = u64::from(input.u8());
-    let open = |slack| hybrid::Hybrid::new(with_slack(input.0, slack), bits);
+    let open = |slack| hybrid::RleBitPackedDecoder::new(with_slack(input.0, slack), bits);
     let whole = earned((1 << 20) + 64 * (input.0.len() + 4 * n), || -> Result<Vec<u32>> {
         let mut out = Vec::new();
         open(0xa5)?.decode(n, &mut out)?;

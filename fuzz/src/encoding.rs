@@ -48,8 +48,8 @@ pub fn alp(data: &[u8]) {
 /// dictionaries, entries and bytes of the dictionary page (2 bytes), and that page; the page.
 pub(crate) fn laws(code: i32, data: &[u8]) {
     let mut input = Input(data);
-    let row = registry::row(code).expect("a row of the registry");
-    let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)).collect();
+    let row = registry::find(code).expect("a row of the registry");
+    let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.supports)(*physical)).collect();
     let physical = input.pick(&legal);
     let n = usize::from(input.u16() % 5_000);
     let nulls = usize::from(input.u8());
@@ -169,7 +169,7 @@ pub(crate) fn with_slack(bytes: &[u8], slack: u8) -> PaddedBytes {
     let mut file = Vec::with_capacity(bytes.len() + PADDING);
     file.extend_from_slice(bytes);
     file.resize(bytes.len() + PADDING, slack);
-    PaddedBytes::within(&Bytes::from(file), 0..bytes.len())
+    PaddedBytes::from_file_range(&Bytes::from(file), 0..bytes.len())
 }
 
 /// The values of `range`.

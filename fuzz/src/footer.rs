@@ -6,8 +6,8 @@ use marquetry_base::{Limits, Result};
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_core::nesting::NestedField;
 use marquetry_format::{
-    BloomFilterHeader, ChunkView, ColumnIndex, FileCryptoMetaData, OffsetIndex, Outline, PageHeader, Reader,
-    Writer, parse_metadata,
+    BloomFilterHeader, ChunkView, ColumnIndex, FileCryptoMetaData, LazyFooter, OffsetIndex, PageHeader,
+    Reader, Writer, parse_metadata,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ pub fn footer(data: &[u8]) {
     let limits = limits();
     // An empty struct is one byte, and the largest has some hundred bytes in memory.
     let thrift = earned((1 << 20) + 1_500 * data.len(), || parse_metadata(data, &limits));
-    let outline = earned((1 << 20) + 1_500 * data.len(), || Outline::parse(data, &limits));
+    let outline = earned((1 << 20) + 1_500 * data.len(), || LazyFooter::parse(data, &limits));
     let Ok(thrift) = thrift else {
         if let Ok(outline) = outline {
             // Damage in a chunk comes up when it is asked for.
             let numbers = |i: usize| (0..outline.row_groups[i].num_columns()).map(move |number| (i, number));
             (0..outline.row_groups.len()).flat_map(numbers).for_each(|(i, number)| {
-                let _ = outline.chunk(data, i, number, &mut ChunkView::unread());
+                let _ = outline.chunk(data, i, number, &mut ChunkView::empty());
             });
         }
         return;
@@ -32,7 +32,7 @@ pub fn footer(data: &[u8]) {
     for (i, group) in thrift.row_groups.iter().enumerate() {
         assert_eq!(outline.row_groups[i].num_columns(), group.columns.len());
         for (number, chunk) in group.columns.iter().enumerate() {
-            let mut view = ChunkView::unread();
+            let mut view = ChunkView::empty();
             outline.chunk(data, i, number, &mut view).expect("a chunk that can be read as a whole");
             same(chunk, &view.to_chunk().expect("a chunk that was read"));
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use marquetry_kernels::{
-    self as kernels, Bitmap, Exact, Kernels, Survey, fetch_on_the_way, gather, gather_fixed, gather_views,
-    plain_joined, plain_views,
+    self as kernels, AlpExactness, Bitmap, Kernels, ViewSummary, append_plain_strings, gather, gather_fixed,
+    gather_views, plain_views, prefetch_next_string,
 };
 
 use crate::generate::Rng;
@@ -27,13 +27,12 @@ pub(super) struct Case {
 #[derive(Default, PartialEq)]
 pub(super) struct Out {
     u8: Vec<u8>,
-    u16: Vec<u16>,
     u32: Vec<u32>,
     u64: Vec<u64>,
     u128: Vec<u128>,
     bits: Bitmap,
-    survey: Option<Survey>,
-    exact: Option<Exact>,
+    survey: Option<ViewSummary>,
+    exact: Option<AlpExactness>,
 }
 
 /// Bytes that loops may read behind their input.
@@ -102,13 +101,6 @@ impl Cases {
                 kernels.unpack_u8(&packed, width, 0, n, &mut out.u8);
             });
         }
-        for width in [1, 9, 16] {
-            let packed = Arc::clone(&packed);
-            self.add(&format!("unpack_u16_{width}"), move |kernels, out| {
-                out.u16.clear();
-                kernels.unpack_u16(&packed, width, 0, n, &mut out.u16);
-            });
-        }
         for width in [1, 3, 7, 8, 10, 12, 16, 17, 20, 25, 31, 32] {
             let packed = Arc::clone(&packed);
             self.add(&format!("unpack_u32_{width}"), move |kernels, out| {
@@ -135,14 +127,6 @@ impl Cases {
             });
         }
         let (half_words, words) = (self.half_words(), self.words());
-        let shorts: Arc<Vec<u16>> = Arc::new(words.iter().map(|&word| word as u16).collect());
-        for width in [1, 9, 15] {
-            let shorts = Arc::clone(&shorts);
-            self.add(&format!("pack_u16_{width}"), move |levels, out| {
-                out.u8.clear();
-                levels.pack_u16(&shorts, width, &mut out.u8);
-            });
-        }
         for width in [1, 10, 20] {
             let half_words = Arc::clone(&half_words);
             self.add_any(&format!("pack_u32_{width}"), move |out| {
@@ -167,14 +151,14 @@ impl Cases {
             let packed = Arc::clone(&packed);
             self.add(&format!("unpack_decimals_f32_{width}"), move |kernels, out| {
                 out.u32.clear();
-                kernels.unpack_decimals_f32(&packed, width, n, 7, [1.0, 0.01], &mut out.u32);
+                kernels.alp_decode_f32(&packed, width, n, 7, [1.0, 0.01], &mut out.u32);
             });
         }
         for width in [8, 17, 40, 60] {
             let packed = Arc::clone(&packed);
             self.add(&format!("unpack_decimals_f64_{width}"), move |kernels, out| {
                 out.u64.clear();
-                kernels.unpack_decimals_f64(&packed, width, n, 7, [1.0, 0.01], &mut out.u64);
+                kernels.alp_decode_f64(&packed, width, n, 7, [1.0, 0.01], &mut out.u64);
             });
         }
         let prices: Vec<u64> = self.words().iter().map(|word| word % 100_000).collect();
@@ -183,12 +167,12 @@ impl Cases {
         self.add("integers_f32", move |kernels, out| {
             out.u32.resize(2 * n, 0);
             let (integers, exact) = out.u32.split_at_mut(n);
-            out.exact = Some(kernels.integers_f32(&halves, [100.0, 1.0], [1.0, 0.01], integers, exact));
+            out.exact = Some(kernels.alp_encode_f32(&halves, [100.0, 1.0], [1.0, 0.01], integers, exact));
         });
         self.add("integers_f64", move |kernels, out| {
             out.u64.resize(2 * n, 0);
             let (integers, exact) = out.u64.split_at_mut(n);
-            out.exact = Some(kernels.integers_f64(&words, [100.0, 1.0], [1.0, 0.01], integers, exact));
+            out.exact = Some(kernels.alp_encode_f64(&words, [100.0, 1.0], [1.0, 0.01], integers, exact));
         });
     }
 
@@ -233,27 +217,27 @@ impl Cases {
             let (bits, from) = (Arc::clone(&keep), Arc::clone(&bytes));
             self.add(&format!("compact_u8_{percent}"), move |kernels, out| {
                 out.u8.clear();
-                kernels.compact_u8(&from, bits.as_bytes(), 0, &mut out.u8);
+                kernels.filter_u8(&from, bits.as_bytes(), 0, &mut out.u8);
             });
             let (bits, from) = (Arc::clone(&keep), Arc::clone(&half_words));
             self.add(&format!("compact_u32_{percent}"), move |kernels, out| {
                 out.u32.clear();
-                kernels.compact_u32(&from, bits.as_bytes(), 0, &mut out.u32);
+                kernels.filter_u32(&from, bits.as_bytes(), 0, &mut out.u32);
             });
             let (bits, from) = (Arc::clone(&keep), Arc::clone(&words));
             self.add(&format!("compact_u64_{percent}"), move |kernels, out| {
                 out.u64.clear();
-                kernels.compact_u64(&from, bits.as_bytes(), 0, &mut out.u64);
+                kernels.filter_u64(&from, bits.as_bytes(), 0, &mut out.u64);
             });
             let (bits, from) = (Arc::clone(&keep), Arc::clone(&views));
             self.add(&format!("compact_u128_{percent}"), move |kernels, out| {
                 out.u128.clear();
-                kernels.compact_u128(&from, bits.as_bytes(), 0, &mut out.u128);
+                kernels.filter_u128(&from, bits.as_bytes(), 0, &mut out.u128);
             });
             let from = Arc::clone(&bytes);
             self.add(&format!("compact_bits_{percent}"), move |kernels, out| {
                 out.bits.clear();
-                kernels.compact_bits(&from, 0, keep.as_bytes(), 0, n, &mut out.bits);
+                kernels.filter_bits(&from, 0, keep.as_bytes(), 0, n, &mut out.bits);
             });
         }
     }
@@ -264,7 +248,7 @@ impl Cases {
         let levels: Vec<u8> = (0..n).map(|_| self.rng.below(4) as u8).collect();
         self.add("levels_at_least", move |kernels, out| {
             out.bits.clear();
-            kernels.push_at_least(&mut out.bits, &levels, 2);
+            kernels.push_ge(&mut out.bits, &levels, 2);
         });
         let bits = self.bits(50);
         self.add("count_ones", move |kernels, out| {
@@ -317,28 +301,28 @@ impl Cases {
         let from = Arc::clone(&streams);
         self.add("byte_stream_join_u32", move |kernels, out| {
             out.u32.clear();
-            kernels.join_u32(&from, n, 0, n, &mut out.u32);
+            kernels.merge_streams_u32(&from, n, 0, n, &mut out.u32);
         });
         let from = Arc::clone(&streams);
         self.add("byte_stream_join_u64", move |kernels, out| {
             out.u64.clear();
-            kernels.join_u64(&from, n, 0, n, &mut out.u64);
+            kernels.merge_streams_u64(&from, n, 0, n, &mut out.u64);
         });
         for width in [2, 16] {
             let from = Arc::clone(&streams);
             self.add_any(&format!("byte_stream_join_{width}"), move |out| {
                 out.u8.clear();
-                kernels::join(&from, width, n, 0, n, &mut out.u8);
+                kernels::merge_streams(&from, width, n, 0, n, &mut out.u8);
             });
         }
         let (half_words, words) = (self.half_words(), self.words());
         self.add("byte_stream_split_u32", move |kernels, out| {
             out.u8.clear();
-            kernels.split_u32(&half_words, &mut out.u8);
+            kernels.split_streams_u32(&half_words, &mut out.u8);
         });
         self.add("byte_stream_split_u64", move |kernels, out| {
             out.u8.clear();
-            kernels.split_u64(&words, &mut out.u8);
+            kernels.split_streams_u64(&words, &mut out.u8);
         });
     }
 
@@ -416,7 +400,7 @@ impl Cases {
             let from = Arc::clone(&page);
             self.add_any(&format!("plain_views_{name}"), move |out| {
                 out.u128.clear();
-                plain_views(&from, len, 0, n, 0, fetch_on_the_way, &mut out.u128)
+                plain_views(&from, len, 0, n, 0, prefetch_next_string, &mut out.u128)
                     .expect("the strings are in the page");
             });
             let mut views = Vec::new();
@@ -424,11 +408,11 @@ impl Cases {
             self.add_any(&format!("plain_joined_{name}"), move |out| {
                 out.u32.clear();
                 out.u8.clear();
-                plain_joined(&page, len, 0, n, &mut out.u32, &mut out.u8)
+                append_plain_strings(&page, len, 0, n, &mut out.u32, &mut out.u8)
                     .expect("the strings are in the page");
             });
             self.add(&format!("survey_views_{name}"), move |kernels, out| {
-                out.survey = Some(kernels.survey(&views))
+                out.survey = Some(kernels.summarize_views(&views))
             });
         }
     }

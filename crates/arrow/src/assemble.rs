@@ -48,7 +48,7 @@ impl Leaves<'_> {
         if let Some(batch) = place {
             let copied = leaf::copied_bytes(batch, to);
             batch.held.grow(copied).map_err(|error| error.in_column(column.dotted().clone()))?;
-            self.held.join(std::mem::take(&mut batch.held));
+            self.held.merge(std::mem::take(&mut batch.held));
         }
         match place.take() {
             Some(batch) => leaf::into_array(batch, column, to, cache),

@@ -1,7 +1,7 @@
 //! Shredding: arrays of structs, lists and maps as levels and values of their columns. The mirror of `assemble`.
 //!
 //! From the top down: at each field, the slots that are still in play are a short list of ranges of its array, and the
-//! levels of the entries so far are known ([`Entries`]). Fields side by side share both. What a null struct or list has
+//! levels of the entries so far are known ([`LevelBuilder`]). Fields side by side share both. What a null struct or list has
 //! below it, and what of an array is before or behind a slice, is in no range and never looked at.
 
 mod encoded;
@@ -16,7 +16,7 @@ use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Field as ArrowField};
 use encoded::DictionaryValues;
 use marquetry_base::{Error, Result};
-use marquetry_core::nesting::{ColumnValues, DefinitionLevels, Entries, ShreddedColumn};
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, LevelBuilder, ShreddedColumn};
 use marquetry_core::schema::{Leaf, Node, NodeKind, Repetition, Schema};
 use marquetry_encoding::{Bitmap, Values};
 use std::ops::Range;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub(crate) struct Shredder {
     plan: Plan,
     leaves: usize,
-    rows: Entries,
+    rows: LevelBuilder,
 }
 
 impl Shredder {
@@ -41,7 +41,7 @@ impl Shredder {
         })?;
         let plan = Plan::new(field, node, schema, &mut Vec::new())?;
         let leaves = schema.columns().iter().filter(|leaf| leaf.root() == root).count();
-        Ok(Shredder { plan, leaves, rows: Entries::default() })
+        Ok(Shredder { plan, leaves, rows: LevelBuilder::default() })
     }
 
     /// Shreds `rows` of `array` into one [`ShreddedColumn`] for each column below, in order. What is in `out` is replaced, and
@@ -75,7 +75,7 @@ impl Shredder {
 struct Plan {
     path: Arc<str>,
     nullable: bool,
-    present: Entries,
+    present: LevelBuilder,
     kind: Kind,
 }
 
@@ -83,8 +83,8 @@ struct Plan {
 enum Kind {
     Leaf(Box<Column>),
     Struct(Vec<Plan>),
-    List { elements: Entries, element: Box<Plan> },
-    Map { entries: Entries, key: Box<Plan>, value: Box<Plan> },
+    List { elements: LevelBuilder, element: Box<Plan> },
+    Map { entries: LevelBuilder, key: Box<Plan>, value: Box<Plan> },
 }
 
 /// A leaf: the column, and the type of its arrays.
@@ -118,7 +118,7 @@ impl Plan {
                         let key = Box::new(Plan::new(&fields[0], key, schema, path)?);
                         let value = Box::new(Plan::new(&fields[1], value, schema, path)?);
                         path.pop();
-                        Kind::Map { entries: Entries::default(), key, value }
+                        Kind::Map { entries: LevelBuilder::default(), key, value }
                     }
                     _ => return other(),
                 }
@@ -128,7 +128,7 @@ impl Plan {
                     path.push(name.to_owned());
                     let element = Box::new(Plan::new(field, element, schema, path)?);
                     path.pop();
-                    Kind::List { elements: Entries::default(), element }
+                    Kind::List { elements: LevelBuilder::default(), element }
                 }
                 _ => return other(),
             },
@@ -139,12 +139,18 @@ impl Plan {
         };
         path.pop();
         let nullable = node.repetition() == Repetition::Optional;
-        Ok(Plan { path: dotted, nullable, present: Entries::default(), kind })
+        Ok(Plan { path: dotted, nullable, present: LevelBuilder::default(), kind })
     }
 
     /// `above` are the entries of the field's parent, whose slots are those of `array`; `first` is the row that they begin
     /// with.
-    fn shred(&mut self, array: &dyn Array, above: &Entries, first: usize, outs: &mut Outs<'_>) -> Result<()> {
+    fn shred(
+        &mut self,
+        array: &dyn Array,
+        above: &LevelBuilder,
+        first: usize,
+        outs: &mut Outs<'_>,
+    ) -> Result<()> {
         if let Kind::Leaf(column) = &mut self.kind {
             let out = outs.next().ok_or_else(|| Error::argument("a column more than the schema has"))?;
             let shredded = column.shred(array, above, self.nullable, out);
@@ -189,7 +195,11 @@ impl Plan {
 }
 
 /// The elements of any of Arrow's lists, and the entries of those that are in live slots of `above`.
-fn list_entries<'a>(array: &'a dyn Array, above: &Entries, out: &mut Entries) -> Option<&'a ArrayRef> {
+fn list_entries<'a>(
+    array: &'a dyn Array,
+    above: &LevelBuilder,
+    out: &mut LevelBuilder,
+) -> Option<&'a ArrayRef> {
     match array.data_type() {
         DataType::List(_) => Some(by_offsets(array.as_list_opt::<i32>()?, above, out)),
         DataType::LargeList(_) => Some(by_offsets(array.as_list_opt::<i64>()?, above, out)),
@@ -207,8 +217,8 @@ fn list_entries<'a>(array: &'a dyn Array, above: &Entries, out: &mut Entries) ->
 
 fn by_offsets<'a, O: OffsetSizeTrait>(
     array: &'a GenericListArray<O>,
-    above: &Entries,
-    out: &mut Entries,
+    above: &LevelBuilder,
+    out: &mut LevelBuilder,
 ) -> &'a ArrayRef {
     let offsets = array.value_offsets();
     above.repeated(|i| offsets[i].as_usize()..offsets[i + 1].as_usize(), out);
@@ -217,15 +227,19 @@ fn by_offsets<'a, O: OffsetSizeTrait>(
 
 fn by_views<'a, O: OffsetSizeTrait>(
     array: &'a GenericListViewArray<O>,
-    above: &Entries,
-    out: &mut Entries,
+    above: &LevelBuilder,
+    out: &mut LevelBuilder,
 ) -> &'a ArrayRef {
     let (starts, sizes) = (array.value_offsets(), array.value_sizes());
     above.repeated(|i| starts[i].as_usize()..starts[i].as_usize() + sizes[i].as_usize(), out);
     array.values()
 }
 
-fn map_entries<'a>(array: &'a dyn Array, above: &Entries, out: &mut Entries) -> Option<&'a MapArray> {
+fn map_entries<'a>(
+    array: &'a dyn Array,
+    above: &LevelBuilder,
+    out: &mut LevelBuilder,
+) -> Option<&'a MapArray> {
     let array = array.as_map_opt()?;
     let offsets = array.value_offsets();
     above.repeated(|i| offsets[i].as_usize()..offsets[i + 1].as_usize(), out);
@@ -235,7 +249,7 @@ fn map_entries<'a>(array: &'a dyn Array, above: &Entries, out: &mut Entries) -> 
 impl Column {
     fn new(data_type: &DataType, leaf: &Leaf) -> Result<Column> {
         // Whether there is a way to store the type shows with an array of no values.
-        let (none, mut values) = (Entries::rows(0..0), leaf.physical().shape().empty());
+        let (none, mut values) = (LevelBuilder::rows(0..0), leaf.physical().shape().empty());
         let empty = match value_type(data_type) {
             nested if nested.is_nested() => return Err(Error::argument(format!("{nested} in one column"))),
             plain => new_empty_array(plain),
@@ -248,7 +262,7 @@ impl Column {
     fn shred(
         &mut self,
         array: &dyn Array,
-        above: &Entries,
+        above: &LevelBuilder,
         nullable: bool,
         out: &mut ShreddedColumn,
     ) -> Result<(), Unfit> {
@@ -288,7 +302,7 @@ impl Column {
     fn plain(
         &self,
         array: &dyn Array,
-        above: &Entries,
+        above: &LevelBuilder,
         nullable: bool,
         out: &mut ColumnValues,
     ) -> Result<Option<Bitmap>, Unfit> {
@@ -340,7 +354,7 @@ fn in_slots(unfit: Unfit, valid: Option<&Bitmap>) -> Unfit {
 }
 
 #[cold]
-fn not_stored(unfit: Unfit, above: &Entries, first: usize) -> Error {
+fn not_stored(unfit: Unfit, above: &LevelBuilder, first: usize) -> Error {
     Error::argument(match unfit.value {
         Some(slot) => format!("{}, in row {}", unfit.why, first + above.row(slot)),
         None => unfit.why,

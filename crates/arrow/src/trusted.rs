@@ -20,7 +20,7 @@ use arrow_array::{
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use marquetry_base::Result;
-use marquetry_encoding::{StringViews, max_w32};
+use marquetry_encoding::{StringViews, max_u32};
 
 /// Strings in `views`, all UTF-8. Nothing is copied.
 pub(crate) fn string_view(views: StringViews, nulls: Option<NullBuffer>) -> Result<StringViewArray> {
@@ -72,7 +72,7 @@ pub(crate) fn dictionary<K: ArrowDictionaryKeyType>(
 ) -> Result<DictionaryArray<K>> {
     assert_eq!(size_of::<K::Native>(), size_of::<u32>());
     let all_null = nulls.as_ref().is_some_and(|nulls| nulls.null_count() == keys.len());
-    let largest = max_w32(&keys);
+    let largest = max_u32(&keys);
     if !keys.is_empty() && !all_null && (largest as usize >= values.len() || i32::try_from(largest).is_err())
     {
         let message = format!("key {largest} among {} values", values.len());

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct ByteCursor<'a> {
     rest: &'a [u8],
-    /// Of all bytes, read or not.
+    /// The position of the end.
     len: usize,
 }
 
@@ -27,19 +27,19 @@ impl<'a> ByteCursor<'a> {
         ByteCursor { rest: bytes, len: bytes.len() }
     }
 
-    /// A cursor at the first of `rest`, which has `position` bytes before it.
+    /// A cursor at the start of `rest`; positions count from `base`.
     #[inline]
-    pub fn behind(position: usize, rest: &'a [u8]) -> Self {
-        ByteCursor { rest, len: position.saturating_add(rest.len()) }
+    pub fn with_base(base: usize, rest: &'a [u8]) -> Self {
+        ByteCursor { rest, len: base.saturating_add(rest.len()) }
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read, or the base plus that number.
     #[inline]
     pub fn position(&self) -> usize {
         self.len - self.rest.len()
     }
 
-    /// How many bytes are left.
+    /// The number of bytes left.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()
@@ -69,7 +69,7 @@ impl<'a> ByteCursor<'a> {
         }
     }
 
-    /// Passes over `n` bytes.
+    /// Skips `n` bytes.
     #[inline]
     pub fn skip(&mut self, n: usize) -> Result<()> {
         self.take(n).map(|_| ())
@@ -112,8 +112,8 @@ impl<'a> ByteCursor<'a> {
 
     /// An unsigned LEB128 varint of at most 64 bits.
     ///
-    /// PERF: up to eight bytes are put together without a branch for each. Nothing that is not inlined gets a reference to
-    /// the cursor, so that it stays in registers.
+    /// PERF: up to eight bytes are combined without a branch for each. Only inlined functions get a reference to the cursor, so
+    /// that it stays in registers.
     #[inline]
     pub fn uleb128(&mut self) -> Result<u64> {
         if let [byte @ 0..0x80, rest @ ..] = self.rest {
@@ -133,7 +133,7 @@ impl<'a> ByteCursor<'a> {
         Ok(value)
     }
 
-    /// Passes over a varint; fails if [`uleb128`](Self::uleb128) would.
+    /// Skips a varint; fails if [`uleb128`](Self::uleb128) would.
     #[inline]
     pub fn skip_uleb128(&mut self) -> Result<()> {
         if let [0..0x80, rest @ ..] = self.rest {
@@ -144,8 +144,8 @@ impl<'a> ByteCursor<'a> {
         Ok(())
     }
 
-    /// Passes over a varint that ends within the next eight bytes, if these are there. Gives them, and the top bits of
-    /// those that a varint ends with.
+    /// Skips a varint that ends within the next eight bytes, if there are as many. Returns them, and the top bits of the bytes
+    /// that end a varint.
     #[inline]
     fn varint_word(&mut self) -> Option<(u64, u64)> {
         let word = u64::from_le_bytes(*self.rest.first_chunk()?);
@@ -171,7 +171,7 @@ fn short(wanted: usize, left: usize, position: usize) -> Error {
     Error::truncated(format!("{wanted} bytes wanted, {left} left")).at(position as u64)
 }
 
-/// The varint that `bytes` begin with, which has `position` bytes before it, and what is behind it.
+/// The varint at the start of `bytes`, whose position is `position`, and the bytes after it.
 #[cold]
 #[inline(never)]
 fn bytewise_uleb128(bytes: &[u8], position: usize) -> Result<(u64, &[u8])> {
@@ -208,15 +208,15 @@ mod tests {
     }
 
     #[test]
-    fn varints_of_any_length_and_with_anything_behind_them() {
+    fn varints_of_any_length_before_any_bytes() {
         for len in 1..=10 {
             for pattern in [0u64, u64::MAX, 0x0123_4567_89ab_cdef, 0x8000_0000_0000_0001] {
                 let value = if len == 10 { pattern | 1 << 63 } else { pattern & ((1 << (7 * len)) - 1) };
                 // Padded to `len` bytes where fewer would do.
                 let byte = |i: usize| (value >> (7 * i)) as u8 & 0x7f | if i + 1 < len { 0x80 } else { 0 };
                 let varint: Vec<u8> = (0..len).map(byte).collect();
-                for behind in [&[][..], &[0xff; 9], &[0; 9], &[0x7f, 0x80]] {
-                    let bytes = [&varint, behind].concat();
+                for after in [&[][..], &[0xff; 9], &[0; 9], &[0x7f, 0x80]] {
+                    let bytes = [&varint, after].concat();
                     let mut cursor = ByteCursor::new(&bytes);
                     assert_eq!(cursor.uleb128().unwrap(), value);
                     assert_eq!(cursor.position(), len);

@@ -1,8 +1,8 @@
-//! One error type for all layers: what kind, what happened, and where.
+//! The error type of all layers: its kind, a message, and a location in the file.
 //!
 //! Lower layers know *what* is wrong, upper layers know *where*. An error therefore starts with a message and an
-//! empty [`ErrorLocation`], and each layer that it passes fills in what it knows: the page reader the page, the chunk reader
-//! the column, the file reader the file. What is already known is never overwritten, because the innermost layer
+//! empty [`ErrorLocation`], and each layer that passes it on fills in what it knows: the page reader the page, the chunk reader
+//! the column, the file reader the file. Known parts are never overwritten, because the innermost layer
 //! knows best.
 
 use std::borrow::Cow;
@@ -67,7 +67,7 @@ pub struct ErrorLocation {
 }
 
 impl Error {
-    /// An error of `kind` with a message and no place yet.
+    /// An error of `kind` with a message and no location yet.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Error(Box::new(Inner {
@@ -126,12 +126,12 @@ impl Error {
         error
     }
 
-    /// What kind of failure this is.
+    /// The kind of failure.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Adds to the message what can be done about it. What a machine looks at, kind and place, stays.
+    /// Adds a hint to the message on how to solve the problem. Kind and location stay.
     ///
     /// ```
     /// # use marquetry_base::Error;
@@ -146,12 +146,12 @@ impl Error {
         self
     }
 
-    /// What happened, without kind and place.
+    /// The message, without kind and location.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Where it happened, as far as known.
+    /// The location in the file, with the parts that are known.
     pub fn place(&self) -> &ErrorLocation {
         &self.0.place
     }
@@ -191,7 +191,7 @@ impl Error {
         self
     }
 
-    /// Forgets the byte offset: one inside decompressed bytes is no place in the file.
+    /// Removes the byte offset, if it is inside decompressed bytes and so no position in the file.
     #[must_use]
     pub fn without_offset(mut self) -> Self {
         self.0.place.offset = None;

@@ -1,5 +1,5 @@
-//! The ground every Marquetry crate stands on: one [`Error`] with its [`ErrorLocation`], the [`Limits`] that untrusted
-//! numbers are held against, a [`MemoryBudget`] of memory that readers share, a [`ByteCursor`] over bytes, and [`PaddedBytes`], page bytes with readable slack behind them.
+//! The types that all Marquetry crates share: one [`Error`] with its [`ErrorLocation`], the [`Limits`] for untrusted numbers, a
+//! [`MemoryBudget`] that readers share, a [`ByteCursor`] over bytes, and [`PaddedBytes`], page bytes with readable padding.
 #![forbid(unsafe_code)]
 
 mod cursor;

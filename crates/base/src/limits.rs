@@ -1,4 +1,4 @@
-//! What a read may cost: untrusted numbers are held against these before memory is spent on them.
+//! Limits on what a read may cost: untrusted numbers are checked against them before memory is allocated.
 
 use crate::{Error, MemoryBudget, Result};
 use std::fmt::Display;

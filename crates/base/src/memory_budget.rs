@@ -1,10 +1,10 @@
-//! A bound on memory that is really kept: who holds memory says so first.
+//! A memory budget shared by readers: memory is reserved before it is allocated.
 
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much memory readers may hold, all that share it together. By default there is no bound.
+/// The memory that readers may hold together. By default there is no bound.
 ///
 /// ```
 /// use marquetry_base::MemoryBudget;
@@ -35,20 +35,22 @@ impl MemoryBudget {
         self.0.as_ref().map(|shared| shared.limit)
     }
 
-    /// Bytes that are held now; 0 without a bound, as nothing is counted then.
+    /// Bytes that are reserved now. Always 0 without a bound, because nothing is counted then.
     pub fn used(&self) -> usize {
         self.0.as_ref().map_or(0, |shared| shared.used.load(Ordering::Relaxed))
     }
 
-    /// Takes `bytes` until the result is dropped. Fails, with [`ErrorKind::Limit`](crate::ErrorKind::Limit), if there are not as
-    /// many left.
+    /// Reserves `bytes` until the result is dropped.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if fewer are left.
     pub fn reserve(&self, bytes: usize) -> Result<MemoryReservation> {
         let mut held = self.empty();
         held.grow(bytes)?;
         Ok(held)
     }
 
-    /// Takes nothing yet.
+    /// A reservation of 0 bytes, which can grow.
     pub fn empty(&self) -> MemoryReservation {
         MemoryReservation { budget: self.clone(), bytes: 0 }
     }
@@ -63,7 +65,7 @@ impl PartialEq for MemoryBudget {
 
 impl Eq for MemoryBudget {}
 
-/// Bytes taken from a [`MemoryBudget`], given back when this is dropped.
+/// Bytes reserved from a [`MemoryBudget`], released on drop.
 #[derive(Debug, Default)]
 pub struct MemoryReservation {
     budget: MemoryBudget,
@@ -71,12 +73,12 @@ pub struct MemoryReservation {
 }
 
 impl MemoryReservation {
-    /// How many.
+    /// The number of bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Takes `more`; if that fails, nothing is changed.
+    /// Reserves `more` bytes; changes nothing if that fails.
     pub fn grow(&mut self, more: usize) -> Result<()> {
         if let Some(shared) = &self.budget.0 {
             let fits = |used: usize| used.checked_add(more).filter(|sum| *sum <= shared.limit);
@@ -92,13 +94,13 @@ impl MemoryReservation {
         Ok(())
     }
 
-    /// Makes it at least `bytes`.
+    /// Grows to at least `bytes`.
     pub fn grow_to(&mut self, bytes: usize) -> Result<()> {
         self.grow(bytes.saturating_sub(self.bytes))
     }
 
-    /// Takes over what another holds, of the same budget.
-    pub fn join(&mut self, mut other: MemoryReservation) {
+    /// Takes over the bytes of another reservation of the same budget.
+    pub fn merge(&mut self, mut other: MemoryReservation) {
         if other.bytes > 0 {
             if self.bytes == 0 {
                 self.budget = other.budget.clone();
@@ -108,7 +110,7 @@ impl MemoryReservation {
     }
 }
 
-/// A copy holds nothing: it is the first that memory was taken for.
+/// A clone holds no bytes: the memory belongs to the original.
 impl Clone for MemoryReservation {
     fn clone(&self) -> Self {
         MemoryReservation { budget: self.budget.clone(), bytes: 0 }
@@ -128,13 +130,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_is_given_back() {
+    fn reserved_bytes_are_released() {
         let budget = MemoryBudget::new(100);
         let mut a = budget.reserve(40).unwrap();
         let b = budget.reserve(50).unwrap();
         assert!(a.grow(11).is_err());
         assert_eq!(budget.used(), 90);
-        a.join(b);
+        a.merge(b);
         assert_eq!((a.bytes(), a.clone().bytes(), budget.used()), (90, 0, 90));
         a.grow_to(95).unwrap();
         a.grow_to(3).unwrap();

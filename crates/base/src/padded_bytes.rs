@@ -1,15 +1,15 @@
-//! Page bytes with readable slack behind them, so that kernels may load whole words at the end.
+//! Page bytes with readable padding after them, so that kernels may load whole words at the end.
 
 use bytes::Bytes;
 use std::ops::Range;
 
-/// How many bytes can be read past the logical end of [`PaddedBytes`].
+/// Bytes that can be read past the logical end of [`PaddedBytes`].
 pub const PADDING: usize = 64;
 
 /// The bytes of a page (or a part of one), followed by at least [`PADDING`] readable bytes of unknown content.
 ///
-/// Kernels load whole words and never ask per value whether the page ends; this type is why that is in bounds. Cloning
-/// and slicing share the memory.
+/// Kernels load whole words without a bounds check per value; this type keeps them in bounds. Clones and slices share the
+/// memory.
 ///
 /// INVARIANT: `padded.len() >= len + PADDING`.
 ///
@@ -27,11 +27,11 @@ pub struct PaddedBytes {
 }
 
 impl PaddedBytes {
-    /// The bytes `range` of `file`: shared where `file` itself has enough bytes behind the range, copied where not.
+    /// The bytes `range` of `file`: shared if `file` has enough bytes after the range, else copied.
     ///
     /// # Panics
     /// If the range is not inside `file`.
-    pub fn within(file: &Bytes, range: Range<usize>) -> Self {
+    pub fn from_file_range(file: &Bytes, range: Range<usize>) -> Self {
         let len = range.len();
         let padded_end = range.end + PADDING;
         if padded_end <= file.len() {
@@ -40,25 +40,25 @@ impl PaddedBytes {
         PaddedBytes::copy_of(&file[range])
     }
 
-    /// A copy of `bytes` with slack behind it.
+    /// A copy of `bytes` with padding after it.
     pub fn copy_of(bytes: &[u8]) -> Self {
         let mut padded = Vec::with_capacity(bytes.len() + PADDING);
         padded.extend_from_slice(bytes);
         PaddedBytes::from(padded)
     }
 
-    /// The bytes, without the slack.
+    /// The bytes, without the padding.
     pub fn as_slice(&self) -> &[u8] {
         &self.padded[..self.len]
     }
 
-    /// The bytes and the slack behind them: at least [`PADDING`] bytes longer than [`as_slice`](Self::as_slice). What
-    /// the slack holds is unspecified.
+    /// The bytes and the padding after them: at least [`PADDING`] bytes longer than [`as_slice`](Self::as_slice). The
+    /// content of the padding is unspecified.
     pub fn padded(&self) -> &[u8] {
         &self.padded
     }
 
-    /// How many bytes, without the slack.
+    /// The number of bytes, without the padding.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -68,7 +68,7 @@ impl PaddedBytes {
         self.len == 0
     }
 
-    /// A part that shares this memory; what follows it serves as its slack.
+    /// A part that shares this memory; the bytes after it serve as its padding.
     ///
     /// # Panics
     /// If the range is not inside the bytes.
@@ -77,27 +77,27 @@ impl PaddedBytes {
         PaddedBytes { len: range.len(), padded: self.padded.slice(range.start..) }
     }
 
-    /// These bytes and those of `next`, if that is the memory right behind them.
-    pub fn followed_by(&self, next: &PaddedBytes) -> Option<PaddedBytes> {
+    /// These bytes and those of `next`, if that is the memory right after them.
+    pub fn try_join(&self, next: &PaddedBytes) -> Option<PaddedBytes> {
         let len = self.len + next.len;
         let follows = std::ptr::eq(self.padded[self.len..].as_ptr(), next.padded.as_ptr());
         (follows && self.padded.len() >= len + PADDING)
             .then(|| PaddedBytes { padded: self.padded.clone(), len })
     }
 
-    /// The bytes as a shared buffer, without the slack.
+    /// The bytes as a shared buffer, without the padding.
     pub fn to_bytes(&self) -> Bytes {
         self.padded.slice(..self.len)
     }
 
-    /// The memory itself, with what is in it, if nothing else refers to it and it is this value's own.
-    pub fn into_unshared(self) -> Option<Vec<u8>> {
+    /// The memory as a vector, if nothing else refers to it.
+    pub fn try_into_vec(self) -> Option<Vec<u8>> {
         Some(Vec::from(self.padded.try_into_mut().ok()?))
     }
 }
 
 impl From<Vec<u8>> for PaddedBytes {
-    /// Takes the vector; appends the slack, in place where its capacity allows.
+    /// Takes the vector; appends the padding, in place where its capacity allows.
     fn from(mut bytes: Vec<u8>) -> Self {
         let len = bytes.len();
         bytes.resize(len + PADDING, 0);
@@ -122,17 +122,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_with_enough_behind_it_is_shared() {
+    fn a_range_with_enough_bytes_after_it_is_shared() {
         let file = Bytes::from(vec![7u8; 200]);
-        let shared = PaddedBytes::within(&file, 10..20);
+        let shared = PaddedBytes::from_file_range(&file, 10..20);
         assert_eq!(shared.as_slice().as_ptr(), file[10..].as_ptr());
-        let copied = PaddedBytes::within(&file, 190..200);
+        let copied = PaddedBytes::from_file_range(&file, 190..200);
         assert_eq!(copied.as_slice(), &file[190..200]);
         assert!(copied.padded().len() >= 10 + PADDING);
     }
 
     #[test]
-    fn slices_keep_the_slack() {
+    fn slices_keep_the_padding() {
         let page = PaddedBytes::from((0..100).collect::<Vec<u8>>());
         let part = page.slice(40..100);
         assert_eq!(part.len(), 60);
@@ -144,11 +144,11 @@ mod tests {
     fn parts_that_follow_each_other_are_one() {
         let page = PaddedBytes::from((0..100).collect::<Vec<u8>>());
         let [a, b, c] = [0..40, 40..60, 60..100].map(|range| page.slice(range));
-        let ab = a.followed_by(&b).unwrap();
+        let ab = a.try_join(&b).unwrap();
         assert_eq!(ab.as_slice(), page.slice(0..60).as_slice());
-        assert_eq!(ab.followed_by(&c).unwrap().as_slice(), page.as_slice());
-        assert!(a.followed_by(&c).is_none());
-        assert!(b.followed_by(&a).is_none());
-        assert!(a.followed_by(&PaddedBytes::copy_of(b.as_slice())).is_none());
+        assert_eq!(ab.try_join(&c).unwrap().as_slice(), page.as_slice());
+        assert!(a.try_join(&c).is_none());
+        assert!(b.try_join(&a).is_none());
+        assert!(a.try_join(&PaddedBytes::copy_of(b.as_slice())).is_none());
     }
 }

@@ -10,7 +10,6 @@
 //! nested       the same inside of lists, structs and maps
 //! time         dates and times in text
 //! decimal      decimals in text
-//! schema_text  what is typed after --schema
 //! choose       some columns, some rows
 //! ```
 //!
@@ -18,77 +17,31 @@
 //! without a word: a column that looked like integers fails at a later `00123` or `1.5`.
 
 mod arrow;
+mod bad_input;
 mod choose;
 mod csv;
 mod decimal;
 mod guess;
 mod guess_json;
+mod input;
 mod jsonl;
 mod kind;
 mod nested;
 mod origin;
 mod parquet;
-mod schema_text;
 mod time;
 mod typed;
 
-use crate::args::{InputArgs, OnCorruptArg, Selection, Together};
+use crate::args::OnCorruptArg;
 use crate::failure::Failure;
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use bad_input::bad;
+pub(crate) use input::{Batches, Input, InputOptions};
 use kind::Kind;
-use marquetry::OpenFile;
-use marquetry::arrow::arrow_reader::LossReport;
 use origin::Origin;
-use std::cell::{Cell, RefCell};
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
-
-/// Rows that are read.
-pub(crate) struct Input {
-    /// The schema of every batch.
-    pub(crate) schema: SchemaRef,
-    /// The rows.
-    pub(crate) batches: Batches,
-    /// How many rows will come, if that is known.
-    pub(crate) rows: Option<u64>,
-    /// How many bytes the input has, if that is known, and how far it is read.
-    pub(crate) bytes: Option<u64>,
-    /// Bytes of the input that were read so far; not counted for Parquet.
-    pub(crate) bytes_read: Rc<Cell<u64>>,
-    /// The file, if it is a Parquet file.
-    pub(crate) parquet: Option<OpenFile>,
-    /// What was lost of each Parquet file; complete after the last batch.
-    pub(crate) losses: Rc<RefCell<Losses>>,
-    /// The files of directories and patterns that are read.
-    pub(crate) files: Vec<PathBuf>,
-}
-
-/// What was lost, by file.
-pub(crate) type Losses = Vec<(PathBuf, LossReport)>;
-
-/// Batches of rows.
-pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>>>;
-
-/// What is read of an input.
-pub(crate) struct Wanted<'a> {
-    /// How the input is understood.
-    pub(crate) args: &'a InputArgs,
-    /// How many files become one table.
-    pub(crate) together: &'a Together,
-    /// Which columns and rows.
-    pub(crate) selection: &'a Selection,
-    /// At most so many rows.
-    pub(crate) limit: Option<usize>,
-    /// Rows in a batch.
-    pub(crate) batch_rows: usize,
-    /// Whether dictionaries and runs are read as their values, and text as views: for outputs that know no others.
-    pub(crate) plain: bool,
-}
 
 /// Opens the input at `paths`: one file, `-` for standard input, or many Parquet files.
-pub(crate) fn open(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input, Failure> {
+pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     match paths {
         [path] if path.is_file() || Origin::new(path).path().is_none() => open_one(path, wanted),
         paths => {
@@ -107,12 +60,7 @@ pub(crate) fn open(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input, Fail
     }
 }
 
-/// The schema that a text after `--schema` means.
-pub(crate) fn schema_of(text: &str) -> Result<arrow_schema::Schema, String> {
-    schema_text::parse(text)
-}
-
-fn open_one(path: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
+fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let origin = Origin::new(path);
     let kind = Kind::of(path, wanted.args.from)?;
     if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {
@@ -128,33 +76,4 @@ fn open_one(path: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
         Kind::Arrow => arrow::open(origin)?,
     };
     choose::choose(input, wanted)
-}
-
-/// The input is bad.
-fn bad(error: impl Display) -> Failure {
-    Failure::Check(error.to_string())
-}
-
-/// A value that is none of its column's type; `place` is `row 5` or `line 5`.
-fn bad_value(place: &str, column: &str, message: &str, sample: Sample) -> Failure {
-    let hint = match sample {
-        Sample::First(rows) => {
-            format!(
-                "; types are guessed from the first {rows} rows: say --infer-rows all, or give the column's type by --schema"
-            )
-        }
-        Sample::All | Sample::None => String::new(),
-    };
-    bad(format!("{place}, column {column}: {message}{hint}"))
-}
-
-/// Which rows the types of a column were guessed from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sample {
-    /// So many at the beginning.
-    First(u64),
-    /// All.
-    All,
-    /// None: the type was given.
-    None,
 }

@@ -1,13 +1,15 @@
 //! `marquetry`: look inside Parquet files, and convert them.
 //!
 //! ```text
-//! args      what can be typed
+//! cli       the command line: options and subcommands
+//! args      arguments that several commands share
 //! help      texts of help, as wide as the terminal
 //! files     patterns become files, files are opened
 //! remote    files by path or URL
 //! tables    a file, or many files as one table
 //! commands  one file for each command
 //! inputs    rows of Parquet, CSV, JSON Lines and Arrow files
+//! schema_parser  types of columns as text
 //! sort      rows in another order, more than fit in memory
 //! convert   rows into Parquet, Arrow, CSV and JSON Lines files
 //! rewrite   Parquet files out of Parquet files, copied where they can be
@@ -29,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod cli;
 mod commands;
 mod convert;
 mod failure;
@@ -42,22 +45,23 @@ mod remote;
 mod report_file;
 mod rewrite;
 mod rows;
+mod schema_parser;
 mod sort;
 mod table;
 mod tables;
 mod unreferenced;
 mod value;
 
-use args::{Args, Command};
 use clap::{CommandFactory, FromArgMatches};
+use cli::{Command, CommandLine};
 use failure::{Failure, Outcome};
 use output::Output;
 use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let matches = help::flowing(Args::command()).get_matches();
-    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = help::flowing(CommandLine::command()).get_matches();
+    let args = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let mut outcome = Outcome::new();
     let mut output = Output::new(args.format);
     let run = run(&args.command, &mut output, &mut outcome).and_then(|()| Ok(output.flush()?));
@@ -85,7 +89,7 @@ fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<
         Command::Explain(args) => commands::explain::run(args, output, outcome),
         Command::Size(args) => commands::size::run(args, output, outcome),
         Command::Convert(args) => commands::convert::run(args, output, outcome),
-        Command::Completions(args) => commands::completions::run(args, output),
+        Command::Completions(args) => commands::completions::run(args, CommandLine::command(), output),
         Command::Recover(args) => commands::recover::run(args, output, outcome),
         Command::Rewrite(args) => commands::rewrite::run(args, output, outcome),
         Command::Merge(args) => commands::merge::run(args, output, outcome),

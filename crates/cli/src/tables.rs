@@ -192,12 +192,3 @@ impl Together {
             .fold(files, |files, (key, data_type)| files.partition_type(key, data_type.clone()))
     }
 }
-
-/// A key and its type, as `year int16`.
-pub(crate) fn partition_type(text: &str) -> Result<(String, arrow_schema::DataType), String> {
-    let schema = crate::inputs::schema_of(text)?;
-    match &schema.fields()[..] {
-        [field] => Ok((field.name().clone(), field.data_type().clone())),
-        _ => Err("say one key and its type, such as `year int16`".to_owned()),
-    }
-}

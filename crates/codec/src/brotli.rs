@@ -1,25 +1,25 @@
 //! BROTLI (4): one Brotli stream (RFC 7932).
 
-use crate::{Codec, Refusal};
+use crate::codec::{Codec, CodecError};
 use brotli::enc::{BrotliEncoderParams, StandardAlloc};
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState, CompressorWriter};
 use marquetry_base::{PADDING, Result};
 use std::io::Write;
 
-/// What a page may take before it has produced anything. Brotli has no bound on its expansion: 10 bytes can be 16 MiB.
-const FIRST_STEP: usize = 64 << 10;
+/// Bytes of output to allocate before anything is decompressed. Brotli's expansion has no bound: 10 bytes can become 16 MiB.
+const FIRST_STEP_BYTES: usize = 64 << 10;
 
-/// Among the fast levels; 10 and 11 search for the smallest stream and take far longer.
+/// One of the fast levels; 10 and 11 search for the smallest stream and take much longer.
 const DEFAULT_LEVEL: i32 = 4;
 
-/// The room grows as the stream fills it, fourfold each time. The state is made anew for each page: it holds the
-/// tables of its stream and has no reset.
+/// The room grows as the stream fills it, fourfold each time. Each page gets a new state, because the
+/// library has no way to reset one.
 pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     // The strict state refuses windows over 16 MiB, which RFC 7932 does not have.
     let mut state =
         BrotliState::new_strict(StandardAlloc::default(), StandardAlloc::default(), StandardAlloc::default());
     let (mut stored, mut read, mut produced, mut total) = (input.len(), 0, 0, 0);
-    let mut room = size.min(FIRST_STEP.max(input.len().saturating_mul(4)));
+    let mut room = size.min(FIRST_STEP_BYTES.max(input.len().saturating_mul(4)));
     loop {
         output.reserve(room + PADDING - produced);
         output.resize(room, 0);
@@ -46,7 +46,7 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// Holds the level only: the library makes its tables anew for each stream.
+/// Holds the level only: the library allocates its tables for each stream.
 pub(crate) struct Compressor(i32);
 
 impl Compressor {
@@ -54,7 +54,7 @@ impl Compressor {
         Codec::Brotli.level_or(level, DEFAULT_LEVEL).map(Compressor)
     }
 
-    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CodecError> {
         let params = BrotliEncoderParams {
             quality: self.0,
             // PERF: a window no larger than the page, so that neither end allocates one of 4 MiB for a small page.

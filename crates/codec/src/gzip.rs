@@ -4,12 +4,12 @@
 //! ([1f 8b 08][flags, time, system: 7][optional fields][deflate blocks][crc-32: u32 LE][size mod 2^32: u32 LE])+
 //! ```
 
-use crate::{Codec, Refusal};
+use crate::codec::{Codec, CodecError};
 use libdeflater::{CompressionLvl, DecompressionError};
 use marquetry_base::{Error, Result};
 
 /// A match of 258 bytes takes at least two bits.
-const EXPANSION: usize = 1032;
+const MAX_EXPANSION: usize = 1032;
 
 /// The default of every gzip tool.
 const DEFAULT_LEVEL: i32 = 6;
@@ -17,12 +17,12 @@ const DEFAULT_LEVEL: i32 = 6;
 /// The first two bytes of a member.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The header without optional fields, and the least that deflate can be.
-const BEFORE_TRAILER: usize = 10 + 2;
+/// Bytes of the header without optional fields, and of the shortest deflate stream.
+const MIN_BYTES_BEFORE_TRAILER: usize = 10 + 2;
 
-/// How many places that look like a member's end are tried before giving up; the first one is right, or the second
-/// after an empty member, unless somebody made the bytes so.
-const MOST_ENDS_TRIED: usize = 16;
+/// Candidate ends of a member to try before giving up. The first is right, or the second after an empty member, unless
+/// the bytes are crafted.
+const MAX_ENDS_TRIED: usize = 16;
 
 /// Keeps the decoding tables from the first GZIP page on.
 #[derive(Default)]
@@ -30,18 +30,18 @@ pub(crate) struct Decompressor(Option<libdeflater::Decompressor>);
 
 impl Decompressor {
     pub(crate) fn decompress(&mut self, input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
-        Codec::Gzip.reserve(input.len(), EXPANSION, size, output)?;
+        Codec::Gzip.reserve(input.len(), MAX_EXPANSION, size, output)?;
         output.resize(size, 0);
         let (mut rest, mut produced) = (input, 0);
         // QUIRK: some writers append to a page member by member. Zeros after a member are padding; other bytes that
-        // start no member are left alone, as gzip itself does.
+        // start no member are ignored, as gzip itself does.
         loop {
             let room = &mut output[produced..];
             let member = self.inflate(rest, room).map_err(|cause| match cause {
                 DecompressionError::InsufficientSpace => Codec::Gzip.overrun(size),
                 DecompressionError::BadData => Codec::Gzip.refused(cause),
             })?;
-            // PERF: nearly every page is one member; then the last four bytes are its size, and nothing is searched.
+            // PERF: nearly every page is one member; then the last four bytes are its size and no search is needed.
             if member == size && rest.ends_with(&(member as u32).to_le_bytes()) {
                 return Ok(());
             }
@@ -61,21 +61,21 @@ impl Decompressor {
         self.0.get_or_insert_default().gzip_decompress(input, output)
     }
 
-    /// How long the member is that `input` starts with and that decompresses to `content`.
+    /// Length of the first member of `input`, which decompresses to `content`.
     ///
-    /// The library does not tell, but the member ends with the checksum and the size of its content, and the first
-    /// place where these stand and up to which it decompresses is the end.
+    /// The library does not report it. But a member ends with the checksum and the size of its content: the first
+    /// occurrence of these up to which the input decompresses is the end.
     fn member_end(&mut self, input: &[u8], content: &mut [u8]) -> Result<usize> {
         let mut trailer = [0; 8];
         trailer[..4].copy_from_slice(&libdeflater::crc32(content).to_le_bytes());
         trailer[4..].copy_from_slice(&(content.len() as u32).to_le_bytes());
-        let body = input.get(BEFORE_TRAILER..).unwrap_or_default();
+        let body = input.get(MIN_BYTES_BEFORE_TRAILER..).unwrap_or_default();
         let ends = body
             .windows(trailer.len())
             .enumerate()
             .filter(|(_, window)| *window == trailer)
-            .map(|(at, _)| BEFORE_TRAILER + at + trailer.len());
-        for end in ends.take(MOST_ENDS_TRIED) {
+            .map(|(at, _)| MIN_BYTES_BEFORE_TRAILER + at + trailer.len());
+        for end in ends.take(MAX_ENDS_TRIED) {
             if self.inflate(&input[..end], content) == Ok(content.len()) {
                 return Ok(end);
             }
@@ -95,7 +95,7 @@ impl Compressor {
         Ok(Compressor(libdeflater::Compressor::new(level)))
     }
 
-    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CodecError> {
         let start = output.len();
         output.resize(start + self.0.gzip_compress_bound(input.len()), 0);
         let stored = self.0.gzip_compress(input, &mut output[start..])?;

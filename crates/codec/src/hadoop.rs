@@ -6,10 +6,10 @@
 
 use marquetry_base::{ByteCursor, Error, Result};
 
-/// Fills `output` from the blocks of `input`; `chunk` decompresses one chunk and tells how many bytes it made.
+/// Fills `output` from the blocks of `input`; `chunk` decompresses one chunk and returns the number of bytes it produced.
 ///
-/// Fails unless the blocks fill `output` to the last byte and use `input` to the last byte: that is what tells this
-/// framing from a bare block.
+/// Fails unless the blocks fill all of `output` and use all of `input`: that distinguishes this framing from a bare
+/// block.
 pub(crate) fn decompress(
     input: &[u8],
     output: &mut [u8],
@@ -32,7 +32,7 @@ pub(crate) fn decompress(
         }
     }
     if at < output.len() {
-        return Err(Error::truncated(format!("Hadoop blocks of {at} bytes, {} wanted", output.len())));
+        return Err(Error::truncated(format!("Hadoop blocks of {at} bytes, {} expected", output.len())));
     }
     Ok(())
 }

@@ -1,36 +1,37 @@
-//! LZ4_RAW (7): one LZ4 block. LZ4 (5): the same in Hadoop's framing, or in an LZ4 frame, or bare after all.
+//! LZ4_RAW (7): one LZ4 block. LZ4 (5, deprecated): blocks in Hadoop's framing, an LZ4 frame, or one block without framing.
 
-use crate::{Codec, Refusal, hadoop};
+use crate::codec::{Codec, CodecError};
+use crate::hadoop;
 use lz4_flex::block;
 use lz4_flex::frame::FrameDecoder;
 use marquetry_base::{Error, PADDING, Result};
 use std::io::Read;
 
-/// Each byte of a length adds at most 255.
-const EXPANSION: usize = 255;
+/// Each byte of a length field adds at most 255 bytes.
+const MAX_EXPANSION: usize = 255;
 
 /// How an LZ4 frame begins: 0x184D2204, little-endian.
 const FRAME_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
 pub(crate) fn decompress_raw(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
-    Codec::Lz4Raw.reserve(input.len(), EXPANSION, size, output)?;
+    Codec::Lz4Raw.reserve(input.len(), MAX_EXPANSION, size, output)?;
     output.resize(size, 0);
     let produced = block::decompress_into(input, output).map_err(|cause| Codec::Lz4Raw.refused(cause))?;
     Codec::Lz4Raw.check_produced(produced, size)
 }
 
 /// QUIRK: Java writers used Hadoop's framing, C++ writers a bare block and later Hadoop's framing, some others a
-/// frame. Nothing in the file tells which, so it is tried in the order in which the bytes can be told apart:
+/// frame. Nothing in the file says which, so each is tried, in an order that is not ambiguous:
 ///
-/// - the frame's magic would be a bare block that copies from before its start;
+/// - the frame's magic is invalid as the start of a bare block: it would copy from before the block's start;
 /// - Hadoop's framing starts with a zero byte (a block below 16 MiB), which is as invalid at the start of a bare
-///   block; larger ones are told by sizes that add up to the last byte.
+///   block; larger Hadoop blocks are recognized by sizes that add up to the last byte.
 pub(crate) fn decompress_deprecated(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     if input.starts_with(&FRAME_MAGIC) && decompress_frame(input, size, output).is_ok() {
         return Ok(());
     }
     output.clear();
-    Codec::Lz4.reserve(input.len(), EXPANSION, size, output)?;
+    Codec::Lz4.reserve(input.len(), MAX_EXPANSION, size, output)?;
     output.resize(size, 0);
     if hadoop::decompress(input, output, decompress_chunk).is_ok() {
         return Ok(());
@@ -49,26 +50,28 @@ fn decompress_chunk(input: &[u8], output: &mut [u8]) -> Result<usize> {
 
 /// Grows `output` as the frame fills it.
 fn decompress_frame(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
-    let most = (size as u64).saturating_add(1);
-    let produced =
-        FrameDecoder::new(input).take(most).read_to_end(output).map_err(|cause| Codec::Lz4.refused(cause))?;
+    let limit = (size as u64).saturating_add(1);
+    let produced = FrameDecoder::new(input)
+        .take(limit)
+        .read_to_end(output)
+        .map_err(|cause| Codec::Lz4.refused(cause))?;
     output.reserve(PADDING);
     Codec::Lz4.check_produced(produced, size)
 }
 
-/// Keeps the hash table; LZ4_RAW.
+/// Compresses LZ4_RAW; keeps the hash table.
 pub(crate) struct Compressor(block::CompressTable);
 
 impl Default for Compressor {
-    /// The table for input of any size: a small one becomes large with the first large input and stays so, and then what
-    /// comes out would depend on what was compressed before.
+    /// The large table, for input of any size: a small table grows with the first large input and stays large, so the
+    /// output would depend on earlier pages.
     fn default() -> Self {
         Compressor(block::CompressTable::large())
     }
 }
 
 impl Compressor {
-    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CodecError> {
         let start = output.len();
         output.resize(start + block::get_maximum_output_size(input.len()), 0);
         let stored = block::compress_into_with_table(input, &mut output[start..], &mut self.0)?;

@@ -1,4 +1,4 @@
-//! LZO (3): LZO1X streams in Hadoop's framing, or one without.
+//! LZO (3): LZO1X streams in Hadoop's framing, or one stream without framing.
 //!
 //! An instruction byte says whether literals or a match follow; what a byte below 16 means depends on how many
 //! literals went before (the state, 4 for "four or more"). Two low bits of each match say how many literals, 0 to 3,
@@ -16,17 +16,18 @@
 //! more: n zero bytes and a byte b > 0 are 255 n + b
 //! ```
 
-use crate::{Codec, hadoop};
+use crate::codec::Codec;
+use crate::hadoop;
 use marquetry_base::{ByteCursor, Error, Result};
 
-/// Each byte of a length adds at most 255.
-const EXPANSION: usize = 255;
+/// Each byte of a length field adds at most 255 bytes.
+const MAX_EXPANSION: usize = 255;
 
 /// The distance of the match that ends a stream.
 const END_DISTANCE: usize = 16384;
 
 pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
-    Codec::Lzo.reserve(input.len(), EXPANSION, size, output)?;
+    Codec::Lzo.reserve(input.len(), MAX_EXPANSION, size, output)?;
     output.resize(size, 0);
     // QUIRK: the spec names no framing; the Java writers have Hadoop's. Its sizes must add up to the last byte.
     if hadoop::decompress(input, output, decompress_stream).is_ok() {
@@ -36,7 +37,7 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
     Codec::Lzo.check_produced(produced, size)
 }
 
-/// Decompresses one LZO1X stream to the front of `output` and tells how many bytes that were.
+/// Decompresses one LZO1X stream to the front of `output` and returns the number of bytes.
 fn decompress_stream(input: &[u8], output: &mut [u8]) -> Result<usize> {
     let mut stream = Stream { input: ByteCursor::new(input), output, at: 0 };
     let mut state = 0;
@@ -105,7 +106,7 @@ impl Stream<'_> {
         self.input.u8().map(usize::from)
     }
 
-    /// A length that fits its bits, or the `longest` of these bits and what the bytes that follow add to it.
+    /// A length: `bits`, or if these are 0, `longest` plus what the following bytes add.
     fn length(&mut self, bits: usize, longest: usize) -> Result<usize> {
         if bits > 0 {
             return Ok(bits);
@@ -134,7 +135,7 @@ impl Stream<'_> {
         }
         self.room(n)?;
         let (start, end) = (self.at - distance, self.at + n);
-        // PERF: what is written so far repeats with the period `distance`, so each round can copy twice as much.
+        // PERF: what is written so far repeats with the period `distance`, so each round can copy twice as many bytes.
         while self.at < end {
             let part = (self.at - start).min(end - self.at);
             self.output.copy_within(start..start + part, self.at);

@@ -4,64 +4,69 @@
 //! [size: ULEB128] ([literal tag][bytes] | [copy tag][offset])*
 //! ```
 
-use crate::{Codec, Refusal};
+use crate::codec::{Codec, CodecError};
 use marquetry_base::Result;
 
-/// The longest copy is 64 bytes and takes 3 (one of 2 bytes makes 11).
-const EXPANSION: usize = 22;
+/// The highest expansion is that of a 3-byte copy element, which makes up to 64 bytes (a 2-byte one makes 11).
+const MAX_EXPANSION: usize = 22;
 
 pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     let stated = snap::raw::decompress_len(input).map_err(|cause| Codec::Snappy.refused(cause))?;
     Codec::Snappy.check_produced(stated, size)?;
-    Codec::Snappy.reserve(input.len(), EXPANSION, size, output)?;
+    Codec::Snappy.reserve(input.len(), MAX_EXPANSION, size, output)?;
     output.resize(size, 0);
     let produced =
         snap::raw::Decoder::new().decompress(input, output).map_err(|cause| Codec::Snappy.refused(cause))?;
     Codec::Snappy.check_produced(produced, size)
 }
 
-/// The first `part` of `size` bytes: those that the first elements of the stream make, as a stream of their own.
-pub(crate) fn decompress_part(input: &[u8], size: usize, part: usize, output: &mut Vec<u8>) -> Result<()> {
+/// The first `prefix` of `size` bytes: decompresses the first elements of the stream as a stream of their own.
+pub(crate) fn decompress_prefix(
+    input: &[u8],
+    size: usize,
+    prefix: usize,
+    output: &mut Vec<u8>,
+) -> Result<()> {
     let stated = snap::raw::decompress_len(input).map_err(|cause| Codec::Snappy.refused(cause))?;
     Codec::Snappy.check_produced(stated, size)?;
-    let Some((stream, made)) = first_elements(input, part) else {
+    let Some((stream, produced)) = first_elements(input, prefix) else {
         // The whole stream is shorter than it says, or no stream.
         return decompress(input, size, output);
     };
-    decompress(&stream, made, output)?;
-    output.truncate(part);
+    decompress(&stream, produced, output)?;
+    output.truncate(prefix);
     Ok(())
 }
 
-/// A stream of the first elements of `input`, as many as make `part` bytes, and how many they make: a few more, if the last
-/// one is a copy.
-fn first_elements(input: &[u8], part: usize) -> Option<(Vec<u8>, usize)> {
+/// A stream of the first elements of `input` that together make at least `prefix` bytes, and how many bytes they make. That is
+/// a few bytes more if the last element is a copy.
+fn first_elements(input: &[u8], prefix: usize) -> Option<(Vec<u8>, usize)> {
     let body = input.iter().position(|byte| byte & 0x80 == 0)? + 1;
-    let (mut at, mut made) = (body, 0);
+    let (mut at, mut produced) = (body, 0);
     let mut last_literal: &[u8] = &[];
-    while made < part {
+    while produced < prefix {
         let tag = *input.get(at)?;
         let short = usize::from(tag >> 2);
         match tag & 3 {
             LITERAL => {
                 let (head, len) = literal(input.get(at..)?, short)?;
                 let bytes = input.get(at + head..)?.get(..len)?;
-                if made + len > part {
-                    last_literal = &bytes[..part - made];
-                    made = part;
+                if produced + len > prefix {
+                    last_literal = &bytes[..prefix - produced];
+                    produced = prefix;
                     break;
                 }
                 at += head + len;
-                made += len;
+                produced += len;
             }
-            1 => (at, made) = (at + 2, made + 4 + short % 8),
-            2 => (at, made) = (at + 3, made + 1 + short),
-            _ => (at, made) = (at + 5, made + 1 + short),
+            1 => (at, produced) = (at + 2, produced + 4 + short % 8),
+            2 => (at, produced) = (at + 3, produced + 1 + short),
+            _ => (at, produced) = (at + 5, produced + 1 + short),
         }
     }
     let elements = input.get(body..at)?;
     let mut stream = Vec::with_capacity(elements.len() + last_literal.len() + 16);
-    let mut left = made;
+    let mut left = produced;
     while left >= 0x80 {
         stream.push(left as u8 | 0x80);
         left >>= 7;
@@ -69,15 +74,15 @@ fn first_elements(input: &[u8], part: usize) -> Option<(Vec<u8>, usize)> {
     stream.push(left as u8);
     stream.extend_from_slice(elements);
     if let Some(rest) = last_literal.len().checked_sub(1) {
-        stream.push(LONGEST_LITERAL);
+        stream.push(LITERAL_WITH_4_LENGTH_BYTES);
         stream.extend_from_slice(&u32::try_from(rest).ok()?.to_le_bytes());
         stream.extend_from_slice(last_literal);
     }
-    Some((stream, made))
+    Some((stream, produced))
 }
 
-/// How many bytes a literal's tag and length take, and how many follow: `short` and one more, or with 60 to 63 a number of 1 to
-/// 4 bytes and one more.
+/// The bytes of a literal's tag and length field, and the bytes of its content. The content has `short + 1` bytes; where
+/// `short` is 60 to 63, a field of 1 to 4 bytes holds the length minus one.
 fn literal(element: &[u8], short: usize) -> Option<(usize, usize)> {
     let long = short.saturating_sub(59);
     let mut len = [0; 4];
@@ -85,10 +90,10 @@ fn literal(element: &[u8], short: usize) -> Option<(usize, usize)> {
     Some((1 + long, 1 + if long == 0 { short } else { u32::from_le_bytes(len) as usize }))
 }
 
-/// The kind of element in the lowest two bits of a tag.
+/// The element type in the lowest two bits of a tag: a literal.
 const LITERAL: u8 = 0;
 /// The tag of a literal whose length takes 4 bytes.
-const LONGEST_LITERAL: u8 = 63 << 2 | LITERAL;
+const LITERAL_WITH_4_LENGTH_BYTES: u8 = 63 << 2 | LITERAL;
 
 /// Keeps the hash table, 2 KB of it in the encoder itself.
 pub(crate) struct Compressor(Box<snap::raw::Encoder>);
@@ -98,7 +103,7 @@ impl Compressor {
         Compressor(Box::new(snap::raw::Encoder::new()))
     }
 
-    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CodecError> {
         let start = output.len();
         output.resize(start + snap::raw::max_compress_len(input.len()), 0);
         let stored = self.0.compress(input, &mut output[start..])?;

@@ -1,14 +1,14 @@
 //! ZSTD (6): one or more Zstandard frames, with or without their content size.
 
-use crate::{Codec, Refusal};
+use crate::codec::{Codec, CodecError};
 use marquetry_base::Result;
 use std::io;
 use zstd::bulk;
 
-/// A run block makes 128 KiB of its 4 bytes, and no block makes more of fewer.
-const EXPANSION: usize = (128 << 10) / 4;
+/// The highest expansion is that of an RLE block: 128 KiB from 4 bytes.
+const MAX_EXPANSION: usize = (128 << 10) / 4;
 
-/// The fastest of the levels that are not negative.
+/// The fastest non-negative level.
 const DEFAULT_LEVEL: i32 = 1;
 
 /// Keeps the context, about 100 KB, from the first ZSTD page on.
@@ -18,35 +18,35 @@ pub(crate) struct Decompressor(Option<bulk::Decompressor<'static>>);
 impl Decompressor {
     /// PERF: one call into the library writes straight to the spare capacity: no zeros first, no window buffer.
     pub(crate) fn decompress(&mut self, input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
-        Codec::Zstd.reserve(input.len(), EXPANSION, size, output)?;
+        Codec::Zstd.reserve(input.len(), MAX_EXPANSION, size, output)?;
         match self.0.get_or_insert_default().decompress_to_buffer(input, output) {
-            // The library knows of the room, which pages before may have made larger: the error must not depend on it.
+            // The capacity may be larger than the page because earlier pages grew it. The error must not depend on it.
             Ok(produced) if produced > size => Err(Codec::Zstd.overrun(size)),
             Ok(produced) => Codec::Zstd.check_produced(produced, size),
-            Err(_) if bulk::Decompressor::upper_bound(input).is_some_and(|whole| whole > size) => {
+            Err(_) if bulk::Decompressor::upper_bound(input).is_some_and(|bound| bound > size) => {
                 Err(Codec::Zstd.overrun(size))
             }
             Err(cause) => Err(Codec::Zstd.refused(cause)),
         }
     }
 
-    /// The first `part` of `size` bytes; all of them if the frame asks for more memory than a page of that size would.
-    pub(crate) fn decompress_part(
+    /// The first `prefix` of `size` bytes; all of them if the frame declares a window larger than a page of that size needs.
+    pub(crate) fn decompress_prefix(
         &mut self,
         input: &[u8],
         size: usize,
-        part: usize,
+        prefix: usize,
         output: &mut Vec<u8>,
     ) -> Result<()> {
         output.clear();
-        Codec::Zstd.reserve(input.len(), EXPANSION, part, output)?;
+        Codec::Zstd.reserve(input.len(), MAX_EXPANSION, prefix, output)?;
         let mut read = || -> io::Result<u64> {
             let mut stream = zstd::stream::read::Decoder::with_buffer(input)?;
-            stream.window_log_max(size.max(LEAST_WINDOW).next_power_of_two().ilog2())?;
-            io::copy(&mut io::Read::take(stream, part as u64), output)
+            stream.window_log_max(size.max(MIN_WINDOW_BYTES).next_power_of_two().ilog2())?;
+            io::copy(&mut io::Read::take(stream, prefix as u64), output)
         };
         match read() {
-            Ok(produced) if produced == part as u64 => Ok(()),
+            Ok(produced) if produced == prefix as u64 => Ok(()),
             _ => {
                 output.clear();
                 self.decompress(input, size, output)
@@ -55,8 +55,8 @@ impl Decompressor {
     }
 }
 
-/// The smallest window that a frame can ask for.
-const LEAST_WINDOW: usize = 1 << 10;
+/// The smallest window that a frame can declare.
+const MIN_WINDOW_BYTES: usize = 1 << 10;
 
 /// Keeps the context and its tables.
 pub(crate) struct Compressor(bulk::Compressor<'static>);
@@ -67,7 +67,7 @@ impl Compressor {
         Ok(Compressor(bulk::Compressor::new(level)?))
     }
 
-    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CodecError> {
         output.reserve(zstd::compress_bound(input.len()));
         let mut end = io::Cursor::new(&mut *output);
         end.set_position(end.get_ref().len() as u64);

@@ -1,5 +1,5 @@
-//! Laws of every codec: what is compressed comes back; damaged pages are errors or bytes, never a panic; no memory
-//! for sizes that the input does not earn.
+//! Laws of every codec: decompressing what was compressed restores it; damaged pages give errors or bytes, never a panic;
+//! a page cannot claim more memory than its stored bytes can fill.
 
 use marquetry_base::{ErrorKind, PADDING};
 use marquetry_codec::{Codec, Compressor, Decompressor};
@@ -76,18 +76,18 @@ proptest! {
     }
 
     #[test]
-    fn a_part_is_how_the_whole_begins(content in content(), part in 0.0..1.0) {
+    fn a_prefix_equals_the_start_of_the_whole(content in content(), share in 0.0..1.0) {
         let mut decompressor = Decompressor::new();
-        let part = (content.len() as f64 * part) as usize;
+        let prefix = (content.len() as f64 * share) as usize;
         let mut output = vec![1, 2, 3];
         for (codec, page) in pages(&content) {
-            decompressor.decompress_part(codec, &page, content.len(), part, &mut output).unwrap();
-            let wanted = if codec.can_stop() { part } else { content.len() };
+            decompressor.decompress_prefix(codec, &page, content.len(), prefix, &mut output).unwrap();
+            let wanted = if codec.supports_prefix() { prefix } else { content.len() };
             prop_assert_eq!(&output, &content[..wanted], "{}", codec);
             prop_assert!(output.capacity() >= output.len() + PADDING, "{}", codec);
-            // What follows the part may be missing.
+            // What follows the prefix may be missing.
             for cut in [page.len() / 3, page.len() / 2] {
-                if decompressor.decompress_part(codec, &page[..cut], content.len(), part, &mut output).is_ok() {
+                if decompressor.decompress_prefix(codec, &page[..cut], content.len(), prefix, &mut output).is_ok() {
                     prop_assert_eq!(&output, &content[..wanted], "{} cut", codec);
                 }
             }
@@ -103,7 +103,7 @@ proptest! {
                 Ok(()) => prop_assert_eq!(output.len(), size),
                 Err(_) => prop_assert!(output.is_empty()),
             }
-            match decompressor.decompress_part(codec, &bytes, size, size / 3, &mut output) {
+            match decompressor.decompress_prefix(codec, &bytes, size, size / 3, &mut output) {
                 Ok(()) => prop_assert!(output.len() == size / 3 || output.len() == size),
                 Err(_) => prop_assert!(output.is_empty()),
             }

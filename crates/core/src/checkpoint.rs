@@ -21,7 +21,7 @@ use crate::metadata::ParquetMetaData;
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, ErrorKind, Limits, Result};
-use marquetry_format::{PAR1, PageHeader, Reader, Tail, read_tail};
+use marquetry_format::{FooterTail, PAR1, PageHeader, Reader};
 use std::ops::Range;
 
 /// How the marker of a checkpoint begins. The first byte and the last keep it from being text.
@@ -141,8 +141,8 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         let bytes = self.read(tail, TAIL_LEN)?;
-        let len = match bytes.first_chunk().map(read_tail) {
-            Some(Ok(Tail::Plain { metadata_len })) => metadata_len as usize,
+        let len = match bytes.first_chunk().map(FooterTail::parse) {
+            Some(Ok(FooterTail::Plain { metadata_len })) => metadata_len as usize,
             _ => return Ok(None),
         };
         let start = tail.checked_sub(len as u64).filter(|start| *start >= FIRST_PAGE);

@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone)]
 pub struct ParquetMetaData {
     footer: Bytes,
-    outline: format::Outline,
+    outline: format::LazyFooter,
     schema: Arc<Schema>,
     /// The key-value metadata, once it was asked for.
     key_values: OnceLock<Option<Vec<format::KeyValue>>>,
@@ -55,8 +55,8 @@ impl ParquetMetaData {
     /// What a column chunk says is looked at when it is asked for, not before; errors in it come up then.
     pub fn parse(footer: impl Into<Bytes>, limits: &Limits) -> Result<Self> {
         let footer = footer.into();
-        let outline = format::Outline::parse(&footer, limits)?;
-        let schema = Arc::new(Schema::from_thrift(&outline.head.schema, limits)?);
+        let outline = format::LazyFooter::parse(&footer, limits)?;
+        let schema = Arc::new(Schema::from_thrift(&outline.fields.schema, limits)?);
         let orders = vec![OnceLock::new(); outline.row_groups.len()];
         let in_one_file = vec![OnceLock::new(); outline.row_groups.len()];
         let key_values = OnceLock::new();
@@ -162,7 +162,7 @@ impl ParquetMetaData {
 
     /// Everything that the footer says, but for the row groups and the key-value metadata: it has none.
     pub fn head(&self) -> &format::FileMetaData {
-        &self.outline.head
+        &self.outline.fields
     }
 
     /// The whole footer. Fails if any column chunk cannot be read.
@@ -214,7 +214,7 @@ impl<'a> RowGroup<'a> {
         let ParquetMetaData { schema, data_end, .. } = self.metadata;
         let (leaf, data_end, created_by) = (schema.column(i), *data_end, self.metadata.created_by());
         let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(self.index);
-        let chunk = format::ChunkView::unread();
+        let chunk = format::ChunkView::empty();
         let mut column = ColumnChunk { chunk, leaf, group: self, data_end, created_by };
         self.find(i, leaf, &mut column.chunk).map_err(place)?;
         let chunk = &column.chunk;
@@ -281,7 +281,7 @@ impl<'a> RowGroup<'a> {
 
     /// The chunk at place `number` of the row group.
     fn chunk(self, number: usize) -> Result<format::ChunkView<'a>> {
-        let mut chunk = format::ChunkView::unread();
+        let mut chunk = format::ChunkView::empty();
         self.read(number, &mut chunk).map(|()| chunk)
     }
 
@@ -317,7 +317,7 @@ impl<'a> RowGroup<'a> {
 
     /// Everything that the footer says of the row group, but for the column chunks: it has none.
     pub fn head(self) -> &'a format::RowGroup {
-        &self.outline().head
+        &self.outline().fields
     }
 
     /// The row group as it is in the footer. Fails if any column chunk cannot be read.
@@ -330,7 +330,7 @@ impl<'a> RowGroup<'a> {
         Ok(format::RowGroup { columns, ..self.head().clone() })
     }
 
-    fn outline(self) -> &'a format::RowGroupOutline {
+    fn outline(self) -> &'a format::LazyRowGroup {
         &self.metadata.outline.row_groups[self.index]
     }
 }

@@ -20,9 +20,9 @@
 //! ```
 
 mod assemble;
-mod field;
+mod nested_field;
 mod shred;
 
 pub use assemble::{LeafLevels, ListOffsets};
-pub use field::{FieldKind, NestedField};
-pub use shred::{ColumnValues, DefinitionLevels, Entries, ShreddedColumn, SlotRanges};
+pub use nested_field::{FieldKind, NestedField};
+pub use shred::{ColumnValues, DefinitionLevels, LevelBuilder, ShreddedColumn, SlotRanges};

@@ -9,12 +9,17 @@
 //! V2 page as stored:    rep levels, def levels, compressed( values )
 //! ```
 
+mod buffers;
 mod checksum;
-mod chunk_pages;
 mod dictionary;
+mod located_header;
+mod read_ahead;
+mod reader;
 mod writer;
 
+pub use buffers::PageBuffers;
 pub use checksum::{Checksum, ChecksumTrust};
-pub use chunk_pages::{DataPage, PageMemory, PageOptions, PageReader, PageStart};
 pub use dictionary::DictionaryPage;
+pub use located_header::LocatedHeader;
+pub use reader::{DataPage, PageOptions, PageReader};
 pub(crate) use writer::{is_before, plain_pages_are_believed};

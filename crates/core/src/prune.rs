@@ -124,7 +124,7 @@ impl PruneOptions {
 /// ```
 /// use marquetry_core::predicate::Predicate;
 /// use marquetry_core::prune::{RowGroupMatch, PruneOptions, PruneReport, prune_row_group};
-/// # use marquetry_core::{meta::ParquetMetaData, source::Source};
+/// # use marquetry_core::{metadata::ParquetMetaData, source::Source};
 /// # fn example(source: &dyn Source, metadata: &ParquetMetaData) -> marquetry_base::Result<()> {
 /// let predicate = Predicate::parse("amount > 100")?.bind(metadata.schema())?;
 /// let mut report = PruneReport::default();

@@ -1,23 +1,26 @@
-//! Reading columns: pages become batches of values, one column and one batch of rows at a time.
+//! Column readers: decode the pages of a column into batches of values, one column and one batch of rows at a time.
 //!
 //! ```text
-//! ColumnReader   a column over several row groups: asks for rows, gets a ColumnBatch
-//!   ColumnChunkReader  a column chunk: dictionary, data pages one after the other
-//!     OpenPage   a data page: levels and a decoder, both partly consumed
+//! ColumnReader           a column over several row groups: returns a ColumnBatch for each request of rows
+//!   ColumnChunkReader    a column chunk: its dictionary, its data pages one after the other
+//!     PageDecoder        a data page: levels and a decoder, both partly consumed
 //! ```
 //!
-//! [`survey`](fn@survey) finds what can still be read of a damaged chunk, and [`ColumnReader::of_survey`] reads it.
+//! [`find_damage`] finds the readable pages of a damaged chunk, and [`ColumnReader::with_damage`] reads them.
 
-mod batch;
-mod chunk;
+mod chunk_dictionary;
 mod column;
-mod dictionary;
-mod kept;
-mod mapped;
-mod open_page;
-mod survey;
+mod column_batch;
+mod column_chunk;
+mod damage;
+mod offset_index_cursor;
+mod page_decoder;
+mod row_starts;
+mod target;
+mod utf8;
 
-pub use batch::ColumnBatch;
-pub use chunk::{ColumnChunkReader, ReadTarget, ValueLayout};
-pub use column::{ColumnReader, Run};
-pub use survey::{LostPage, Survey, is_damage, survey};
+pub use column::{ColumnReader, SkipThenRead};
+pub use column_batch::ColumnBatch;
+pub use column_chunk::ColumnChunkReader;
+pub use damage::{ChunkDamage, LostPage, find_damage, is_damage};
+pub use target::{ReadTarget, ValueLayout};

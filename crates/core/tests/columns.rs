@@ -148,8 +148,11 @@ fn keeps_levels(node: &Node, is_below: bool) -> bool {
 /// A random way to write the column.
 fn layout(random: &mut Random, column: &Column) -> Layout {
     let codecs = [Codec::Uncompressed, Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw];
-    let legal: Vec<i32> =
-        registry::ENCODINGS.iter().filter(|row| (row.legal)(column.physical)).map(|row| row.code).collect();
+    let legal: Vec<i32> = registry::ENCODINGS
+        .iter()
+        .filter(|row| (row.supports)(column.physical))
+        .map(|row| row.code)
+        .collect();
     let is_dictionary = column.physical != PhysicalType::Boolean && random.one_in(2);
     let largest = 1 + random.pick(&[3, 20, 300, 3_000]);
     Layout {
@@ -284,7 +287,7 @@ fn keys_of_two_dictionaries_in_one_batch_become_values() {
 #[test]
 fn pages_of_nulls_only() {
     for physical in PHYSICAL {
-        for row in registry::ENCODINGS.iter().filter(|row| (row.legal)(physical)) {
+        for row in registry::ENCODINGS.iter().filter(|row| (row.supports)(physical)) {
             for (v2, codec) in [
                 (false, Codec::Uncompressed),
                 (false, Codec::Snappy),
@@ -389,7 +392,7 @@ fn chunks_with_fewer_or_more_rows_than_their_row_group() {
 /// Writers disagree on whether absent lists are nulls.
 #[test]
 fn nulls_of_v2_pages_in_lists_may_be_counted_anyhow() {
-    for row in registry::ENCODINGS.iter().filter(|row| (row.legal)(PhysicalType::Int32)) {
+    for row in registry::ENCODINGS.iter().filter(|row| (row.supports)(PhysicalType::Int32)) {
         let column = Column {
             max_def: 1,
             max_rep: 1,

@@ -11,7 +11,7 @@ use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::page::{Checksum, ChecksumTrust, PageMemory, PageOptions, PageReader};
+use marquetry_core::page::{Checksum, ChecksumTrust, PageBuffers, PageOptions, PageReader};
 use marquetry_core::page_index::read_offset_index;
 use marquetry_core::source::Source;
 use marquetry_core::write::copy::{CopiedChunk, CopySettings, copy_chunk};
@@ -81,9 +81,9 @@ fn page_facts(bytes: &Bytes) -> PageFacts {
             verify_checksums: false,
             trust: ChecksumTrust::of_writer(metadata.created_by()),
         };
-        let mut pages = PageReader::new(source.clone(), chunk, options, PageMemory::default()).unwrap();
+        let mut pages = PageReader::new(source.clone(), chunk, options, PageBuffers::default()).unwrap();
         let mut here = Vec::new();
-        while let Some(start) = pages.next_start().unwrap() {
+        while let Some(start) = pages.next_header().unwrap() {
             facts.checksums.push(pages.checksum(&start).unwrap());
             if start.is_dictionary() {
                 let page = pages.dictionary_page(&start).unwrap();

@@ -62,8 +62,8 @@ fn show(field: &NestedField) -> String {
     let mark = if field.nullable { "?" } else { "" };
     let inside = match &field.kind {
         FieldKind::Leaf(leaf) => {
-            let NestedField { def, slot_def, rep, .. } = field;
-            format!("#{leaf}@{def}/{slot_def}/{rep}")
+            let NestedField { def, repeated_ancestor_def_level, rep, .. } = field;
+            format!("#{leaf}@{def}/{repeated_ancestor_def_level}/{rep}")
         }
         FieldKind::List(element) => format!("[{}]", show(element)),
         FieldKind::Map(entries) => format!("map<{}>", show(entries)),

@@ -94,8 +94,8 @@ fn checksums() {
 /// What the checksum of the second page says.
 fn checksum(file: &File) -> Checksum {
     let mut pages = file.pages(&Reading::default()).unwrap();
-    pages.next_start().unwrap();
-    let start = pages.next_start().unwrap().unwrap();
+    pages.next_header().unwrap();
+    let start = pages.next_header().unwrap().unwrap();
     pages.checksum(&start).unwrap()
 }
 
@@ -452,7 +452,8 @@ fn reads_of(len: usize, pages: usize, columns: usize) -> (Vec<usize>, f64) {
     let layout = Layout { cuts: vec![len / 4; pages], encoding: PLAIN, checksums: false, ..v1() };
     let file = File::flat(&column, &layout);
     let source = Counted::new(file.finish());
-    let mut reader = reader(source.clone() as Arc<dyn Source>, &Reading::default()).one_of(columns);
+    let mut reader =
+        reader(source.clone() as Arc<dyn Source>, &Reading::default()).sharing_read_ahead(columns);
     source.take();
     for start in (0..column.len()).step_by(8_192) {
         let n = (column.len() - start).min(8_192);

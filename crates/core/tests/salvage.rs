@@ -11,7 +11,7 @@ use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
 use marquetry_core::page::{ChecksumTrust, PageOptions};
-use marquetry_core::read::{self, ColumnReader, ReadTarget, Run, Survey, survey};
+use marquetry_core::read::{self, ChunkDamage, ColumnReader, ReadTarget, SkipThenRead, find_damage};
 use marquetry_core::source::Source;
 use marquetry_encoding::{PhysicalType, Values};
 use marquetry_format::{LogicalType, PageType, Repetition};
@@ -37,29 +37,29 @@ fn open(file: &File) -> Opened {
 }
 
 impl Opened {
-    fn survey(&self) -> Survey {
-        survey(&self.source, &self.metadata, 0, 0, &self.target, &self.options).unwrap()
+    fn survey(&self) -> ChunkDamage {
+        find_damage(&self.source, &self.metadata, 0, 0, &self.target, &self.options).unwrap()
     }
 
     /// The values of these rows, by way of the survey.
-    fn read(&self, survey: Survey, rows: &[Range<u64>]) -> Values {
+    fn read(&self, survey: ChunkDamage, rows: &[Range<u64>]) -> Values {
         let mut passed = 0;
         let runs = rows.iter().map(|rows| {
             let at = survey.position(rows.start);
             let read = rows.end - rows.start;
-            let run = Run { skip: (at - passed) as usize, read: read as usize };
+            let run = SkipThenRead { skip: (at - passed) as usize, read: read as usize };
             passed = at + read;
             run
         });
-        let runs: Vec<Run> = runs.collect();
+        let runs: Vec<SkipThenRead> = runs.collect();
         let (source, metadata, options) = (self.source.clone(), self.metadata.clone(), self.options.clone());
         let (target, survey) = (self.target.clone(), Arc::new(survey));
-        let mut reader = ColumnReader::of_survey(source, metadata, 0, 0, target, options, survey);
+        let mut reader = ColumnReader::new(source, metadata, &[0], 0, target, options).with_damage(survey);
         reader.read_runs(&runs).unwrap().values
     }
 }
 
-fn lost(survey: &Survey) -> Vec<(Option<usize>, Range<u64>)> {
+fn lost(survey: &ChunkDamage) -> Vec<(Option<usize>, Range<u64>)> {
     survey.lost().iter().map(|lost| (lost.page, lost.rows.clone())).collect()
 }
 
@@ -208,6 +208,6 @@ fn reading_that_fails_is_no_damage() {
     }
     let opened = open(&File::flat(&Column::ints(0..40), &Layout::default()));
     let broken: Arc<dyn Source> = Arc::new(Broken(opened.source.len()));
-    let error = survey(&broken, &opened.metadata, 0, 0, &opened.target, &opened.options).unwrap_err();
+    let error = find_damage(&broken, &opened.metadata, 0, 0, &opened.target, &opened.options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
 }

@@ -19,7 +19,7 @@ const ROUNDS: usize = 30;
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
     for (name, physical, values) in sets() {
-        for row in ENCODINGS.iter().filter(|row| (row.legal)(physical) && row.code != 2) {
+        for row in ENCODINGS.iter().filter(|row| (row.supports)(physical) && row.code != 2) {
             // ALP encodes by trying, and has no part in this.
             let line = format!("{} {name}", row.name);
             if row.code == 10 || !line.contains(&filter) {

@@ -1,15 +1,14 @@
-//! Where copies of byte strings go: a few buffers, each filled up before the next.
+//! Collects copies of byte strings in a few buffers, each filled up before the next.
 
-use crate::StringViews;
 use bytes::{Bytes, BytesMut};
 use marquetry_kernels::{view_bytes, view_is_inline, view_len};
 
-/// Strings as they are appended to [`StringViews`], whose last buffer is open meanwhile: it grows if nobody else holds it and
-/// it has room, so that small calls do not leave a buffer each.
+/// Appends strings to `StringViews`. The last buffer is open meanwhile: it is filled further if it is not shared and has room, so
+/// that small calls do not leave a buffer each.
 ///
 /// INVARIANT: buffers never move their strings: they grow within their capacity only.
 #[derive(Debug)]
-pub(crate) struct Arena<'a> {
+pub(crate) struct StringArena<'a> {
     views: &'a mut Vec<u128>,
     sealed: &'a mut Vec<Bytes>,
     /// The last buffer, whose number is that of the sealed ones.
@@ -19,17 +18,16 @@ pub(crate) struct Arena<'a> {
     expected: usize,
 }
 
-impl<'a> Arena<'a> {
+impl<'a> StringArena<'a> {
     /// Opens the last buffer. It is back only after [`close`](Self::close).
-    pub(crate) fn open(views: &'a mut StringViews) -> Self {
-        let (views, sealed) = views.parts_mut();
+    pub(crate) fn open(views: &'a mut Vec<u128>, sealed: &'a mut Vec<Bytes>) -> Self {
         match sealed.pop().map(Bytes::try_into_mut) {
-            Some(Ok(last)) => Arena { views, sealed, last, is_last_there: true, expected: 0 },
+            Some(Ok(last)) => StringArena { views, sealed, last, is_last_there: true, expected: 0 },
             Some(Err(shared)) => {
                 sealed.push(shared);
-                Arena { views, sealed, last: BytesMut::new(), is_last_there: false, expected: 0 }
+                StringArena { views, sealed, last: BytesMut::new(), is_last_there: false, expected: 0 }
             }
-            None => Arena { views, sealed, last: BytesMut::new(), is_last_there: false, expected: 0 },
+            None => StringArena { views, sealed, last: BytesMut::new(), is_last_there: false, expected: 0 },
         }
     }
 
@@ -40,7 +38,7 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Long strings of `bytes` in all are to come: a buffer that is needed for them will be large enough.
+    /// Announces long strings of `bytes` in total: the next buffer will be large enough for them.
     pub(crate) fn expect(&mut self, bytes: usize) {
         self.expected = bytes;
     }
@@ -98,8 +96,8 @@ impl<'a> Arena<'a> {
     fn next_buffer(&mut self, needed: usize) {
         // Twice the last, so that many small calls make few buffers.
         let usual = match self.expected {
-            0 => (2 * self.last.capacity()).clamp(MIN_CHUNK, MAX_CHUNK),
-            known => (2 * self.last.capacity()).min(MAX_CHUNK).max(known.min(MAX_BUFFER)),
+            0 => (2 * self.last.capacity()).clamp(MIN_BUFFER_BYTES, MAX_GROWN_BUFFER_BYTES),
+            known => (2 * self.last.capacity()).min(MAX_GROWN_BUFFER_BYTES).max(known.min(MAX_BUFFER_BYTES)),
         };
         let next = BytesMut::with_capacity(usual.max(needed));
         let full = std::mem::replace(&mut self.last, next);
@@ -124,7 +122,7 @@ fn same_long(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// Buffers of strings that come one by one: small for few strings, and never so large that much of one stays empty.
-const MIN_CHUNK: usize = 4 << 10;
-const MAX_CHUNK: usize = 1 << 20;
+const MIN_BUFFER_BYTES: usize = 4 << 10;
+const MAX_GROWN_BUFFER_BYTES: usize = 1 << 20;
 /// Most bytes of a buffer of several strings: offsets of views are 32 bits, and as little as 31 for some readers.
-const MAX_BUFFER: usize = 1 << 30;
+const MAX_BUFFER_BYTES: usize = 1 << 30;

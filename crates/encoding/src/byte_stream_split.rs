@@ -1,7 +1,7 @@
 //! BYTE_STREAM_SPLIT (9): the first bytes of all values, then the second bytes of all, and so on.
 //!
-//! Spec: Encodings.md, "Byte Stream Split". Legal for INT32, INT64, FLOAT, DOUBLE and FIXED_LEN_BYTE_ARRAY. Nothing gets
-//! smaller by it, but bytes that are alike come together, which helps the compression that follows.
+//! Spec: Encodings.md, "Byte Stream Split". Legal for INT32, INT64, FLOAT, DOUBLE and FIXED_LEN_BYTE_ARRAY. It does
+//! not make the page smaller, but groups similar bytes, which helps the compression that follows.
 //!
 //! ```text
 //! page     := <stream 0> <stream 1> ... one stream for each byte of a value
@@ -26,23 +26,25 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Decode, Encode, EncodedPage, PhysicalType, Shape, Values, decode_all, encode_all};
+use crate::shape::{PhysicalType, Shape};
+use crate::traits::{Decode, Encode, EncodedPage, decode_all, encode_all};
+use crate::values::{Values, wrong_shape};
 use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
 /// Decodes a page of `n` values.
 pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
-    let page = EncodedPage::of(bytes, physical, n);
+    let page = EncodedPage::new(bytes, physical, n);
     decode_all(Decoder::new(&page)?, physical.shape(), n)
 }
 
 /// Encodes all of `values`.
 pub fn encode(values: &Values) -> Result<Vec<u8>> {
-    encode_all(Encoder::of(values.shape())?, values)
+    encode_all(Encoder::from_shape(values.shape())?, values)
 }
 
-/// Joins the bytes of values from their streams.
+/// Merges the streams to values.
 #[derive(Debug)]
 pub struct Decoder {
     page: PaddedBytes,
@@ -87,13 +89,14 @@ impl Decoder {
     }
 
     /// PERF: while an array is made of what was read, the next values can be on their way.
-    fn fetch_next(&self) {
-        let Some(each) = kernels::FETCHED.checked_div(self.page.len().checked_div(self.len).unwrap_or(0))
+    fn prefetch_next(&self) {
+        let Some(each) =
+            kernels::PREFETCH_BYTES.checked_div(self.page.len().checked_div(self.len).unwrap_or(0))
         else {
             return;
         };
         for stream in self.page.as_slice().chunks_exact(self.len) {
-            kernels::fetch(&stream[self.position..self.len.min(self.position + each)]);
+            kernels::prefetch(&stream[self.position..self.len.min(self.position + each)]);
         }
     }
 }
@@ -103,14 +106,15 @@ impl Decode for Decoder {
         let first = self.take(n)?;
         let (streams, stride) = (self.page.as_slice(), self.len);
         match self.shape {
-            Shape::W32 => kernels::join_u32(streams, stride, first, n, out.as_w32()?),
-            Shape::W64 => kernels::join_u64(streams, stride, first, n, out.as_w64()?),
+            Shape::W32 => kernels::merge_streams_u32(streams, stride, first, n, out.as_w32()?),
+            Shape::W64 => kernels::merge_streams_u64(streams, stride, first, n, out.as_w64()?),
             shape => {
                 let width = width(shape)?;
-                out.as_fixed(width)?.push_with(n, |out| kernels::join(streams, width, stride, first, n, out));
+                out.as_fixed(width)?
+                    .push_with(n, |out| kernels::merge_streams(streams, width, stride, first, n, out));
             }
         }
-        self.fetch_next();
+        self.prefetch_next();
         Ok(())
     }
 
@@ -133,10 +137,10 @@ pub struct Encoder {
 impl Encoder {
     /// An empty page; fails for BOOLEAN and BYTE_ARRAY.
     pub fn new(physical: PhysicalType) -> Result<Self> {
-        Encoder::of(physical.shape())
+        Encoder::from_shape(physical.shape())
     }
 
-    fn of(shape: Shape) -> Result<Self> {
+    fn from_shape(shape: Shape) -> Result<Self> {
         Ok(Encoder { values: shape.empty(), width: width(shape)? })
     }
 }
@@ -144,7 +148,7 @@ impl Encoder {
 impl Encode for Encoder {
     fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
         if values.shape() != self.values.shape() {
-            return Err(crate::values::wrong_shape(self.values.shape(), values));
+            return Err(wrong_shape(self.values.shape(), values));
         }
         self.values.push_range(values, range);
         Ok(())
@@ -156,9 +160,9 @@ impl Encode for Encoder {
 
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
         match &self.values {
-            Values::W32(values) => kernels::split_u32(values, page),
-            Values::W64(values) => kernels::split_u64(values, page),
-            Values::Fixed(values) => kernels::split(&values.as_bytes(), self.width, page),
+            Values::W32(values) => kernels::split_streams_u32(values, page),
+            Values::W64(values) => kernels::split_streams_u64(values, page),
+            Values::Fixed(values) => kernels::split_streams(&values.as_bytes(), self.width, page),
             other => return Err(not_legal(other.shape())),
         }
         self.values.clear();

@@ -24,15 +24,17 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::delta_binary_packed::{Deltas, DeltasEncoder};
-use crate::{Decode, Encode, EncodedPage, PhysicalType, Shape, Values, decode_all, encode_all};
+use crate::delta_binary_packed::{DeltaReader, DeltaWriter};
+use crate::shape::{PhysicalType, Shape};
+use crate::traits::{Decode, Encode, EncodedPage, decode_all, encode_all};
+use crate::values::{Values, wrong_shape};
 use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels::{self as kernels, view_at, view_len};
 use std::ops::Range;
 
 /// Decodes `n` strings.
 pub fn decode(bytes: &[u8], n: usize) -> Result<Values> {
-    let page = EncodedPage::of(bytes, PhysicalType::ByteArray, n);
+    let page = EncodedPage::new(bytes, PhysicalType::ByteArray, n);
     decode_all(Decoder::new(&page)?, Shape::Bytes, n)
 }
 
@@ -43,12 +45,12 @@ pub fn encode(strings: &Values) -> Result<Vec<u8>> {
 
 /// Makes views of the strings where they stand in the page.
 #[derive(Debug)]
-pub struct Decoder(Strings);
+pub struct Decoder(LengthReader);
 
 impl Decoder {
     /// Finds where the lengths end and the strings begin.
     pub fn new(page: &EncodedPage) -> Result<Self> {
-        Ok(Decoder(Strings::new(&page.bytes, 0)?))
+        Ok(Decoder(LengthReader::new(&page.bytes, 0)?))
     }
 }
 
@@ -63,7 +65,7 @@ impl Decode for Decoder {
         let buffer = [strings.page.to_bytes()];
         let mut left = n;
         while left > 0 {
-            let take = left.min(LENGTHS);
+            let take = left.min(LENGTHS_PER_BLOCK);
             left -= take;
             let mut position = strings.next(take)?.start;
             let (padded, lengths) = (strings.page.padded(), &strings.lengths);
@@ -81,7 +83,7 @@ impl Decode for Decoder {
     fn skip(&mut self, n: usize) -> Result<()> {
         let mut left = n;
         while left > 0 {
-            let take = left.min(LENGTHS);
+            let take = left.min(LENGTHS_PER_BLOCK);
             left -= take;
             self.0.next(take)?;
         }
@@ -95,22 +97,22 @@ impl Decode for Decoder {
 
 /// Reads lengths, and knows where their strings are: all of this encoding, and the suffixes of DELTA_BYTE_ARRAY.
 #[derive(Debug)]
-pub(crate) struct Strings {
+pub(crate) struct LengthReader {
     page: PaddedBytes,
-    deltas: Deltas<u32>,
+    deltas: DeltaReader<u32>,
     /// Where the next string is.
     position: usize,
     lengths: Vec<u32>,
 }
 
-impl Strings {
+impl LengthReader {
     /// Reads the lengths' header at `start` of the page and finds where the lengths end.
     pub(crate) fn new(page: &PaddedBytes, start: usize) -> Result<Self> {
         if u32::try_from(page.len()).is_err() {
             return Err(Error::limit("a page of over 4 GiB of byte strings"));
         }
-        let deltas = Deltas::new(page, start)?;
-        Ok(Strings { page: page.clone(), position: deltas.end()?, deltas, lengths: Vec::new() })
+        let deltas = DeltaReader::new(page, start)?;
+        Ok(LengthReader { page: page.clone(), position: deltas.end()?, deltas, lengths: Vec::new() })
     }
 
     /// How many strings are still to come, by the header.
@@ -158,7 +160,7 @@ pub(crate) fn total(lengths: &[u32]) -> Result<u64> {
 /// Collects lengths and strings.
 #[derive(Debug)]
 pub struct Encoder {
-    deltas: DeltasEncoder<u32>,
+    deltas: DeltaWriter<u32>,
     bytes: Vec<u8>,
     lengths: Vec<u32>,
 }
@@ -167,7 +169,7 @@ impl Encoder {
     /// An empty page.
     #[expect(clippy::new_without_default, reason = "encoders are made by the registry, not by default")]
     pub fn new() -> Self {
-        Encoder { deltas: DeltasEncoder::new(), bytes: Vec::new(), lengths: Vec::new() }
+        Encoder { deltas: DeltaWriter::new(), bytes: Vec::new(), lengths: Vec::new() }
     }
 
     /// Takes strings: their lengths, and what appends their bytes.
@@ -187,7 +189,7 @@ impl Encoder {
 impl Encode for Encoder {
     fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
         let Values::Bytes(strings) = values else {
-            return Err(crate::values::wrong_shape(Shape::Bytes, values));
+            return Err(wrong_shape(Shape::Bytes, values));
         };
         let mut lengths = std::mem::take(&mut self.lengths);
         lengths.clear();
@@ -216,9 +218,9 @@ impl Encode for Encoder {
 }
 
 /// The longest string that a view holds itself.
-pub(crate) const INLINE: u32 = 12;
+pub(crate) const MAX_INLINE_BYTES: u32 = 12;
 /// Lengths that are read at a time: they stay in the first-level cache.
-pub(crate) const LENGTHS: usize = 1024;
+pub(crate) const LENGTHS_PER_BLOCK: usize = 1024;
 
 #[cfg(test)]
 mod tests {

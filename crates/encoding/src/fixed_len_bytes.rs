@@ -1,8 +1,7 @@
 //! Values of one width: INT96 and FIXED_LEN_BYTE_ARRAY.
 
-use crate::Bitmap;
 use marquetry_base::PaddedBytes;
-use marquetry_kernels as kernels;
+use marquetry_kernels::{self as kernels, Bitmap};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -13,7 +12,7 @@ pub struct FixedLenBytes {
     len: usize,
     /// The first of the values.
     bytes: Vec<u8>,
-    /// Those behind them, where a page has them. PERF: most are made into something else next, and need no copy until then.
+    /// The following values, in the page. PERF: most are converted next, and need no copy until then.
     stored: Option<PaddedBytes>,
     /// Bytes to make room for when something is copied.
     room: usize,
@@ -42,7 +41,7 @@ impl FixedLenBytes {
         self.width
     }
 
-    /// How many values.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -75,14 +74,14 @@ impl FixedLenBytes {
 
     /// The values in blocks of up to [`FixedLenBytes::BLOCK`], if they are of `N` bytes.
     ///
-    /// PERF: who makes something of each value does not read far ahead; the next values are fetched meanwhile.
+    /// PERF: prefetches the next values, because a CPU that converts each value does not read far ahead.
     pub fn blocks<const N: usize>(&self) -> Option<impl Iterator<Item = &[[u8; N]]>> {
         let blocks = self.parts().into_iter().flat_map(|part| {
             let (values, _) = part.as_chunks();
             values.chunks(Self::BLOCK).enumerate().map(move |(i, block)| {
-                let ahead = i * Self::BLOCK + AHEAD / N;
+                let ahead = i * Self::BLOCK + PREFETCH_DISTANCE_BYTES / N;
                 let ahead = values.get(ahead..).unwrap_or_default();
-                kernels::fetch(ahead[..ahead.len().min(Self::BLOCK)].as_flattened());
+                kernels::prefetch(ahead[..ahead.len().min(Self::BLOCK)].as_flattened());
                 block
             })
         });
@@ -94,7 +93,7 @@ impl FixedLenBytes {
         std::mem::take(self.owned())
     }
 
-    /// Forgets all values, keeps the memory.
+    /// Removes all values, keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.stored = None;
@@ -102,7 +101,7 @@ impl FixedLenBytes {
         self.len = 0;
     }
 
-    /// Makes room for `n` more values, once one is copied.
+    /// Reserves memory for `n` more values at the next copy.
     pub(crate) fn reserve(&mut self, n: usize) {
         self.room = self.bytes.len() + n * self.width;
     }
@@ -116,7 +115,7 @@ impl FixedLenBytes {
         &mut self.bytes
     }
 
-    /// Copies what is elsewhere, and makes the room that was asked for.
+    /// Copies the values that are in a page, and reserves the requested memory.
     fn settle(&mut self) {
         let stored = self.stored.take();
         self.bytes.reserve(std::mem::take(&mut self.room).saturating_sub(self.bytes.len()));
@@ -157,8 +156,8 @@ impl FixedLenBytes {
         let is_last = range.end == page.len();
         let next = page.slice(range);
         let stored = match &self.stored {
-            _ if is_last || next.len() < SHARED => None,
-            Some(stored) => stored.followed_by(&next),
+            _ if is_last || next.len() < MIN_SHARED_BYTES => None,
+            Some(stored) => stored.try_join(&next),
             None => Some(next.clone()),
         };
         match (stored, &self.stored) {
@@ -170,7 +169,7 @@ impl FixedLenBytes {
         self.len += n;
     }
 
-    pub(crate) fn push_defaults(&mut self, n: usize) {
+    pub(crate) fn push_nulls(&mut self, n: usize) {
         let zeros = n * self.width;
         self.push_with(n, |bytes| bytes.resize(bytes.len() + zeros, 0));
     }
@@ -184,16 +183,16 @@ impl FixedLenBytes {
 
     /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next of the values in `dense` for a
     /// 1, zeros for a 0.
-    pub(crate) fn push_expanded(&mut self, dense: &[u8], validity: &Bitmap, first: usize, n: usize) {
+    pub(crate) fn push_spaced(&mut self, dense: &[u8], validity: &Bitmap, first: usize, n: usize) {
         let width = self.width;
         self.push_with(n, |out| kernels::expand_fixed(dense, width, validity, first, n, out));
     }
 
     /// Appends those of `values` whose bit is 1, the first of them having bit `first` of `keep`.
-    pub(crate) fn push_compacted(&mut self, values: &FixedLenBytes, keep: &Bitmap, first: usize) {
+    pub(crate) fn push_filtered(&mut self, values: &FixedLenBytes, keep: &Bitmap, first: usize) {
         let kept = keep.count_ones(first..first + values.len);
         self.push_with(kept, |out| {
-            kernels::compact_fixed(&values.as_bytes(), values.width, keep.as_bytes(), first, out);
+            kernels::filter_fixed(&values.as_bytes(), values.width, keep.as_bytes(), first, out);
         });
     }
 }
@@ -207,10 +206,10 @@ impl PartialEq for FixedLenBytes {
 
 impl Eq for FixedLenBytes {}
 
-/// Bytes that are fetched ahead.
-const AHEAD: usize = 4 << 10;
-/// Bytes from which on a copy costs more than another owner of the page.
-const SHARED: usize = 1 << 10;
+/// Distance in bytes at which values are prefetched.
+const PREFETCH_DISTANCE_BYTES: usize = 4 << 10;
+/// From this size on a copy costs more than sharing the page.
+const MIN_SHARED_BYTES: usize = 1 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -218,24 +217,24 @@ mod tests {
 
     #[test]
     fn values_of_a_page_are_copied_when_they_have_to_be() {
-        let bytes: Vec<u8> = (0..4 * SHARED).map(|i| (i / 7) as u8).collect();
+        let bytes: Vec<u8> = (0..4 * MIN_SHARED_BYTES).map(|i| (i / 7) as u8).collect();
         let page = PaddedBytes::copy_of(&bytes);
         let mut values = FixedLenBytes::new(4);
         let push = |values: &mut FixedLenBytes, range: Range<usize>| {
             values.push_stored(range.len() / 4, &page, range.clone());
             assert_eq!(values.as_bytes().len(), 4 * values.len());
         };
-        push(&mut values, 0..SHARED);
+        push(&mut values, 0..MIN_SHARED_BYTES);
         assert_eq!(values.as_bytes().as_ptr(), page.as_slice().as_ptr());
-        push(&mut values, SHARED..2 * SHARED);
+        push(&mut values, MIN_SHARED_BYTES..2 * MIN_SHARED_BYTES);
         assert_eq!(values.as_bytes().as_ptr(), page.as_slice().as_ptr());
-        assert_eq!(values.as_bytes(), &bytes[..2 * SHARED]);
+        assert_eq!(values.as_bytes(), &bytes[..2 * MIN_SHARED_BYTES]);
         // In two places: the last values of one page, and the first of another.
         let mut apart = FixedLenBytes::new(4);
-        push(&mut apart, 3 * SHARED..4 * SHARED);
-        push(&mut apart, SHARED..2 * SHARED);
-        assert_eq!(apart.parts().map(<[u8]>::len), [SHARED, SHARED]);
-        let both = [&bytes[3 * SHARED..], &bytes[SHARED..2 * SHARED]].concat();
+        push(&mut apart, 3 * MIN_SHARED_BYTES..4 * MIN_SHARED_BYTES);
+        push(&mut apart, MIN_SHARED_BYTES..2 * MIN_SHARED_BYTES);
+        assert_eq!(apart.parts().map(<[u8]>::len), [MIN_SHARED_BYTES, MIN_SHARED_BYTES]);
+        let both = [&bytes[3 * MIN_SHARED_BYTES..], &bytes[MIN_SHARED_BYTES..2 * MIN_SHARED_BYTES]].concat();
         assert_eq!(apart, FixedLenBytes::from_bytes(4, both.clone()));
         assert!((0..apart.len()).all(|i| *apart.get(i) == both[4 * i..4 * i + 4]));
         assert_eq!(apart.blocks::<4>().unwrap().collect::<Vec<_>>().concat().as_flattened(), both);
@@ -243,19 +242,22 @@ mod tests {
         assert_eq!(apart.into_bytes(), both);
         // Not what follows.
         let mut apart = values.clone();
-        push(&mut apart, 0..SHARED);
-        assert_eq!(apart.as_bytes(), [&bytes[..2 * SHARED], &bytes[..SHARED]].concat());
-        assert_eq!((apart.len(), apart == values), (3 * SHARED / 4, false));
+        push(&mut apart, 0..MIN_SHARED_BYTES);
+        assert_eq!(apart.as_bytes(), [&bytes[..2 * MIN_SHARED_BYTES], &bytes[..MIN_SHARED_BYTES]].concat());
+        assert_eq!((apart.len(), apart == values), (3 * MIN_SHARED_BYTES / 4, false));
         // The page's last values.
-        push(&mut values, 2 * SHARED..4 * SHARED);
+        push(&mut values, 2 * MIN_SHARED_BYTES..4 * MIN_SHARED_BYTES);
         assert_eq!(values, FixedLenBytes::from_bytes(4, bytes.clone()));
         assert_eq!(values.into_bytes(), bytes);
         // Something else.
         let mut values = FixedLenBytes::new(4);
-        push(&mut values, SHARED..2 * SHARED);
-        values.push_defaults(1);
+        push(&mut values, MIN_SHARED_BYTES..2 * MIN_SHARED_BYTES);
+        values.push_nulls(1);
         values.push(&[1, 2, 3, 4]);
-        assert_eq!(values.as_bytes(), [&bytes[SHARED..2 * SHARED], &[0, 0, 0, 0, 1, 2, 3, 4]].concat());
+        assert_eq!(
+            values.as_bytes(),
+            [&bytes[MIN_SHARED_BYTES..2 * MIN_SHARED_BYTES], &[0, 0, 0, 0, 1, 2, 3, 4]].concat()
+        );
         assert_eq!(values.get(values.len() - 1), [1, 2, 3, 4]);
         values.clear();
         assert!(values.is_empty() && values.as_bytes().is_empty());

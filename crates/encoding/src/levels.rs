@@ -3,9 +3,10 @@
 //! Spec: Encodings.md, "RLE" and "BIT_PACKED"; README.md, "Data Pages". A level takes as many bits as the column's
 //! largest level needs; where the largest is 0, nothing is stored. Levels are kept as bytes.
 
-use crate::rle::{self, Hybrid, Piece};
-use crate::{Bitmap, bit_packed};
+use crate::bit_packed;
+use crate::rle::{self, RleBitPackedDecoder, RleRun};
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
+use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
 /// The levels of one kind of one page, front to back.
@@ -19,11 +20,11 @@ pub struct Levels {
 enum Stored {
     /// The largest level is 0: all are.
     Zero,
-    Rle(Hybrid),
+    Rle(RleBitPackedDecoder),
     BitPacked(bit_packed::Reader),
 }
 
-/// Levels that are known to be alike.
+/// A run of equal levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelRun {
     /// Whether they are the column's largest.
@@ -32,7 +33,7 @@ pub struct LevelRun {
     pub n: usize,
 }
 
-/// Bitmap that a level takes in a column whose largest level is `max`.
+/// The width in bits of a level in a column whose largest level is `max`.
 pub fn width(max: u8) -> u32 {
     u8::BITS - max.leading_zeros()
 }
@@ -48,7 +49,7 @@ impl Levels {
         if max == 0 {
             return Ok(Levels::zero());
         }
-        Ok(Levels { stored: Stored::Rle(Hybrid::new(bytes, width(max))?), max })
+        Ok(Levels { stored: Stored::Rle(RleBitPackedDecoder::new(bytes, width(max))?), max })
     }
 
     /// `n` levels at the front of `bytes`, as a V1 data page has them in `encoding`; also how many bytes they take.
@@ -118,7 +119,7 @@ impl Levels {
             _ => {
                 scratch.clear();
                 self.decode(n, scratch)?;
-                out.push_at_least(scratch, self.max);
+                out.push_ge(scratch, self.max);
             }
         }
         Ok(())
@@ -133,7 +134,7 @@ impl Levels {
         }
     }
 
-    /// Passes over the next `n` levels and returns how many of them are the largest: as many values belong to them.
+    /// Skips the next `n` levels and returns how many of them are the largest, which is the number of their values.
     pub fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         let max = self.max;
         let Stored::Rle(hybrid) = &mut self.stored else {
@@ -145,14 +146,14 @@ impl Levels {
         while left > 0 {
             let width = hybrid.width();
             match hybrid.next(left)? {
-                Piece::Repeated { value, n } => {
+                RleRun::Repeated { value, n } => {
                     left -= n;
                     values += if value == u32::from(max) { n } else { 0 };
                 }
-                Piece::Packed { bytes, first, n } => {
+                RleRun::Packed { bytes, first, n } => {
                     left -= n;
                     scratch.clear();
-                    marquetry_kernels::unpack_u8(bytes, width, first, n, scratch);
+                    kernels::unpack_u8(bytes, width, first, n, scratch);
                     values += scratch.iter().filter(|&&level| level == max).count();
                 }
             }
@@ -161,7 +162,7 @@ impl Levels {
     }
 }
 
-/// Levels to encode, in the cheapest form that tells them.
+/// Levels to encode, in the most compact form.
 #[derive(Debug, Clone)]
 pub enum LevelSlice<'a> {
     /// All are the same.
@@ -217,7 +218,7 @@ pub fn encode(slice: LevelSlice<'_>, max: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends RLE levels behind their length: data page V1. Nothing, not even a length, where the largest level is 0.
+/// Appends RLE levels after their length: data page V1. Nothing, not even a length, where the largest level is 0.
 ///
 /// # Panics
 /// If a range of bits is not inside them, or the levels take over 4 GiB.
@@ -238,7 +239,6 @@ const BIT_PACKED: i32 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rle;
 
     #[test]
     fn v1_levels_have_a_length_before_them() {

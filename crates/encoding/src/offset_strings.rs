@@ -1,17 +1,16 @@
-//! Byte strings end to end, with offsets: the other layout that byte strings can be decoded to.
+//! Byte strings in the offset layout: all bytes end to end, and the offsets of the strings.
 //!
 //! ```text
 //! offsets  0 | 4 | 4 | 9
 //! bytes    axis|     |axles
 //! ```
 //!
-//! It is that of Arrow's `Utf8` and `Binary`. Whoever wants those pays for one copy of the bytes; by way of
-//! [`StringViews`], it would be views first and the copy after them.
+//! It is the layout of Arrow's `Utf8` and `Binary`. Decoding to it costs one copy of the bytes; through `StringViews` it would
+//! cost the views, too.
 
-use crate::Bitmap;
-use crate::dictionary::Strings;
+use crate::entry_offsets::EntryOffsets;
 use marquetry_base::{Error, Result};
-use marquetry_kernels as kernels;
+use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
 /// Byte strings end to end, of no more than 2^32 - 1 bytes together.
@@ -34,7 +33,7 @@ impl OffsetStrings {
         OffsetStrings::default()
     }
 
-    /// How many strings.
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -62,25 +61,25 @@ impl OffsetStrings {
         (self.offsets, self.bytes)
     }
 
-    /// Forgets all strings, keeps the memory.
+    /// Removes all strings, keeps the memory.
     pub fn clear(&mut self) {
         self.offsets.truncate(1);
         self.bytes.clear();
     }
 
-    /// Makes room for `n` more strings, but not for their bytes.
+    /// Reserves memory for `n` more strings, but not for their bytes.
     pub fn reserve(&mut self, n: usize) {
         self.offsets.reserve(n);
     }
 
-    /// Makes room for `n` more bytes, if there is memory.
+    /// Reserves memory for `n` more bytes, if there is enough.
     pub fn reserve_bytes(&mut self, n: usize) {
         // Without it, there may be less to append.
         let _ = self.bytes.try_reserve(n);
     }
 
     /// Appends `n` empty strings.
-    pub fn push_defaults(&mut self, n: usize) {
+    pub fn push_nulls(&mut self, n: usize) {
         self.offsets.resize(self.offsets.len() + n, self.end());
     }
 
@@ -107,8 +106,8 @@ impl OffsetStrings {
         self.offsets.push(self.bytes.len() as u32);
     }
 
-    /// Appends the next `n` PLAIN strings of `page[..len]` from `position` on. Returns the position behind them, `None`
-    /// if one of them would end outside.
+    /// Appends the next `n` PLAIN strings of `page[..len]` from `position` on. Returns the position after them, or `None`
+    /// if one of them would end outside of the page.
     pub(crate) fn push_plain(
         &mut self,
         page: &[u8],
@@ -117,7 +116,7 @@ impl OffsetStrings {
         n: usize,
     ) -> Result<Option<usize>> {
         // What is appended is in the page: memory for it was earned.
-        let end = kernels::plain_joined(page, len, position, n, &mut self.offsets, &mut self.bytes);
+        let end = kernels::append_plain_strings(page, len, position, n, &mut self.offsets, &mut self.bytes);
         self.make_room(0)?;
         Ok(end)
     }
@@ -138,16 +137,16 @@ impl OffsetStrings {
     }
 
     /// Appends copies of the strings at `indices` of a dictionary, which have `total` bytes together.
-    pub(crate) fn push_entries(&mut self, of: &Strings, indices: &[u32], total: u64) -> Result<()> {
+    pub(crate) fn push_entries(&mut self, of: &EntryOffsets, indices: &[u32], total: u64) -> Result<()> {
         if total == 0 {
             // PERF: many columns are all but empty.
-            self.push_defaults(indices.len());
+            self.push_nulls(indices.len());
             return Ok(());
         }
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         self.make_room(total)?;
         let (page, offsets) = (of.page.padded(), &mut self.offsets);
-        kernels::gather_joined(&of.entries, page, indices, total, offsets, &mut self.bytes);
+        kernels::gather_strings(&of.entries, page, indices, total, offsets, &mut self.bytes);
         Ok(())
     }
 
@@ -160,11 +159,11 @@ impl OffsetStrings {
     }
 
     /// Appends copies of those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
-    pub(crate) fn push_compacted(&mut self, other: &OffsetStrings, keep: &[u8], first: usize) -> Result<()> {
+    pub(crate) fn push_filtered(&mut self, other: &OffsetStrings, keep: &[u8], first: usize) -> Result<()> {
         let mut ends = Vec::new();
-        kernels::compact_u32(&other.offsets[1..], keep, first, &mut ends);
+        kernels::filter_u32(&other.offsets[1..], keep, first, &mut ends);
         let mut begins = Vec::with_capacity(ends.len());
-        kernels::compact_u32(&other.offsets[..other.len()], keep, first, &mut begins);
+        kernels::filter_u32(&other.offsets[..other.len()], keep, first, &mut begins);
         self.make_room(begins.iter().zip(&ends).map(|(begin, end)| (end - begin) as usize).sum())?;
         self.offsets.reserve(ends.len());
         // PERF: neighbours are not copied together: where they stand together they are read together, see `core::read`.
@@ -174,7 +173,7 @@ impl OffsetStrings {
         Ok(())
     }
 
-    /// Gives the bytes to `dense`, which must be empty, so that strings can be decoded behind them; or takes them back.
+    /// Lends the bytes to `dense`, which must be empty, so that strings are decoded after them; or takes them back.
     pub(crate) fn swap_bytes(&mut self, dense: &mut OffsetStrings) {
         std::mem::swap(&mut self.bytes, &mut dense.bytes);
         dense.offsets[0] = self.end();
@@ -182,7 +181,7 @@ impl OffsetStrings {
 
     /// Appends a slot for each of the `n` bits of `validity` from bit `first` on: the next string of `dense` for a 1,
     /// an empty one for a 0. The bytes of `dense` are here already, see [`swap_bytes`](Self::swap_bytes).
-    pub(crate) fn push_expanded(&mut self, dense: &OffsetStrings, validity: &Bitmap, first: usize, n: usize) {
+    pub(crate) fn push_spaced(&mut self, dense: &OffsetStrings, validity: &Bitmap, first: usize, n: usize) {
         let begin = self.offsets.len();
         let mut end = self.end();
         kernels::expand_u32(&dense.offsets[1..], validity, first, n, &mut self.offsets);
@@ -195,7 +194,7 @@ impl OffsetStrings {
 
     /// The first string in `range` that is not UTF-8, if any.
     ///
-    /// PERF: one look at all of them, and at where they meet: text can still be cut within a character.
+    /// PERF: all strings are validated at once, then the boundaries between them, which may be inside of a character.
     pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
         let cuts = &self.offsets[range.start..=range.end];
         let text = &self.bytes[cuts[0] as usize..cuts[range.len()] as usize];
@@ -248,8 +247,8 @@ mod tests {
         dense.push_strings(b"axisaxles", &[4, 5]).unwrap();
         out.swap_bytes(&mut dense);
         let validity: Bitmap = [true, false, true, false, true].into_iter().collect();
-        out.push_expanded(&dense, &validity, 1, 4);
-        out.push_defaults(1);
+        out.push_spaced(&dense, &validity, 1, 4);
+        out.push_nulls(1);
         assert_eq!(out, OffsetStrings::from_iter(["first", "", "axis", "", "axles", ""]));
     }
 
@@ -259,7 +258,7 @@ mod tests {
         let all = OffsetStrings::from_iter(words);
         for keep in 0u8..=127 {
             let mut out = OffsetStrings::from_iter(["before"]);
-            out.push_compacted(&all, &[keep << 1], 1).unwrap();
+            out.push_filtered(&all, &[keep << 1], 1).unwrap();
             let kept = (0..7).filter(|i| keep >> i & 1 == 1).map(|i| words[i]);
             assert_eq!(out, ["before"].into_iter().chain(kept).collect());
         }

@@ -24,16 +24,17 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{
-    Bitmap, Decode, Encode, EncodedPage, PhysicalType, Shape, StringViews, Values, decode_all, encode_all,
-};
+use crate::shape::{PhysicalType, Shape};
+use crate::string_views::StringViews;
+use crate::traits::{Decode, Encode, EncodedPage, decode_all, encode_all};
+use crate::values::{Values, wrong_shape};
 use marquetry_base::{Error, PaddedBytes, Result};
-use marquetry_kernels as kernels;
+use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
 /// Decodes `n` values.
 pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
-    let page = EncodedPage::of(bytes, physical, n);
+    let page = EncodedPage::new(bytes, physical, n);
     decode_all(Decoder::new(&page), physical.shape(), n)
 }
 
@@ -42,7 +43,7 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
     encode_all(Encoder::new(values.shape()), values)
 }
 
-/// How many values stand whole in the first bytes of a page.
+/// The number of complete values in the first bytes of a page.
 pub fn count_whole(bytes: &[u8], physical: PhysicalType) -> usize {
     match physical.shape() {
         Shape::Bit => bytes.len() * 8,
@@ -61,21 +62,21 @@ pub fn count_whole(bytes: &[u8], physical: PhysicalType) -> usize {
     }
 }
 
-/// Reads values where they stand.
+/// Decodes values in place.
 #[derive(Debug)]
 pub struct Decoder {
     page: PaddedBytes,
     shape: Shape,
     /// The next value: a byte, or for BOOLEAN a bit.
     position: usize,
-    /// Whether strings are so long that each is looked at by itself.
+    /// Whether strings are so long that each is validated by itself.
     is_long: bool,
 }
 
 impl Decoder {
     /// A decoder for the whole page.
     pub fn new(page: &EncodedPage) -> Self {
-        let is_long = page.bytes.len() / page.max_values.max(1) >= LONG;
+        let is_long = page.bytes.len() / page.max_values.max(1) >= LONG_STRING_BYTES;
         Decoder { page: page.bytes.clone(), shape: page.physical.shape(), position: 0, is_long }
     }
 
@@ -91,14 +92,14 @@ impl Decoder {
         Ok(&self.page.as_slice()[from..from + wanted])
     }
 
-    /// PERF: while an array is made of the `len` bytes that were read, the next ones can be on their way.
-    fn fetch_next(&self, len: usize) {
+    /// PERF: prefetches the next values while an array is made of the `len` bytes that were read.
+    fn prefetch_next(&self, len: usize) {
         let next = &self.page.as_slice()[self.position..];
-        kernels::fetch(&next[..next.len().min(len).min(kernels::FETCHED)]);
+        kernels::prefetch(&next[..next.len().min(len).min(kernels::PREFETCH_BYTES)]);
     }
 
-    /// Appends views of the next `n` strings, each of which is shown to `look`, and says how many bytes of their lengths are
-    /// not ASCII.
+    /// Appends views of the next `n` strings, calls `look` with each of them, and returns the number of non-ASCII bytes in their
+    /// length fields.
     fn decode_views(&mut self, n: usize, look: impl FnMut(&[u8]), out: &mut StringViews) -> Result<usize> {
         let (page, position) = (&self.page, self.position);
         let end = out.push_views(&[page.to_bytes()], |views, buffer| {
@@ -129,8 +130,8 @@ impl Decoder {
 }
 
 impl Decode for Decoder {
-    /// PERF: one look at all strings and the lengths between them. Where those are ASCII, text they are all part of is cut within
-    /// no character; where they are not, there may be no other bytes that are not. Long strings are looked at on the way.
+    /// PERF: validates all strings together with the lengths between them. If the lengths are ASCII, no string boundary can be inside
+    /// of a character; if not, all other bytes must be ASCII. Long strings are validated one by one, while they are read.
     fn decode_utf8(&mut self, n: usize, out: &mut Values) -> Result<bool> {
         let Values::Bytes(views) = out else { return self.decode(n, out).map(|()| false) };
         if self.is_long {
@@ -140,7 +141,7 @@ impl Decode for Decoder {
             return Ok(is_text);
         }
         let start = self.position;
-        let not_ascii = self.decode_views(n, kernels::fetch_on_the_way, views)?;
+        let not_ascii = self.decode_views(n, kernels::prefetch_next_string, views)?;
         let strings = &self.page.as_slice()[start..self.position];
         Ok(match not_ascii {
             0 => strings.is_ascii() || simdutf8::basic::from_utf8(strings).is_ok(),
@@ -157,17 +158,17 @@ impl Decode for Decoder {
             Shape::W32 => {
                 let (words, _) = self.take(n, 4)?.as_chunks();
                 kernels::copy_u32(words, out.as_w32()?);
-                self.fetch_next(4 * n);
+                self.prefetch_next(4 * n);
             }
             Shape::W64 => {
                 let (words, _) = self.take(n, 8)?.as_chunks();
                 kernels::copy_u64(words, out.as_w64()?);
-                self.fetch_next(8 * n);
+                self.prefetch_next(8 * n);
             }
             Shape::Fixed(width) => {
                 let (start, len) = (self.position, self.take(n, width)?.len());
                 out.as_fixed(width)?.push_stored(n, &self.page, start..start + len);
-                self.fetch_next(len);
+                self.prefetch_next(len);
             }
             Shape::Bytes => match out {
                 Values::Offsets(out) => {
@@ -175,13 +176,13 @@ impl Decode for Decoder {
                     let end = out.push_plain(page.padded(), page.len(), position, n)?;
                     self.position = end.ok_or_else(|| self.short(n))?;
                 }
-                out => _ = self.decode_views(n, kernels::fetch_on_the_way, out.as_bytes()?)?,
+                out => _ = self.decode_views(n, kernels::prefetch_next_string, out.as_bytes()?)?,
             },
         }
         Ok(())
     }
 
-    /// PERF: what is not text is spread from where it is in the page.
+    /// PERF: values other than strings are expanded directly from the page.
     fn decode_spaced(
         &mut self,
         validity: &Bitmap,
@@ -202,7 +203,7 @@ impl Decode for Decoder {
             }
             Shape::Fixed(width) => {
                 let values = self.take(ones, width)?;
-                out.as_fixed(width)?.push_expanded(values, validity, first, n);
+                out.as_fixed(width)?.push_spaced(values, validity, first, n);
             }
             _ => return Ok(false),
         }
@@ -251,7 +252,7 @@ impl Encoder {
 impl Encode for Encoder {
     fn encode(&mut self, values: &Values, range: Range<usize>) -> Result<()> {
         if values.shape() != self.shape {
-            return Err(crate::values::wrong_shape(self.shape, values));
+            return Err(wrong_shape(self.shape, values));
         }
         match values {
             Values::Bit(bits) => self.bits.push_packed(bits.as_bytes(), range.start, range.len()),
@@ -266,7 +267,7 @@ impl Encode for Encoder {
                 self.bytes.extend_from_slice(&values.as_bytes()[range.start * width..range.end * width]);
             }
             Values::Bytes(views) => views.write_plain(range, &mut self.bytes),
-            Values::Offsets(_) => return Err(crate::values::wrong_shape(self.shape, values)),
+            Values::Offsets(_) => return Err(wrong_shape(self.shape, values)),
         }
         Ok(())
     }
@@ -291,7 +292,7 @@ impl Encode for Encoder {
 }
 
 /// Bytes of a string, with its length, that make it a long one, if they are the average of a page.
-const LONG: usize = 256;
+const LONG_STRING_BYTES: usize = 256;
 
 /// How many bytes are not ASCII.
 fn count_not_ascii(bytes: &[u8]) -> usize {
@@ -342,14 +343,14 @@ mod tests {
             let page = encode(&Values::Bytes(strings.iter().collect())).unwrap();
             // Looked at together, where that says that they are text, and each by itself.
             let [together, apart] = [usize::MAX, 1].map(|max_values| {
-                let page = EncodedPage::of(&page, PhysicalType::ByteArray, max_values);
+                let page = EncodedPage::new(&page, PhysicalType::ByteArray, max_values);
                 let mut values = Values::Bytes(StringViews::new());
                 let is_text = Decoder::new(&page).decode_utf8(strings.len(), &mut values).unwrap();
                 assert_eq!(values, Values::Bytes(strings.iter().collect()));
                 is_text
             });
             let are_text = strings.iter().all(|string| std::str::from_utf8(string).is_ok());
-            if page.len() >= LONG {
+            if page.len() >= LONG_STRING_BYTES {
                 assert_eq!(apart, are_text);
             }
             assert!(are_text || !together);

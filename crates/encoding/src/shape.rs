@@ -1,6 +1,5 @@
-//! PhysicalType types, and the five shapes that they are stored in.
+//! Physical types, and the five shapes in which encodings store them.
 
-use crate::{Bitmap, FixedLenBytes, StringViews, Values};
 use std::fmt;
 
 /// The physical type of a column (`Type` in parquet.thrift), with the length where the schema has one.
@@ -65,19 +64,6 @@ impl fmt::Display for PhysicalType {
             PhysicalType::Double => f.write_str("DOUBLE"),
             PhysicalType::ByteArray => f.write_str("BYTE_ARRAY"),
             PhysicalType::FixedLenByteArray(width) => write!(f, "FIXED_LEN_BYTE_ARRAY({width})"),
-        }
-    }
-}
-
-impl Shape {
-    /// No values of this shape.
-    pub fn empty(self) -> Values {
-        match self {
-            Shape::Bit => Values::Bit(Bitmap::new()),
-            Shape::W32 => Values::W32(Vec::new()),
-            Shape::W64 => Values::W64(Vec::new()),
-            Shape::Fixed(width) => Values::Fixed(FixedLenBytes::new(width)),
-            Shape::Bytes => Values::Bytes(StringViews::new()),
         }
     }
 }

@@ -1,9 +1,8 @@
-//! Byte strings as views: what every BYTE_ARRAY encoding decodes to.
+//! Byte strings as views: the layout that every BYTE_ARRAY encoding decodes to.
 
-use crate::Bitmap;
-use crate::arena::Arena;
+use crate::arena::StringArena;
 use bytes::Bytes;
-use marquetry_kernels::{self as kernels, view_is_inline, view_len};
+use marquetry_kernels::{self as kernels, Bitmap, view_is_inline, view_len};
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
@@ -23,7 +22,7 @@ impl StringViews {
         StringViews::default()
     }
 
-    /// How many strings.
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.views.len()
     }
@@ -59,19 +58,19 @@ impl StringViews {
         self.views.iter().map(|view| self.resolve(view))
     }
 
-    /// Forgets all strings and buffers, keeps the memory of the views.
+    /// Removes all strings and buffers, keeps the memory of the views.
     pub fn clear(&mut self) {
         self.views.clear();
         self.buffers.clear();
     }
 
-    /// Makes room for `n` more strings.
+    /// Reserves memory for `n` more strings.
     pub fn reserve(&mut self, n: usize) {
         self.views.reserve(n);
     }
 
     /// Appends `n` empty strings.
-    pub fn push_defaults(&mut self, n: usize) {
+    pub fn push_nulls(&mut self, n: usize) {
         self.views.resize(self.views.len() + n, 0);
     }
 
@@ -99,17 +98,17 @@ impl StringViews {
             self.views.extend_from_slice(views);
             return;
         }
-        let mut arena = Arena::open(self);
+        let mut arena = self.arena();
         arena.expect(total);
         views.iter().for_each(|view| arena.push(*view, other.resolve(view)));
         arena.close();
     }
 
     /// Appends those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
-    pub(crate) fn push_compacted(&mut self, other: &StringViews, keep: &[u8], first: usize) {
+    pub(crate) fn push_filtered(&mut self, other: &StringViews, keep: &[u8], first: usize) {
         self.push_views(&other.buffers, |views, base| {
             let start = views.len();
-            kernels::compact_u128(&other.views, keep, first, views);
+            kernels::filter_u128(&other.views, keep, first, views);
             if base > 0 {
                 kernels::rebase_views(&mut views[start..], base);
             }
@@ -124,9 +123,9 @@ impl StringViews {
         self.views[range].iter().map(|view| view_len(*view) as usize).sum()
     }
 
-    /// The views and the buffers, to be changed.
-    pub(crate) fn parts_mut(&mut self) -> (&mut Vec<u128>, &mut Vec<Bytes>) {
-        (&mut self.views, &mut self.buffers)
+    /// An arena that appends copies of strings. It must be closed.
+    pub(crate) fn arena(&mut self) -> StringArena<'_> {
+        StringArena::open(&mut self.views, &mut self.buffers)
     }
 
     /// The number of `buffer` here: a new one, unless it is the buffer that was last added.
@@ -188,7 +187,13 @@ impl StringViews {
     /// Appends all strings, end to end, to `bytes`, and where each of them ends to `offsets`, as `offset` makes it of a
     /// number. Counting starts at the length of `bytes`.
     pub fn join<O>(&self, offset: impl Fn(usize) -> O, offsets: &mut Vec<O>, bytes: &mut Vec<u8>) {
-        kernels::join_views(&self.views, self.buffers.iter().map(AsRef::as_ref), offset, offsets, bytes);
+        kernels::views_to_offsets(
+            &self.views,
+            self.buffers.iter().map(AsRef::as_ref),
+            offset,
+            offsets,
+            bytes,
+        );
     }
 
     /// Appends the strings in `range`, end to end, to `bytes`.
@@ -196,16 +201,16 @@ impl StringViews {
         kernels::concat_views(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
     }
 
-    /// Appends the strings in `range`, each behind its length, to `bytes`: PLAIN.
+    /// Appends the strings in `range` to `bytes` as PLAIN: each after its length.
     pub(crate) fn write_plain(&self, range: Range<usize>, bytes: &mut Vec<u8>) {
-        kernels::plain_strings(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
+        kernels::views_to_plain(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
     }
 
     pub(crate) fn swap_buffers(&mut self, other: &mut StringViews) {
         std::mem::swap(&mut self.buffers, &mut other.buffers);
     }
 
-    pub(crate) fn push_expanded(&mut self, dense: &StringViews, validity: &Bitmap, first: usize, n: usize) {
+    pub(crate) fn push_spaced(&mut self, dense: &StringViews, validity: &Bitmap, first: usize, n: usize) {
         kernels::expand_u128(&dense.views, validity, first, n, &mut self.views);
     }
 
@@ -223,13 +228,13 @@ impl StringViews {
         views.iter().position(|view| !is_text(view)).map(|i| start + i)
     }
 
-    /// Whether all strings are UTF-8, where that can be seen without a look at each of them.
+    /// Whether all strings are certainly UTF-8; false if they have to be validated one by one.
     ///
-    /// PERF: strings that were decoded together stand together in one buffer, so that one look at the whole stretch does
-    /// for all of them. Most text is ASCII, and what stands between the strings (PLAIN lengths below 128) is as well.
-    /// If it is not, the stretch can still be text, of which no string is a part that begins or ends within a character.
+    /// PERF: strings that were decoded together are neighbours in one buffer, so the whole range is validated at once. Most text
+    /// is ASCII, and so are the bytes between the strings (PLAIN lengths below 128). If they are not, the range may still be valid
+    /// UTF-8, in which no string begins or ends inside of a character.
     fn is_utf8_for_sure(&self, views: &[u128]) -> bool {
-        let survey = kernels::survey(views);
+        let survey = kernels::summarize_views(views);
         let (first, end) = (survey.range.0 as usize, survey.range.1 as usize);
         let text = match survey.buffers {
             (least, greatest) if least > greatest => &[],
@@ -247,7 +252,7 @@ impl StringViews {
             return false;
         }
         if text.len() > 64 * views.len() {
-            // Strings far from each other are better looked at one by one.
+            // Strings with large gaps between them are validated one by one.
             return false;
         }
         if text.is_ascii() {
@@ -307,7 +312,7 @@ impl PartialEq for StringViews {
 
 /// Whether the strings that are in their views are UTF-8.
 ///
-/// PERF: many at once. What stands around a string in its view is ASCII: its length, at most 12, and zeros.
+/// PERF: many at once. The other bytes of an inline view are ASCII: the length, at most 12, and zeros.
 fn inline_are_utf8(views: &[u128]) -> bool {
     views.chunks(INLINE_AT_ONCE).all(|views| {
         let mut inline = [0; INLINE_AT_ONCE];

@@ -1,11 +1,14 @@
-//! Decoded values: one buffer for each shape, in the layout that Arrow arrays are made from without a copy.
+//! Decoded values: one buffer for each shape, in the layout of Arrow arrays.
 
-use crate::{Bitmap, FixedLenBytes, OffsetStrings, Shape, StringViews};
+use crate::fixed_len_bytes::FixedLenBytes;
+use crate::offset_strings::OffsetStrings;
+use crate::shape::Shape;
+use crate::string_views::StringViews;
 use marquetry_base::{Error, Result};
-use marquetry_kernels as kernels;
+use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
-/// Values of one [`Shape`]. What a page decodes to, what an encoder takes, and what becomes an array.
+/// Values of one [`Shape`]: the output of decoders, the input of encoders, and the buffers of arrays.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// BOOLEAN.
@@ -18,11 +21,29 @@ pub enum Values {
     Fixed(FixedLenBytes),
     /// BYTE_ARRAY.
     Bytes(StringViews),
-    /// BYTE_ARRAY, where it was asked for: only what is decoded is ever laid out so.
+    /// BYTE_ARRAY in the offset layout, if the reader requested it. Encoders do not take it.
     Offsets(OffsetStrings),
 }
 
+impl Shape {
+    /// No values of this shape.
+    pub fn empty(self) -> Values {
+        Values::empty(self)
+    }
+}
+
 impl Values {
+    /// No values of `shape`.
+    pub fn empty(shape: Shape) -> Values {
+        match shape {
+            Shape::Bit => Values::Bit(Bitmap::new()),
+            Shape::W32 => Values::W32(Vec::new()),
+            Shape::W64 => Values::W64(Vec::new()),
+            Shape::Fixed(width) => Values::Fixed(FixedLenBytes::new(width)),
+            Shape::Bytes => Values::Bytes(StringViews::new()),
+        }
+    }
+
     /// The shape.
     pub fn shape(&self) -> Shape {
         match self {
@@ -34,7 +55,7 @@ impl Values {
         }
     }
 
-    /// How many values.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Values::Bit(bits) => bits.len(),
@@ -51,7 +72,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// Forgets all values, keeps the memory.
+    /// Removes all values, keeps the memory.
     pub fn clear(&mut self) {
         match self {
             Values::Bit(bits) => bits.clear(),
@@ -63,7 +84,7 @@ impl Values {
         }
     }
 
-    /// Makes room for `n` more values. `n` must have been earned: never a number that a file merely claims.
+    /// Reserves memory for `n` more values. `n` must be backed by input, never a number that a file merely claims.
     pub fn reserve(&mut self, n: usize) {
         match self {
             Values::Bit(bits) => bits.reserve(n),
@@ -75,21 +96,21 @@ impl Values {
         }
     }
 
-    /// Appends `n` default values: what stands in the slot of a null.
-    pub fn push_defaults(&mut self, n: usize) {
+    /// Appends `n` default values, for the slots of nulls.
+    pub fn push_nulls(&mut self, n: usize) {
         match self {
             Values::Bit(bits) => bits.push_run(false, n),
             Values::W32(values) => values.resize(values.len() + n, 0),
             Values::W64(values) => values.resize(values.len() + n, 0),
-            Values::Fixed(values) => values.push_defaults(n),
-            Values::Bytes(views) => views.push_defaults(n),
-            Values::Offsets(strings) => strings.push_defaults(n),
+            Values::Fixed(values) => values.push_nulls(n),
+            Values::Bytes(views) => views.push_nulls(n),
+            Values::Offsets(strings) => strings.push_nulls(n),
         }
     }
 
-    /// Runs `decode` with `scratch`, emptied, which must be of the same layout. For byte strings `scratch` has this
-    /// value's buffers meanwhile, so that what is decoded into it can be expanded into this value.
-    pub fn lend<R>(&mut self, scratch: &mut Values, decode: impl FnOnce(&mut Values) -> R) -> R {
+    /// Runs `decode` with the cleared `scratch`, which must have the same layout. Meanwhile `scratch` has the buffers of this
+    /// value, so that byte strings that are decoded into it can be expanded into this value.
+    pub fn with_scratch<R>(&mut self, scratch: &mut Values, decode: impl FnOnce(&mut Values) -> R) -> R {
         scratch.clear();
         self.swap_buffers(scratch);
         let result = decode(scratch);
@@ -107,17 +128,17 @@ impl Values {
 
     /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next of `dense` for a 1, the
     /// default for a 0. `dense` must be of the same shape, have one value for each 1, and, for byte strings, share
-    /// this value's buffers (see [`lend`](Values::lend)).
-    pub fn push_expanded(&mut self, dense: &Values, validity: &Bitmap, first: usize, n: usize) {
+    /// this value's buffers (see [`with_scratch`](Values::with_scratch)).
+    pub fn push_spaced(&mut self, dense: &Values, validity: &Bitmap, first: usize, n: usize) {
         match (self, dense) {
             (Values::Bit(out), Values::Bit(dense)) => kernels::expand_bits(dense, validity, first, n, out),
             (Values::W32(out), Values::W32(dense)) => kernels::expand_u32(dense, validity, first, n, out),
             (Values::W64(out), Values::W64(dense)) => kernels::expand_u64(dense, validity, first, n, out),
             (Values::Fixed(out), Values::Fixed(dense)) => {
-                out.push_expanded(&dense.as_bytes(), validity, first, n);
+                out.push_spaced(&dense.as_bytes(), validity, first, n);
             }
-            (Values::Bytes(out), Values::Bytes(dense)) => out.push_expanded(dense, validity, first, n),
-            (Values::Offsets(out), Values::Offsets(dense)) => out.push_expanded(dense, validity, first, n),
+            (Values::Bytes(out), Values::Bytes(dense)) => out.push_spaced(dense, validity, first, n),
+            (Values::Offsets(out), Values::Offsets(dense)) => out.push_spaced(dense, validity, first, n),
             (out, dense) => unreachable!("{:?} expanded into {:?}", dense.shape(), out.shape()),
         }
     }
@@ -127,20 +148,20 @@ impl Values {
     ///
     /// # Panics
     /// If the layouts differ or there are too few bits.
-    pub fn push_compacted(&mut self, values: &Values, keep: &Bitmap, first: usize) -> Result<()> {
+    pub fn push_filtered(&mut self, values: &Values, keep: &Bitmap, first: usize) -> Result<()> {
         let bits = keep.as_bytes();
         match (self, values) {
             (Values::Bit(out), Values::Bit(values)) => {
-                kernels::compact_bits(values.as_bytes(), 0, bits, first, values.len(), out);
+                kernels::filter_bits(values.as_bytes(), 0, bits, first, values.len(), out);
             }
-            (Values::W32(out), Values::W32(values)) => kernels::compact_u32(values, bits, first, out),
-            (Values::W64(out), Values::W64(values)) => kernels::compact_u64(values, bits, first, out),
+            (Values::W32(out), Values::W32(values)) => kernels::filter_u32(values, bits, first, out),
+            (Values::W64(out), Values::W64(values)) => kernels::filter_u64(values, bits, first, out),
             (Values::Fixed(out), Values::Fixed(values)) if out.width() == values.width() => {
-                out.push_compacted(values, keep, first);
+                out.push_filtered(values, keep, first);
             }
-            (Values::Bytes(out), Values::Bytes(values)) => out.push_compacted(values, bits, first),
+            (Values::Bytes(out), Values::Bytes(values)) => out.push_filtered(values, bits, first),
             (Values::Offsets(out), Values::Offsets(values)) => {
-                return out.push_compacted(values, bits, first);
+                return out.push_filtered(values, bits, first);
             }
             (out, values) => unreachable!("{:?} appended to {:?}", values.shape(), out.shape()),
         }
@@ -167,7 +188,7 @@ impl Values {
         }
     }
 
-    /// How many bytes the values in `range` have: those of the strings, or the width of a value for each.
+    /// The size in bytes of the values in `range`: the bytes of the strings, or the width of a value for each.
     ///
     /// # Panics
     /// If the range is not inside; of byte strings only.

@@ -1,184 +1,33 @@
-//! A column chunk where it lies: numbers are read, everything else stays in the bytes of the footer.
+//! A view of a column chunk in the bytes of the footer: numbers are parsed, strings and lists stay where they are.
+
+mod fields;
 
 use crate::thrift::{Bookmark, Element, Elements, Reader, Wire, missing};
 use crate::{ColumnChunk, CompressionCodec, Encoding, PageEncodingStats, SizeStatistics, Statistics, Type};
+use fields::Text;
 use marquetry_base::Result;
 use std::ops::Range;
 
+pub(crate) use fields::{FieldSet, List, Number, Span};
+
 /// A [`ColumnChunk`] that takes no memory of its own. Reading it fails where reading a `ColumnChunk` would.
 ///
-/// PERF: a table, so that chunks that are written alike can be read by a list of what is where: see `template.rs`.
+/// PERF: a table, so that chunks of one layout can be read from a list of positions: see `chunk_layout.rs`.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkView<'a> {
     /// At the struct.
     pub(crate) start: Bookmark<'a>,
-    /// What there is.
-    pub(crate) has: Facts,
-    /// Numbers, by what they say; of no use where there is none.
+    /// The fields that the chunk has.
+    pub(crate) has: FieldSet,
+    /// Numbers, indexed by [`Number`]; meaningless if `has` lacks them.
     pub(crate) numbers: [i64; Number::COUNT],
-    /// Byte strings, and lists, by what they say.
-    pub(crate) strings: [Stretch; Text::COUNT],
-    pub(crate) lists: [Stretch; List::COUNT],
+    /// Byte strings and lists, indexed by [`Text`] and [`List`].
+    pub(crate) strings: [Span; Text::COUNT],
+    pub(crate) lists: [Span; List::COUNT],
 }
 
-/// What a number of a chunk says. Those of 32 bits come first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Number {
-    Type,
-    Codec,
-    OffsetIndexLength,
-    ColumnIndexLength,
-    BloomFilterLength,
-    OffsetIndexOffset,
-    ColumnIndexOffset,
-    NumValues,
-    TotalUncompressedSize,
-    TotalCompressedSize,
-    DataPageOffset,
-    DictionaryPageOffset,
-    BloomFilterOffset,
-    NullCount,
-    DistinctCount,
-    NanCount,
-    UnencodedBytes,
-}
-
-impl Number {
-    const COUNT: usize = Number::UnencodedBytes as usize + 1;
-
-    /// Whether it has 32 bits.
-    pub(crate) fn is_short(self) -> bool {
-        self as usize <= Number::BloomFilterLength as usize
-    }
-}
-
-/// What a byte string of a chunk is.
-#[derive(Debug, Clone, Copy)]
-#[repr(u8)]
-pub(crate) enum Text {
-    FilePath,
-    Max,
-    Min,
-    MaxValue,
-    MinValue,
-}
-
-impl Text {
-    const COUNT: usize = Text::MinValue as usize + 1;
-}
-
-/// What a list of a chunk is.
-#[derive(Debug, Clone, Copy)]
-#[repr(u8)]
-pub(crate) enum List {
-    Encodings,
-    Path,
-    EncodingStats,
-    RepetitionLevels,
-    DefinitionLevels,
-}
-
-impl List {
-    const COUNT: usize = List::DefinitionLevels as usize + 1;
-}
-
-/// Bytes of a string, or elements of a list, counted from the start of the chunk.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Stretch {
-    /// Where the first is.
-    pub(crate) at: u32,
-    pub(crate) len: u32,
-    /// How many structs and lists an element may enter.
-    pub(crate) depth: u32,
-}
-
-/// A set of what a chunk has: numbers, byte strings, lists, structs and flags, a bit for each.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Facts(u64);
-
-impl Facts {
-    const STATISTICS: Facts = Facts(1 << 40);
-    const SIZE_STATISTICS: Facts = Facts(1 << 41);
-    const IS_MAX_EXACT: Facts = Facts(0b11 << 42);
-    const IS_MIN_EXACT: Facts = Facts(0b11 << 44);
-    const META_DATA: Facts = Facts(1 << 46);
-    const CRYPTO_METADATA: Facts = Facts(1 << 47);
-    const ENCRYPTED_METADATA: Facts = Facts(1 << 48);
-    /// What of a chunk is not in its `meta_data`.
-    const OUTSIDE: Facts = Facts(
-        Facts::number(Number::OffsetIndexOffset).0
-            | Facts::number(Number::OffsetIndexLength).0
-            | Facts::number(Number::ColumnIndexOffset).0
-            | Facts::number(Number::ColumnIndexLength).0
-            | Facts::text(Text::FilePath).0
-            | Facts::CRYPTO_METADATA.0
-            | Facts::ENCRYPTED_METADATA.0,
-    );
-    /// What statistics say.
-    const OF_STATISTICS: Facts = Facts(
-        Facts::number(Number::NullCount).0
-            | Facts::number(Number::DistinctCount).0
-            | Facts::number(Number::NanCount).0
-            | Facts::text(Text::Max).0
-            | Facts::text(Text::Min).0
-            | Facts::text(Text::MaxValue).0
-            | Facts::text(Text::MinValue).0
-            | Facts::IS_MAX_EXACT.0
-            | Facts::IS_MIN_EXACT.0,
-    );
-    /// What size statistics say.
-    const OF_SIZES: Facts = Facts(
-        Facts::number(Number::UnencodedBytes).0
-            | Facts::list(List::RepetitionLevels).0
-            | Facts::list(List::DefinitionLevels).0,
-    );
-
-    const fn number(number: Number) -> Facts {
-        Facts(1 << number as u8)
-    }
-
-    const fn text(text: Text) -> Facts {
-        Facts(1 << (24 + text as u8))
-    }
-
-    const fn list(list: List) -> Facts {
-        Facts(1 << (32 + list as u8))
-    }
-
-    #[inline]
-    pub(crate) fn has(self, other: Facts) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Whether there is byte string number `of`.
-    pub(crate) fn has_string(self, of: usize) -> bool {
-        self.0 >> (24 + of) & 1 == 1
-    }
-
-    /// Whether there is list number `of`.
-    pub(crate) fn has_list(self, of: usize) -> bool {
-        self.0 >> (32 + of) & 1 == 1
-    }
-
-    #[inline]
-    fn set(&mut self, facts: Facts, there: bool) {
-        self.0 = if there { self.0 | facts.0 } else { self.0 & !facts.0 };
-    }
-
-    /// Of two bits the lower says that there is a flag, the upper what it is.
-    fn set_flag(&mut self, flag: Facts, value: bool) {
-        self.0 = self.0 & !flag.0 | flag.0 & (flag.0 >> 1 | if value { flag.0 } else { 0 });
-    }
-
-    fn flag(self, flag: Facts) -> Option<bool> {
-        let lower = flag.0 & !(flag.0 << 1);
-        (self.0 & lower != 0).then_some(self.0 & (lower << 1) != 0)
-    }
-}
-
-/// Who wants to know where the fields of a chunk are.
-pub(crate) trait Trace {
+/// Observes the positions of the fields of a chunk.
+pub(crate) trait FieldObserver {
     /// The bytes `at` of the input are this number.
     fn number(&mut self, number: Number, at: Range<usize>);
 
@@ -186,8 +35,8 @@ pub(crate) trait Trace {
     fn other(&mut self);
 }
 
-/// Nobody wants to know.
-impl Trace for () {
+/// Observes nothing.
+impl FieldObserver for () {
     #[inline]
     fn number(&mut self, _: Number, _: Range<usize>) {}
 
@@ -196,24 +45,24 @@ impl Trace for () {
 }
 
 impl<'a> ChunkView<'a> {
-    /// A chunk of which nothing is known yet.
+    /// An empty view, to be filled by `read`.
     #[inline]
-    pub fn unread() -> Self {
+    pub fn empty() -> Self {
         ChunkView {
             start: Bookmark::NOWHERE,
-            has: Facts::default(),
+            has: FieldSet::default(),
             numbers: [0; Number::COUNT],
-            strings: [Stretch::default(); Text::COUNT],
-            lists: [Stretch::default(); List::COUNT],
+            strings: [Span::default(); Text::COUNT],
+            lists: [Span::default(); List::COUNT],
         }
     }
 
-    /// Reads the struct into an unread one. PERF: it is large, so it is better read where it stays than moved there.
+    /// Reads the struct into an empty view. PERF: in place, because the view is too large to be moved.
     pub fn read(&mut self, r: &mut Reader<'a>) -> Result<()> {
-        self.read_traced(r, &mut ())
+        self.read_observed(r, &mut ())
     }
 
-    pub(crate) fn read_traced(&mut self, r: &mut Reader<'a>, trace: &mut impl Trace) -> Result<()> {
+    pub(crate) fn read_observed(&mut self, r: &mut Reader<'a>, trace: &mut impl FieldObserver) -> Result<()> {
         use Number::*;
         self.start = r.bookmark();
         r.fields(|r, field| {
@@ -227,12 +76,12 @@ impl<'a> ChunkView<'a> {
                 (7, Wire::INT) => self.number(ColumnIndexLength, r, trace)?,
                 (8, Wire::Struct) => {
                     trace.other();
-                    r.apart(crate::ColumnCryptoMetaData::read)?;
-                    self.has.set(Facts::CRYPTO_METADATA, true);
+                    r.out_of_line(crate::ColumnCryptoMetaData::read)?;
+                    self.has.set(FieldSet::CRYPTO_METADATA, true);
                 }
                 (9, Wire::Binary) => {
                     r.binary()?;
-                    self.has.set(Facts::ENCRYPTED_METADATA, true);
+                    self.has.set(FieldSet::ENCRYPTED_METADATA, true);
                 }
                 _ => r.skip(field.wire)?,
             }
@@ -241,11 +90,11 @@ impl<'a> ChunkView<'a> {
     }
 
     #[inline]
-    fn read_meta(&mut self, r: &mut Reader<'a>, trace: &mut impl Trace) -> Result<()> {
+    fn read_meta(&mut self, r: &mut Reader<'a>, trace: &mut impl FieldObserver) -> Result<()> {
         use Number::*;
         // If there is another one, nothing of it is left.
-        self.has = Facts(self.has.0 & Facts::OUTSIDE.0);
-        self.has.set(Facts::META_DATA, true);
+        self.has = FieldSet(self.has.0 & FieldSet::OUTSIDE.0);
+        self.has.set(FieldSet::META_DATA, true);
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::INT) => self.number(Type, r, trace)?,
@@ -262,16 +111,16 @@ impl<'a> ChunkView<'a> {
                 (14, Wire::INT) => self.number(BloomFilterOffset, r, trace)?,
                 (15, Wire::INT) => self.number(BloomFilterLength, r, trace)?,
                 (16, Wire::Struct) => self.read_sizes(r, trace)?,
-                // Nobody asks for these but who wants the whole struct, and who reads the file strictly.
+                // Only used by those who read the whole struct, and by `verify`.
                 (17, Wire::Struct) => {
                     trace.other();
-                    r.apart(crate::GeospatialStatistics::read)?;
+                    r.out_of_line(crate::GeospatialStatistics::read)?;
                 }
                 _ => r.skip(field.wire)?,
             }
             Ok(())
         })?;
-        match (self.has.has(Facts::number(Type)), self.has.has(Facts::number(Codec))) {
+        match (self.has.has(FieldSet::number(Type)), self.has.has(FieldSet::number(Codec))) {
             (true, true) => Ok(()),
             (false, _) => Err(missing("ColumnMetaData.type", r.position())),
             (true, false) => Err(missing("ColumnMetaData.codec", r.position())),
@@ -279,9 +128,9 @@ impl<'a> ChunkView<'a> {
     }
 
     #[inline]
-    fn read_statistics(&mut self, r: &mut Reader<'a>, trace: &mut impl Trace) -> Result<()> {
-        self.has.set(Facts::OF_STATISTICS, false);
-        self.has.set(Facts::STATISTICS, true);
+    fn read_statistics(&mut self, r: &mut Reader<'a>, trace: &mut impl FieldObserver) -> Result<()> {
+        self.has.set(FieldSet::OF_STATISTICS, false);
+        self.has.set(FieldSet::STATISTICS, true);
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::Binary) => self.text(Text::Max, r)?,
@@ -291,10 +140,10 @@ impl<'a> ChunkView<'a> {
                 (5, Wire::Binary) => self.text(Text::MaxValue, r)?,
                 (6, Wire::Binary) => self.text(Text::MinValue, r)?,
                 (7, Wire::True | Wire::False) => {
-                    self.has.set_flag(Facts::IS_MAX_EXACT, r.bool(field.wire));
+                    self.has.set_flag(FieldSet::IS_MAX_EXACT, r.bool(field.wire));
                 }
                 (8, Wire::True | Wire::False) => {
-                    self.has.set_flag(Facts::IS_MIN_EXACT, r.bool(field.wire));
+                    self.has.set_flag(FieldSet::IS_MIN_EXACT, r.bool(field.wire));
                 }
                 (9, Wire::INT) => self.number(Number::NanCount, r, trace)?,
                 _ => r.skip(field.wire)?,
@@ -304,9 +153,9 @@ impl<'a> ChunkView<'a> {
     }
 
     #[inline]
-    fn read_sizes(&mut self, r: &mut Reader<'a>, trace: &mut impl Trace) -> Result<()> {
-        self.has.set(Facts::OF_SIZES, false);
-        self.has.set(Facts::SIZE_STATISTICS, true);
+    fn read_sizes(&mut self, r: &mut Reader<'a>, trace: &mut impl FieldObserver) -> Result<()> {
+        self.has.set(FieldSet::OF_SIZES, false);
+        self.has.set(FieldSet::SIZE_STATISTICS, true);
         r.fields(|r, field| {
             match (field.id, field.wire) {
                 (1, Wire::INT) => self.number(Number::UnencodedBytes, r, trace)?,
@@ -319,10 +168,10 @@ impl<'a> ChunkView<'a> {
     }
 
     #[inline]
-    fn number(&mut self, number: Number, r: &mut Reader<'a>, trace: &mut impl Trace) -> Result<()> {
+    fn number(&mut self, number: Number, r: &mut Reader<'a>, trace: &mut impl FieldObserver) -> Result<()> {
         let start = r.position();
         self.numbers[number as usize] = if number.is_short() { i64::from(r.i32()?) } else { r.i64()? };
-        self.has.set(Facts::number(number), true);
+        self.has.set(FieldSet::number(number), true);
         trace.number(number, start..r.position());
         Ok(())
     }
@@ -331,26 +180,26 @@ impl<'a> ChunkView<'a> {
     fn text(&mut self, text: Text, r: &mut Reader<'a>) -> Result<()> {
         let len = r.binary()?.len() as u32;
         let at = (r.position() - self.start.position()) as u32 - len;
-        self.strings[text as usize] = Stretch { at, len, depth: 0 };
-        self.has.set(Facts::text(text), true);
+        self.strings[text as usize] = Span { at, len, depth: 0 };
+        self.has.set(FieldSet::text(text), true);
         Ok(())
     }
 
     #[inline]
     fn list<T: Element<'a>>(&mut self, list: List, r: &mut Reader<'a>) -> Result<()> {
         let elements = r.elements::<T>()?;
-        self.has.set(Facts::list(list), elements.is_some());
+        self.has.set(FieldSet::list(list), elements.is_some());
         if let Some(elements) = elements {
             let (first, len) = elements.parts();
             let at = (first.position() - self.start.position()) as u32;
-            self.lists[list as usize] = Stretch { at, len: len as u32, depth: first.depth() as u32 };
+            self.lists[list as usize] = Span { at, len: len as u32, depth: first.depth() as u32 };
         }
         Ok(())
     }
 
     #[inline]
     fn long(&self, number: Number) -> Option<i64> {
-        self.has.has(Facts::number(number)).then_some(self.numbers[number as usize])
+        self.has.has(FieldSet::number(number)).then_some(self.numbers[number as usize])
     }
 
     #[inline]
@@ -360,16 +209,16 @@ impl<'a> ChunkView<'a> {
 
     #[inline]
     fn bytes(&self, text: Text) -> Option<&'a [u8]> {
-        let Stretch { at, len, .. } = self.strings[text as usize];
+        let Span { at, len, .. } = self.strings[text as usize];
         // INVARIANT: the string was there when it was read.
-        self.has.has(Facts::text(text)).then(|| &self.start.rest()[at as usize..][..len as usize])
+        self.has.has(FieldSet::text(text)).then(|| &self.start.rest()[at as usize..][..len as usize])
     }
 
     #[inline]
     pub(crate) fn elements<T: Element<'a>>(&self, list: List) -> Option<Elements<'a, T>> {
-        let Stretch { at, len, depth } = self.lists[list as usize];
+        let Span { at, len, depth } = self.lists[list as usize];
         let elements = || Elements::at(self.start.behind(at as usize, depth as usize), len as usize);
-        self.has.has(Facts::list(list)).then(elements)
+        self.has.has(FieldSet::list(list)).then(elements)
     }
 
     /// The file that the pages are in, where it is another one; it may be no UTF-8.
@@ -378,11 +227,10 @@ impl<'a> ChunkView<'a> {
         self.bytes(Text::FilePath)
     }
 
-    /// Whether it is said where the pages are, and what is in them: not where that is encrypted. Without it numbers are 0, and
-    /// lists are empty.
+    /// Whether the chunk has its `meta_data` in plain form, not encrypted. Without it numbers are 0, and lists are empty.
     #[inline]
     pub fn has_meta_data(&self) -> bool {
-        self.has.has(Facts::META_DATA)
+        self.has.has(FieldSet::META_DATA)
     }
 
     /// Where the offset index is.
@@ -409,16 +257,16 @@ impl<'a> ChunkView<'a> {
         self.short(Number::ColumnIndexLength)
     }
 
-    /// Whether it is said how the column is encrypted.
+    /// Whether the chunk has `crypto_metadata`, which describes the encryption of the column.
     #[inline]
     pub fn has_crypto_metadata(&self) -> bool {
-        self.has.has(Facts::CRYPTO_METADATA)
+        self.has.has(FieldSet::CRYPTO_METADATA)
     }
 
     /// Whether `meta_data` is there in encrypted form.
     #[inline]
     pub fn has_encrypted_metadata(&self) -> bool {
-        self.has.has(Facts::ENCRYPTED_METADATA)
+        self.has.has(FieldSet::ENCRYPTED_METADATA)
     }
 
     /// PhysicalType type.
@@ -478,15 +326,15 @@ impl<'a> ChunkView<'a> {
     /// Bounds and counts.
     #[inline]
     pub fn statistics(&self) -> Option<Statistics<&'a [u8]>> {
-        self.has.has(Facts::STATISTICS).then(|| Statistics {
+        self.has.has(FieldSet::STATISTICS).then(|| Statistics {
             max: self.bytes(Text::Max),
             min: self.bytes(Text::Min),
             null_count: self.long(Number::NullCount),
             distinct_count: self.long(Number::DistinctCount),
             max_value: self.bytes(Text::MaxValue),
             min_value: self.bytes(Text::MinValue),
-            is_max_value_exact: self.has.flag(Facts::IS_MAX_EXACT),
-            is_min_value_exact: self.has.flag(Facts::IS_MIN_EXACT),
+            is_max_value_exact: self.has.flag(FieldSet::IS_MAX_EXACT),
+            is_min_value_exact: self.has.flag(FieldSet::IS_MIN_EXACT),
             nan_count: self.long(Number::NanCount),
         })
     }
@@ -512,7 +360,7 @@ impl<'a> ChunkView<'a> {
     /// Sizes and level histograms.
     #[inline]
     pub fn size_statistics(&self) -> Option<SizeStatistics<Elements<'a, i64>>> {
-        self.has.has(Facts::SIZE_STATISTICS).then(|| SizeStatistics {
+        self.has.has(FieldSet::SIZE_STATISTICS).then(|| SizeStatistics {
             unencoded_byte_array_data_bytes: self.long(Number::UnencodedBytes),
             repetition_level_histogram: self.elements(List::RepetitionLevels),
             definition_level_histogram: self.elements(List::DefinitionLevels),
@@ -552,7 +400,7 @@ impl Element<'_> for PageEncodingStats {
     }
 
     #[inline]
-    fn pass_element(r: &mut Reader<'_>) -> Result<()> {
+    fn skip_element_observed(r: &mut Reader<'_>) -> Result<()> {
         // PERF: three small numbers, as nearly all chunks have them.
         match r.bookmark().rest() {
             [0x15, 0..0x80, 0x15, 0..0x80, 0x15, 0..0x80, 0, ..] => r.pass_bytes(7),

@@ -1,4 +1,4 @@
-//! Column chunks, and what the footer keeps of them.
+//! The metadata of a column chunk.
 use crate::thrift::{Element, Reader, Wire, Writer};
 use crate::{
     ColumnCryptoMetaData, CompressionCodec, Encoding, GeospatialStatistics, PageType, SizeStatistics,
@@ -65,7 +65,7 @@ impl<'a> Element<'a> for KeyValueView<'a> {
         Ok(out)
     }
 
-    fn pass_element(r: &mut Reader<'a>) -> Result<()> {
+    fn skip_element_observed(r: &mut Reader<'a>) -> Result<()> {
         r.skip(Wire::Struct)
     }
 }

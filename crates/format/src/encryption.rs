@@ -1,4 +1,4 @@
-//! Encryption: which algorithm, and which keys.
+//! The metadata of encryption: the algorithm and the keys.
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;
 

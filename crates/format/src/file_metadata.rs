@@ -1,4 +1,4 @@
-//! The footer.
+//! The footer: `FileMetaData`.
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{EncryptionAlgorithm, KeyValue, RowGroup, SchemaElement};
 use marquetry_base::Result;
@@ -30,7 +30,7 @@ impl FileMetaData {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
         let pairs = |r: &mut Reader<'_>| r.list(Wire::Struct, KeyValue::read);
-        let (mut out, row_groups, key_values) = FileMetaData::read_around(r, RowGroup::read, pairs)?;
+        let (mut out, row_groups, key_values) = FileMetaData::read_with(r, RowGroup::read, pairs)?;
         out.row_groups = row_groups;
         out.key_value_metadata = key_values;
         Ok(out)
@@ -38,7 +38,7 @@ impl FileMetaData {
 
     /// Reads the struct but for its row groups, each of which `read_group` reads, and its key-value metadata, the list of which
     /// `read_pairs` reads.
-    pub(crate) fn read_around<'a, G, K>(
+    pub(crate) fn read_with<'a, G, K>(
         r: &mut Reader<'a>,
         mut read_group: impl FnMut(&mut Reader<'a>) -> Result<G>,
         mut read_pairs: impl FnMut(&mut Reader<'a>) -> Result<Option<K>>,

@@ -1,7 +1,7 @@
 //! The end of a file: footer, its length as four bytes little-endian, and the magic.
-use marquetry_base::{Error, Limits, Result};
 
 use crate::{FileMetaData, Reader};
+use marquetry_base::{Error, Limits, Result};
 
 /// The first and last four bytes of a file whose footer is not encrypted.
 pub const PAR1: [u8; 4] = *b"PAR1";
@@ -9,9 +9,9 @@ pub const PAR1: [u8; 4] = *b"PAR1";
 /// The first and last four bytes of a file whose footer is encrypted.
 pub const PARE: [u8; 4] = *b"PARE";
 
-/// What the last eight bytes of a file say about the bytes before them.
+/// The last eight bytes of a file: the kind and the length of the footer before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Tail {
+pub enum FooterTail {
     /// A [`FileMetaData`], and its signature if columns are encrypted.
     Plain {
         /// Bytes of the footer, which ends eight bytes before the file.
@@ -24,19 +24,45 @@ pub enum Tail {
     },
 }
 
-impl Tail {
-    /// Bytes of the footer, which ends eight bytes before the file. Nobody has checked whether the file is that long.
+impl FooterTail {
+    /// Reads the last eight bytes of a file.
+    ///
+    /// Fails with [`ErrorKind::Corrupt`](marquetry_base::ErrorKind::Corrupt) if they are not those of a Parquet file.
+    ///
+    /// ```
+    /// use marquetry_format::FooterTail;
+    /// assert_eq!(FooterTail::parse(b"\x2a\0\0\0PAR1")?, FooterTail::Plain { metadata_len: 42 });
+    /// assert_eq!(
+    ///     FooterTail::parse(b"id,name\n").unwrap_err().to_string(),
+    ///     r#"corrupt: not a Parquet file: it ends in "ame\n", not in "PAR1" or "PARE""#
+    /// );
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn parse(last_eight: &[u8; 8]) -> Result<Self> {
+        let [a, b, c, d, magic @ ..] = *last_eight;
+        let metadata_len = u32::from_le_bytes([a, b, c, d]);
+        match magic {
+            PAR1 => Ok(FooterTail::Plain { metadata_len }),
+            PARE => Ok(FooterTail::Encrypted { metadata_len }),
+            _ => Err(Error::corrupt(format!(
+                "not a Parquet file: it ends in \"{}\", not in \"PAR1\" or \"PARE\"",
+                magic.escape_ascii()
+            ))),
+        }
+    }
+
+    /// Bytes of the footer, which ends eight bytes before the file. It is not checked against the length of the file.
     pub fn metadata_len(self) -> u32 {
         match self {
-            Tail::Plain { metadata_len } | Tail::Encrypted { metadata_len } => metadata_len,
+            FooterTail::Plain { metadata_len } | FooterTail::Encrypted { metadata_len } => metadata_len,
         }
     }
 
     /// The last eight bytes of a file.
     pub fn to_bytes(self) -> [u8; 8] {
         let magic = match self {
-            Tail::Plain { .. } => PAR1,
-            Tail::Encrypted { .. } => PARE,
+            FooterTail::Plain { .. } => PAR1,
+            FooterTail::Encrypted { .. } => PARE,
         };
         let [a, b, c, d] = self.metadata_len().to_le_bytes();
         let [p, a2, r, x] = magic;
@@ -44,33 +70,7 @@ impl Tail {
     }
 }
 
-/// Reads the last eight bytes of a file.
-///
-/// Fails with [`ErrorKind::Corrupt`](marquetry_base::ErrorKind::Corrupt) if they are not those of a Parquet file.
-///
-/// ```
-/// use marquetry_format::{Tail, read_tail};
-/// assert_eq!(read_tail(b"\x2a\0\0\0PAR1")?, Tail::Plain { metadata_len: 42 });
-/// assert_eq!(
-///     read_tail(b"id,name\n").unwrap_err().to_string(),
-///     r#"corrupt: not a Parquet file: it ends in "ame\n", not in "PAR1" or "PARE""#
-/// );
-/// # Ok::<(), marquetry_base::Error>(())
-/// ```
-pub fn read_tail(last_eight: &[u8; 8]) -> Result<Tail> {
-    let [a, b, c, d, magic @ ..] = *last_eight;
-    let metadata_len = u32::from_le_bytes([a, b, c, d]);
-    match magic {
-        PAR1 => Ok(Tail::Plain { metadata_len }),
-        PARE => Ok(Tail::Encrypted { metadata_len }),
-        _ => Err(Error::corrupt(format!(
-            "not a Parquet file: it ends in \"{}\", not in \"PAR1\" or \"PARE\"",
-            magic.escape_ascii()
-        ))),
-    }
-}
-
-/// Reads a footer that is not encrypted. Bytes after it (a signature) are not looked at.
+/// Reads a footer that is not encrypted. Bytes after it (a signature) are ignored.
 ///
 /// Errors carry the byte position in `bytes`; fails with [`ErrorKind::Limit`](marquetry_base::ErrorKind::Limit) if there are more
 /// than [`Limits::footer_bytes`].

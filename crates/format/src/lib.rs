@@ -4,24 +4,24 @@
 //! Each struct has `read` and `write` side by side, with the field ids as numbers. Reading is lenient: unknown fields
 //! and fields of another type than `parquet.thrift` gives are skipped, enums keep numbers that are not known, unions
 //! have an `Unknown` member, and only what a reader cannot do without is required. Where a footer is, and where it
-//! ends, is in [`read_tail`] and [`parse_metadata`].
+//! ends, is in [`FooterTail`] and [`parse_metadata`].
 #![forbid(unsafe_code)]
 
 mod bloom_filter;
+mod chunk_layout;
 mod chunk_view;
 mod column_chunk;
 mod encryption;
 mod enums;
 mod file_metadata;
 mod footer;
+mod lazy_footer;
 mod logical_type;
-mod outline;
 mod page_header;
 mod page_index;
 mod row_group;
 mod schema_element;
 mod statistics;
-mod template;
 mod thrift;
 
 pub use bloom_filter::{BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader};
@@ -37,9 +37,9 @@ pub use enums::{
     Repetition, Type,
 };
 pub use file_metadata::{ColumnOrder, FileMetaData};
-pub use footer::{PAR1, PARE, Tail, parse_metadata, read_tail};
+pub use footer::{FooterTail, PAR1, PARE, parse_metadata};
+pub use lazy_footer::{LazyFooter, LazyRowGroup};
 pub use logical_type::{LogicalType, TimeUnit};
-pub use outline::{Outline, RowGroupOutline};
 pub use page_header::{DataPageHeader, DataPageHeaderV2, DictionaryPageHeader, IndexPageHeader, PageHeader};
 pub use page_index::{ColumnIndex, OffsetIndex, PageLocation};
 pub use row_group::RowGroup;

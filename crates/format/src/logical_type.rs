@@ -1,4 +1,4 @@
-//! LogicalType types: what the values of a column, or a group, mean.
+//! Logical types: the meaning of the values of a column or group.
 use crate::EdgeInterpolationAlgorithm;
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;

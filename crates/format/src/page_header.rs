@@ -1,4 +1,4 @@
-//! Page headers.
+//! The header of a page: `PageHeader` and the headers of each page type.
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{Encoding, PageType, Statistics};
 use marquetry_base::Result;
@@ -235,7 +235,7 @@ impl PageHeader {
         Self::read_with(r, true)
     }
 
-    /// [`read`](Self::read), but statistics are passed over: readers of values have no use for them.
+    /// [`read`](Self::read), but skips statistics, which readers of values do not need.
     pub fn read_without_statistics(r: &mut Reader<'_>) -> Result<Self> {
         Self::read_with(r, false)
     }

@@ -1,4 +1,4 @@
-//! The page index: where pages are, and what their values are bounded by.
+//! The page index: the positions of pages, and the bounds of their values.
 use crate::BoundaryOrder;
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;

@@ -1,4 +1,4 @@
-//! Row groups.
+//! The metadata of a row group.
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{ColumnChunk, SortingColumn};
 use marquetry_base::Result;
@@ -25,13 +25,13 @@ pub struct RowGroup {
 impl RowGroup {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let (mut out, columns) = RowGroup::read_around(r, |r| r.list(Wire::Struct, ColumnChunk::read))?;
+        let (mut out, columns) = RowGroup::read_with(r, |r| r.list(Wire::Struct, ColumnChunk::read))?;
         out.columns = columns;
         Ok(out)
     }
 
     /// Reads the struct but for the list of its chunks, which `read` reads.
-    pub(crate) fn read_around<'a, C>(
+    pub(crate) fn read_with<'a, C>(
         r: &mut Reader<'a>,
         mut read: impl FnMut(&mut Reader<'a>) -> Result<Option<C>>,
     ) -> Result<(Self, C)> {

@@ -1,4 +1,4 @@
-//! A node of the schema.
+//! A node of the schema: `SchemaElement`.
 use crate::thrift::{Reader, Wire, Writer};
 use crate::{ConvertedType, LogicalType, Repetition, Type};
 use marquetry_base::Result;

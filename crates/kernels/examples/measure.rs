@@ -4,7 +4,7 @@
 //! than scalar. An argument keeps the lines that contain it.
 
 use marquetry_kernels::{
-    Bitmap, Kernels, gather, gather_views, inline_view, join_views, long_view, pack_u32, pack_u64,
+    Bitmap, Kernels, gather, gather_views, inline_view, long_view, pack_u32, pack_u64, views_to_offsets,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -53,17 +53,11 @@ fn unpacking(line: &Line<'_>) {
         let mut packed = Vec::new();
         pack_u64(&noise(), width, &mut packed);
         packed.resize(packed.len() + 64, 0);
-        let (mut bytes, mut halves, mut words, mut longs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut bytes, mut words, mut longs) = (Vec::new(), Vec::new(), Vec::new());
         if width <= 8 {
             line(&format!("unpack_u8 {width}"), &mut |kernels| {
                 bytes.clear();
                 kernels.unpack_u8(black_box(&packed), width, 0, N, &mut bytes);
-            });
-        }
-        if width <= 16 {
-            line(&format!("unpack_u16 {width}"), &mut |kernels| {
-                halves.clear();
-                kernels.unpack_u16(black_box(&packed), width, 0, N, &mut halves);
             });
         }
         if width <= 32 {
@@ -82,7 +76,6 @@ fn unpacking(line: &Line<'_>) {
 fn packing(line: &Line<'_>) {
     let longs = noise();
     let words: Vec<u32> = longs.iter().map(|&value| value as u32).collect();
-    let halves: Vec<u16> = longs.iter().map(|&value| value as u16).collect();
     let bytes: Vec<u8> = longs.iter().map(|&value| value as u8).collect();
     let mut out = Vec::new();
     for width in [1, 2, 4, 5, 8, 10, 13, 16, 17, 20, 25, 31, 32, 40, 57, 60] {
@@ -90,12 +83,6 @@ fn packing(line: &Line<'_>) {
             line(&format!("pack_u8 {width}"), &mut |kernels| {
                 out.clear();
                 kernels.pack_u8(black_box(&bytes), width, &mut out);
-            });
-        }
-        if width <= 16 {
-            line(&format!("pack_u16 {width}"), &mut |kernels| {
-                out.clear();
-                kernels.pack_u16(black_box(&halves), width, &mut out);
             });
         }
         if width <= 32 {
@@ -118,28 +105,28 @@ fn decimals(line: &Line<'_>) {
         packed.resize(packed.len() + 64, 0);
         let (mut words, mut longs) = (Vec::new(), Vec::new());
         if width <= 32 {
-            line(&format!("unpack_decimals_f32 {width}"), &mut |kernels| {
+            line(&format!("alp_decode_f32 {width}"), &mut |kernels| {
                 words.clear();
-                kernels.unpack_decimals_f32(black_box(&packed), width, N, 7, [1.0, 0.01], &mut words);
+                kernels.alp_decode_f32(black_box(&packed), width, N, 7, [1.0, 0.01], &mut words);
             });
         }
-        line(&format!("unpack_decimals_f64 {width}"), &mut |kernels| {
+        line(&format!("alp_decode_f64 {width}"), &mut |kernels| {
             longs.clear();
-            kernels.unpack_decimals_f64(black_box(&packed), width, N, 7, [1.0, 0.01], &mut longs);
+            kernels.alp_decode_f64(black_box(&packed), width, N, 7, [1.0, 0.01], &mut longs);
         });
     }
     let prices = noise().into_iter().map(|value| value % 100_000);
     let singles: Vec<u32> = prices.clone().map(|price| (price as f32 / 100.0).to_bits()).collect();
     let doubles: Vec<u64> = prices.map(|price| (price as f64 / 100.0).to_bits()).collect();
     let (mut integers, mut exact) = (vec![0; N], vec![0; N]);
-    line("integers_f32", &mut |kernels| {
+    line("alp_encode_f32", &mut |kernels| {
         let (to, back) = ([100.0, 1.0], [1.0, 0.01]);
-        black_box(kernels.integers_f32(black_box(&singles), to, back, &mut integers, &mut exact));
+        black_box(kernels.alp_encode_f32(black_box(&singles), to, back, &mut integers, &mut exact));
     });
     let (mut integers, mut exact) = (vec![0; N], vec![0; N]);
-    line("integers_f64", &mut |kernels| {
+    line("alp_encode_f64", &mut |kernels| {
         let (to, back) = ([100.0, 1.0], [1.0, 0.01]);
-        black_box(kernels.integers_f64(black_box(&doubles), to, back, &mut integers, &mut exact));
+        black_box(kernels.alp_encode_f64(black_box(&doubles), to, back, &mut integers, &mut exact));
     });
 }
 
@@ -166,25 +153,25 @@ fn expanding(line: &Line<'_>) {
         let (bytes, keep) = (vec![7u8; N], validity.as_bytes());
         let (all_words, all_longs, all_views) = (vec![7; N], vec![7; N], vec![7; N]);
         let mut few = Vec::new();
-        line(&format!("compact_u8 {per_cent}"), &mut |kernels| {
+        line(&format!("filter_u8 {per_cent}"), &mut |kernels| {
             few.clear();
-            kernels.compact_u8(black_box(&bytes), keep, 0, &mut few);
+            kernels.filter_u8(black_box(&bytes), keep, 0, &mut few);
         });
-        line(&format!("compact_u32 {per_cent}"), &mut |kernels| {
+        line(&format!("filter_u32 {per_cent}"), &mut |kernels| {
             words.clear();
-            kernels.compact_u32(black_box(&all_words), keep, 0, &mut words);
+            kernels.filter_u32(black_box(&all_words), keep, 0, &mut words);
         });
-        line(&format!("compact_u64 {per_cent}"), &mut |kernels| {
+        line(&format!("filter_u64 {per_cent}"), &mut |kernels| {
             longs.clear();
-            kernels.compact_u64(black_box(&all_longs), keep, 0, &mut longs);
+            kernels.filter_u64(black_box(&all_longs), keep, 0, &mut longs);
         });
-        line(&format!("compact_u128 {per_cent}"), &mut |kernels| {
+        line(&format!("filter_u128 {per_cent}"), &mut |kernels| {
             views.clear();
-            kernels.compact_u128(black_box(&all_views), keep, 0, &mut views);
+            kernels.filter_u128(black_box(&all_views), keep, 0, &mut views);
         });
-        line(&format!("compact_bits {per_cent}"), &mut |kernels| {
+        line(&format!("filter_bits {per_cent}"), &mut |kernels| {
             bits.clear();
-            kernels.compact_bits(keep, 0, black_box(keep), 0, N, &mut bits);
+            kernels.filter_bits(keep, 0, black_box(keep), 0, N, &mut bits);
         });
         line(&format!("expand_bits {per_cent}"), &mut |kernels| {
             bits.clear();
@@ -212,22 +199,22 @@ fn rest(line: &Line<'_>) {
         black_box(kernels.count_ones(black_box(&validity), 0..N));
     });
     let mut bits = Bitmap::new();
-    line("push_at_least", &mut |kernels| {
+    line("push_ge", &mut |kernels| {
         bits.clear();
-        kernels.push_at_least(&mut bits, black_box(&levels), 3);
+        kernels.push_ge(&mut bits, black_box(&levels), 3);
     });
     let mut split = Vec::new();
-    line("split_u32", &mut |kernels| {
+    line("split_streams_u32", &mut |kernels| {
         split.clear();
-        kernels.split_u32(black_box(&words), &mut split);
+        kernels.split_streams_u32(black_box(&words), &mut split);
     });
-    line("split_u64", &mut |kernels| {
+    line("split_streams_u64", &mut |kernels| {
         split.clear();
-        kernels.split_u64(black_box(&longs), &mut split);
+        kernels.split_streams_u64(black_box(&longs), &mut split);
     });
     line("split 16 bytes", &mut |_| {
         split.clear();
-        marquetry_kernels::split(black_box(&streams[..]), 16, &mut split);
+        marquetry_kernels::split_streams(black_box(&streams[..]), 16, &mut split);
     });
     line("min_max_i32", &mut |kernels| _ = black_box(kernels.min_max_i32(black_box(&words))));
     line("min_max_u32", &mut |kernels| _ = black_box(kernels.min_max_u32(black_box(&words))));
@@ -235,13 +222,13 @@ fn rest(line: &Line<'_>) {
     line("min_max_u64", &mut |kernels| _ = black_box(kernels.min_max_u64(black_box(&longs))));
     line("min_max_f32", &mut |kernels| _ = black_box(kernels.min_max_f32(black_box(&words))));
     line("min_max_f64", &mut |kernels| _ = black_box(kernels.min_max_f64(black_box(&longs))));
-    line("join_u32", &mut |kernels| {
+    line("merge_streams_u32", &mut |kernels| {
         words.clear();
-        kernels.join_u32(black_box(&streams), N, 0, N, &mut words);
+        kernels.merge_streams_u32(black_box(&streams), N, 0, N, &mut words);
     });
-    line("join_u64", &mut |kernels| {
+    line("merge_streams_u64", &mut |kernels| {
         longs.clear();
-        kernels.join_u64(black_box(&streams), N, 0, N, &mut longs);
+        kernels.merge_streams_u64(black_box(&streams), N, 0, N, &mut longs);
     });
     let indices: Vec<u32> = noise().iter().map(|&value| value as u32 % 1000).collect();
     let dictionary = noise();
@@ -268,14 +255,14 @@ fn strings(line: &Line<'_>) {
                 if len <= 12 { inline_view(string) } else { long_view(string, 0, from as u32) }
             })
             .collect();
-        line(&format!("survey {name}"), &mut |kernels| {
-            black_box(kernels.survey(black_box(&views)));
+        line(&format!("summarize_views {name}"), &mut |kernels| {
+            black_box(kernels.summarize_views(black_box(&views)));
         });
         let (mut ends, mut bytes) = (Vec::new(), Vec::new());
-        line(&format!("join_views {name}"), &mut |_| {
+        line(&format!("views_to_offsets {name}"), &mut |_| {
             ends.clear();
             bytes.clear();
-            join_views(
+            views_to_offsets(
                 black_box(&views),
                 [text.as_slice()].into_iter(),
                 |end| end as i32,

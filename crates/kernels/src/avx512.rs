@@ -4,16 +4,14 @@
 //! Only what these instructions do better than AVX2 is here: spreading and compacting by a mask, which are one instruction
 //! each, sums over longer vectors, and what is full of masks.
 
-mod compact;
 mod expand;
-mod sum;
+mod filter;
+mod prefix_sum;
+mod vector;
 
+use crate::alp::alp_encode_scalar;
 use crate::avx2;
-use crate::decimals::{self, Exact};
-use crate::expand::WINDOW;
-use crate::table::Kernels;
-use std::arch::x86_64::*;
-use std::mem::MaybeUninit;
+use crate::signatures::{AlpExactness, Kernels};
 
 /// Whether this CPU has all that the loops of [`AVX512`] use.
 pub(crate) fn is_available() -> bool {
@@ -29,95 +27,23 @@ pub(crate) const AVX512: Kernels = Kernels {
     expand_u32: expand::expand_u32,
     expand_u64: expand::expand_u64,
     expand_u128: expand::expand_u128,
-    compact_u8: compact::compact_u8,
-    compact_u32: compact::compact_u32,
-    compact_u64: compact::compact_u64,
-    prefix_sum_u32: sum::prefix_sum_u32,
-    prefix_sum_u64: sum::prefix_sum_u64,
-    integers_f64,
+    filter_u8: filter::filter_u8,
+    filter_u32: filter::filter_u32,
+    filter_u64: filter::filter_u64,
+    prefix_sum_u32: prefix_sum::prefix_sum_u32,
+    prefix_sum_u64: prefix_sum::prefix_sum_u64,
+    alp_encode_f64,
     ..avx2::AVX2
 };
 
 /// The scalar loop, compiled once more: its masks are registers of their own here.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn integers_f64(
+fn alp_encode_f64(
     values: &[u64],
     to: [f64; 2],
     back: [f64; 2],
     integers: &mut [u64],
     exact: &mut [u64],
-) -> Exact {
-    decimals::integers(values, to, back, integers, exact)
-}
-
-/// Each of the lowest four bits twice: the mask of a 16-byte value as one of its halves.
-#[target_feature(enable = "bmi2")]
-#[inline]
-fn twice(bits: u8) -> u8 {
-    (_pdep_u32(bits.into(), 0b0101_0101) * 0b11) as u8
-}
-
-/// Plain old data of a vector's size, in any arrangement.
-///
-/// # Safety
-/// Implementers are of 64 bytes, all of which have a value, whatever bits.
-unsafe trait Whole {}
-// SAFETY: 64 bytes without padding; any bits are an integer.
-unsafe impl Whole for [u8; 64] {}
-// SAFETY: as above.
-unsafe impl Whole for [u32; 16] {}
-// SAFETY: as above.
-unsafe impl Whole for [u64; 8] {}
-// SAFETY: as above.
-unsafe impl Whole for [[u8; 4]; 16] {}
-// SAFETY: as above.
-unsafe impl Whole for [[u8; 8]; 8] {}
-// SAFETY: as above.
-unsafe impl Whole for [[u8; 16]; 4] {}
-// SAFETY: as above.
-unsafe impl Whole for [u128; 4] {}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load<T: Whole>(from: &T) -> __m512i {
-    // SAFETY: a reference to 64 bytes that have a value; the load needs no alignment.
-    unsafe { _mm512_loadu_si512(std::ptr::from_ref(from).cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store<T: Whole>(to: &mut T, vector: __m512i) {
-    // SAFETY: a reference to 64 bytes of any bits; the store needs no alignment.
-    unsafe { _mm512_storeu_si512(std::ptr::from_mut(to).cast(), vector) }
-}
-
-/// Writes all elements of `to`, `N` of which take 64 bytes.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn fill<T, const N: usize>(to: &mut [MaybeUninit<T>; N], vector: __m512i)
-where
-    [T; N]: Whole,
-{
-    // SAFETY: a reference to 64 bytes, which need not have had a value; the store needs no alignment.
-    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), vector) }
-}
-
-/// The values of `window` from the one `at` on, which is one of the first 64.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn from<T, const N: usize>(window: &[T; WINDOW], at: usize) -> __m512i
-where
-    [T; N]: Whole,
-{
-    load(window[at % 64..].first_chunk::<N>().expect("a vector more than 64"))
-}
-
-/// Writes `N` values to `window` from the one `at` on, which is one of the first 64.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn fill_at<T, const N: usize>(window: &mut [MaybeUninit<T>; WINDOW], at: usize, vector: __m512i)
-where
-    [T; N]: Whole,
-{
-    fill(window[at % 64..].first_chunk_mut::<N>().expect("a vector more than 64"), vector);
+) -> AlpExactness {
+    alp_encode_scalar(values, to, back, integers, exact)
 }

@@ -1,47 +1,15 @@
-//! Packed deltas to values, as DELTA_BINARY_PACKED has them: unpacking, and sums of what was unpacked.
+//! Decodes packed deltas of DELTA_BINARY_PACKED: unpacks them, and sums them up.
 //!
-//! The definition is one after the other, [`unpack_u32`](crate::unpack_u32) and [`prefix_sum_u32`](crate::prefix_sum_u32).
-//! A level may have a loop that does both while the deltas are in registers.
+//! The definition is `unpack_u32` followed by `prefix_sum_u32`. A level may have a loop that does both while the deltas are in
+//! registers.
 
-use crate::table::Kernels;
-use crate::unpack::{WIDEST_IN_REGISTERS, unpack_in_groups};
+use crate::signatures::Kernels;
+use crate::unpack::{MAX_WIDTH_IN_REGISTERS, unpack_in_groups};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Unpacks the deltas `range` of `source`, of `width <= 32` bits each, and appends the values that they lead to: each is
-/// the sum of `before`, of all deltas of the range up to it, and of `least` once for each of them. All additions wrap
-/// around. Returns the last value, `before` if there are none.
-///
-/// # Panics
-/// If `width > 32` or `source` ends before the last delta.
-pub fn unpack_deltas_u32(
-    source: &[u8],
-    width: u32,
-    range: Range<usize>,
-    before: u32,
-    least: u32,
-    out: &mut Vec<u32>,
-) -> u32 {
-    Kernels::current().unpack_deltas_u32(source, width, range, before, least, out)
-}
-
-/// [`unpack_deltas_u32`] for up to 64 bits.
-///
-/// # Panics
-/// If `width > 64` or `source` ends before the last delta.
-pub fn unpack_deltas_u64(
-    source: &[u8],
-    width: u32,
-    range: Range<usize>,
-    before: u64,
-    least: u64,
-    out: &mut Vec<u64>,
-) -> u64 {
-    Kernels::current().unpack_deltas_u64(source, width, range, before, least, out)
-}
-
 impl Kernels {
-    /// [`unpack_deltas_u32`] at this level.
+    /// `unpack_deltas_u32` at this level.
     pub fn unpack_deltas_u32(
         &self,
         source: &[u8],
@@ -68,7 +36,7 @@ impl Kernels {
         }
     }
 
-    /// [`unpack_deltas_u64`] at this level.
+    /// `unpack_deltas_u64` at this level.
     pub fn unpack_deltas_u64(
         &self,
         source: &[u8],
@@ -85,7 +53,7 @@ impl Kernels {
         };
         match self.deltas_u64 {
             // SAFETY: as above.
-            Some(fused) if (1..=WIDEST_IN_REGISTERS).contains(&width) => unsafe {
+            Some(fused) if (1..=MAX_WIDTH_IN_REGISTERS).contains(&width) => unsafe {
                 let fused = |source: &[u8], before, out: &mut [MaybeUninit<u64>]| {
                     fused(source, width, before, least, out)
                 };

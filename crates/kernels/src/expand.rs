@@ -1,4 +1,4 @@
-//! Spreading dense values over their slots: encodings hold non-null values only, arrays have a slot for each null.
+//! Expansion of dense values to slots: encodings store non-null values only, arrays have a slot for each null.
 //!
 //! ```text
 //! dense     a b c
@@ -6,73 +6,19 @@
 //! slots     a 0 0 b c 0
 //! ```
 
-use crate::Bitmap;
-use crate::bits::{low_mask64, word_at};
-use crate::joined::{LONG, put};
-use crate::table::{Expand, Kernels, append};
-use crate::words::{Word, bytes_of};
+use crate::bitmap::{Bitmap, low_mask64, word_at};
+use crate::copy::{LONG_COPY_BYTES, put};
+use crate::le_words::Word;
+use crate::signatures::{Expand, Kernels};
+use crate::uninit::append;
 use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
 
-/// Appends one value for each of the `n` validity bits from bit `first` on: the next dense value for a 1, 0 for a 0.
-///
-/// # Panics
-/// If there are fewer than `n` bits from `first` on, or not as many dense values as ones among them.
-pub fn expand_u32(dense: &[u32], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u32>) {
-    Kernels::current().expand_u32(bytes_of(dense), validity, first, n, out);
-}
-
-/// [`expand_u32`] for 64 bits.
-///
-/// # Panics
-/// As [`expand_u32`].
-pub fn expand_u64(dense: &[u64], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u64>) {
-    Kernels::current().expand_u64(bytes_of(dense), validity, first, n, out);
-}
-
-/// [`expand_u32`] for 128 bits: views.
-///
-/// # Panics
-/// As [`expand_u32`].
-pub fn expand_u128(dense: &[u128], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u128>) {
-    Kernels::current().expand_u128(bytes_of(dense), validity, first, n, out);
-}
-
-/// [`expand_u32`] for values of `width` bytes each.
-///
-/// # Panics
-/// As [`expand_u32`].
-pub fn expand_fixed(
-    dense: &[u8],
-    width: usize,
-    validity: &Bitmap,
-    first: usize,
-    n: usize,
-    out: &mut Vec<u8>,
-) {
-    check(dense.len(), width, validity, first, n);
-    match width {
-        // PERF: of a width that is known, each copy is a load and a store.
-        2 => expand_const::<2>(dense, validity, first, n, out),
-        12 => expand_const::<12>(dense, validity, first, n, out),
-        16 => expand_const::<16>(dense, validity, first, n, out),
-        _ => expand_any(dense, width, validity, first, n, out),
-    }
-}
-
-/// [`expand_u32`] for booleans.
-///
-/// # Panics
-/// As [`expand_u32`].
-pub fn expand_bits(dense: &Bitmap, validity: &Bitmap, first: usize, n: usize, out: &mut Bitmap) {
-    Kernels::current().expand_bits(dense, validity, first, n, out);
-}
-
 impl Kernels {
-    /// [`expand_u32`] at this level, of the bytes of values wherever they are: in a page.
+    /// `expand_u32` at this level. The dense values are given by their bytes, so they can be those of a page.
     ///
     /// # Panics
-    /// As [`expand_u32`](self::expand_u32).
+    /// If there are fewer than `n` bits from `first` on, or not as many dense values as ones among them.
     pub fn expand_u32(
         &self,
         dense: &[[u8; 4]],
@@ -81,13 +27,14 @@ impl Kernels {
         n: usize,
         out: &mut Vec<u32>,
     ) {
+        self.check_dense(dense.len(), 1, validity, first, n);
         expand(self.expand_u32, dense, validity, first, n, out);
     }
 
-    /// [`expand_u64`] at this level, of the bytes of values.
+    /// `expand_u64` at this level. The dense values are given by their bytes.
     ///
     /// # Panics
-    /// As [`expand_u32`](self::expand_u32).
+    /// As `expand_u32`.
     pub fn expand_u64(
         &self,
         dense: &[[u8; 8]],
@@ -96,13 +43,14 @@ impl Kernels {
         n: usize,
         out: &mut Vec<u64>,
     ) {
+        self.check_dense(dense.len(), 1, validity, first, n);
         expand(self.expand_u64, dense, validity, first, n, out);
     }
 
-    /// [`expand_u128`] at this level, of the bytes of values.
+    /// `expand_u128` at this level. The dense values are given by their bytes.
     ///
     /// # Panics
-    /// As [`expand_u32`](self::expand_u32).
+    /// As `expand_u32`.
     pub fn expand_u128(
         &self,
         dense: &[[u8; 16]],
@@ -111,12 +59,36 @@ impl Kernels {
         n: usize,
         out: &mut Vec<u128>,
     ) {
+        self.check_dense(dense.len(), 1, validity, first, n);
         expand(self.expand_u128, dense, validity, first, n, out);
     }
 
-    /// [`expand_bits`] at this level.
+    /// `expand_fixed` at this level.
+    ///
+    /// # Panics
+    /// As `expand_u32`.
+    pub fn expand_fixed(
+        &self,
+        dense: &[u8],
+        width: usize,
+        validity: &Bitmap,
+        first: usize,
+        n: usize,
+        out: &mut Vec<u8>,
+    ) {
+        self.check_dense(dense.len(), width, validity, first, n);
+        match width {
+            // PERF: with a constant width, each copy is a load and a store.
+            2 => expand_const::<2>(dense, validity, first, n, out),
+            12 => expand_const::<12>(dense, validity, first, n, out),
+            16 => expand_const::<16>(dense, validity, first, n, out),
+            _ => expand_any(dense, width, validity, first, n, out),
+        }
+    }
+
+    /// `expand_bits` at this level.
     pub fn expand_bits(&self, dense: &Bitmap, validity: &Bitmap, first: usize, n: usize, out: &mut Bitmap) {
-        check(dense.len(), 1, validity, first, n);
+        self.check_dense(dense.len(), 1, validity, first, n);
         out.reserve(n);
         let mut out = out.appender();
         let mut next = 0;
@@ -124,16 +96,16 @@ impl Kernels {
             let take = (n - done).min(64);
             let word = validity.word(first + done) & low_mask64(take);
             // SAFETY: this CPU has the level of this table.
-            let spread = unsafe { (self.expand_word)(dense.word(next), word) };
+            let expanded = unsafe { (self.expand_word)(dense.word(next), word) };
             next += word.count_ones() as usize;
-            out.push(spread, take as u32);
+            out.push(expanded, take as u32);
         }
     }
-}
 
-fn check(dense: usize, width: usize, validity: &Bitmap, first: usize, n: usize) {
-    let ones = validity.count_ones(first..first + n);
-    assert_eq!(ones.checked_mul(width), Some(dense), "a dense value for each valid slot");
+    fn check_dense(&self, dense: usize, width: usize, validity: &Bitmap, first: usize, n: usize) {
+        let ones = self.count_ones(validity, first..first + n);
+        assert_eq!(ones.checked_mul(width), Some(dense), "a dense value for each valid slot");
+    }
 }
 
 fn expand<T: Copy, const W: usize>(
@@ -144,17 +116,16 @@ fn expand<T: Copy, const W: usize>(
     n: usize,
     out: &mut Vec<T>,
 ) {
-    check(dense.len(), 1, validity, first, n);
     // SAFETY: this CPU has the level of `kernel`, which writes all it is given, see `Kernels`.
     unsafe { append(out, n, |spare| kernel(dense, validity.as_bytes(), first, spare)) };
 }
 
-/// Goes over the slots by words of validity, whose slots are often all values or all nulls; `mixed` fills those of the
-/// others: it gets the word, the dense values from the next on, more than the word has ones, and its slots.
+/// Goes over the slots by words of 64 validity bits. Words of all ones or all zeros are handled here. `mixed` does the others:
+/// it gets the word, the next dense values, more than the word has ones, and the slots of the word.
 ///
-/// PERF: all of these are of a size that the compiler knows, so what `mixed` does needs no checks.
+/// PERF: these arguments have constant sizes, so `mixed` needs no bounds checks.
 #[inline(always)]
-pub(crate) fn by_words<T: Word<W>, const W: usize>(
+pub(crate) fn for_each_word<T: Word<W>, const W: usize>(
     dense: &[[u8; W]],
     validity: &[u8],
     first: usize,
@@ -190,7 +161,7 @@ pub(crate) fn by_words<T: Word<W>, const W: usize>(
     }
 }
 
-/// Values that a word of validity may take, and a vector more.
+/// Dense values that one word of validity can need, and a vector more.
 pub(crate) const WINDOW: usize = 80;
 
 #[inline(always)]
@@ -200,12 +171,12 @@ pub(crate) fn expand_scalar<T: Word<W>, const W: usize>(
     first: usize,
     out: &mut [MaybeUninit<T>],
 ) {
-    by_words(dense, validity, first, out, |word, dense, slots| {
-        // Without a branch per slot: every slot loads the value that is next, and keeps it if its bit is set.
+    for_each_word(dense, validity, first, out, |word, dense, slots| {
+        // Without a branch per slot: every slot loads the next value, and keeps it if its bit is set.
         let mut next = 0;
         for (i, slot) in slots.iter_mut().enumerate() {
             let bit = (word >> i & 1) as usize;
-            let value = T::of(dense[next % 64]);
+            let value = T::from_bytes(dense[next % 64]);
             slot.write(if bit == 1 { value } else { T::default() });
             next += bit;
         }
@@ -213,14 +184,14 @@ pub(crate) fn expand_scalar<T: Word<W>, const W: usize>(
 }
 
 pub(crate) fn expand_word_scalar(dense: u64, validity: u64) -> u64 {
-    let (mut dense, mut validity, mut spread) = (dense, validity, 0);
+    let (mut dense, mut validity, mut expanded) = (dense, validity, 0);
     while validity != 0 {
         let lowest = validity & validity.wrapping_neg();
-        spread |= if dense & 1 == 1 { lowest } else { 0 };
+        expanded |= if dense & 1 == 1 { lowest } else { 0 };
         dense >>= 1;
         validity ^= lowest;
     }
-    spread
+    expanded
 }
 
 fn expand_const<const W: usize>(dense: &[u8], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u8>) {
@@ -240,14 +211,14 @@ fn expand_const<const W: usize>(dense: &[u8], validity: &Bitmap, first: usize, n
 }
 
 fn expand_any(dense: &[u8], width: usize, validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u8>) {
-    let (total, zeros) = (n * width, vec![0; width + LONG]);
-    out.reserve(total + LONG);
+    let (total, zeros) = (n * width, vec![0; width + LONG_COPY_BYTES]);
+    out.reserve(total + LONG_COPY_BYTES);
     let to = out.spare_capacity_mut();
     let (mut next, mut at) = (0, 0);
     for done in (0..n).step_by(64) {
         let word = validity.word(first + done);
         for i in 0..(n - done).min(64) {
-            // PERF: without a branch; what a copy writes behind a value is written over.
+            // PERF: without a branch; the next copy overwrites the excess of this one.
             let is_valid = word >> i & 1 == 1;
             put(select_unpredictable(is_valid, &dense[next..], &zeros), width, &mut to[at..]);
             next += select_unpredictable(is_valid, width, 0);
@@ -261,6 +232,7 @@ fn expand_any(dense: &[u8], width: usize, validity: &Bitmap, first: usize, n: us
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::le_words::bytes_of;
 
     #[test]
     fn every_density_and_offset() {
@@ -268,7 +240,7 @@ mod tests {
             let validity: Bitmap = (0..300).map(|i| (i * 7 + i / 10) % 10 < density).collect();
             for first in [0, 1, 63, 65] {
                 for n in [0, 1, 63, 64, 65, 200] {
-                    let ones = validity.count_ones(first..first + n);
+                    let ones = Kernels::current().count_ones(&validity, first..first + n);
                     let dense: Vec<u32> = (1..=ones as u32).collect();
                     let mut next = dense.iter();
                     let expected: Vec<u32> = (first..first + n)
@@ -276,18 +248,18 @@ mod tests {
                         .collect();
 
                     let mut out = vec![9];
-                    expand_u32(&dense, &validity, first, n, &mut out);
+                    Kernels::current().expand_u32(bytes_of(&dense), &validity, first, n, &mut out);
                     assert_eq!(out[1..], expected);
 
                     let bytes: Vec<u8> = dense.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     let mut out = Vec::new();
-                    expand_fixed(&bytes, 3, &validity, first, n, &mut out);
+                    Kernels::current().expand_fixed(&bytes, 3, &validity, first, n, &mut out);
                     let flat: Vec<u8> = expected.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     assert_eq!(out, flat);
 
                     let bits: Bitmap = dense.iter().map(|v| v % 3 == 1).collect();
                     let mut out = Bitmap::new();
-                    expand_bits(&bits, &validity, first, n, &mut out);
+                    Kernels::current().expand_bits(&bits, &validity, first, n, &mut out);
                     assert_eq!(out, expected.iter().map(|v| v % 3 == 1).collect());
                 }
             }

@@ -1,60 +1,71 @@
-//! The inner loops: bit packing, bitmaps, null expansion, dictionary lookup, byte splitting, byte strings.
+//! The inner loops: bit packing, bitmaps, null expansion, filters, dictionary lookup, byte streams, byte strings.
 //!
-//! Each file defines one operation in plain scalar code, written so that the compiler vectorises it; this is the
-//! definition that every version for a CPU has to agree with. Versions for a CPU are in a file named after its level,
-//! and all versions in the table [`Kernels`]; the functions here use the best that the CPU has. Functions check lengths
-//! once, at the door, and never per value. Input slices may be longer than what is asked for: the loops load whole words where the slice
-//! allows it, so callers hand over page bytes *with* their slack.
+//! Each operation has a file with its definition in plain scalar code, written so that the compiler vectorizes it. `avx2`,
+//! `avx512` and `neon` have the versions for a CPU, which must give the same results. The table [`Kernels`] holds one loop per
+//! operation; `scalar.rs` and these folders fill one table each, `dispatch.rs` chooses the best one for this CPU, and the free
+//! functions of `api.rs` call it.
 //!
-//! This is the only crate of the project that may contain `unsafe`; UNSAFE.md lists each block with its reason.
+//! Functions check lengths once at the start, and never per value. Input slices may be longer than needed: the loops load whole
+//! words where the slice allows it, so callers pass page bytes *with* their padding.
+//!
+//! This is the only crate of the project with `unsafe` code, except one file of `marquetry-arrow`; UNSAFE.md lists each block
+//! with its reason.
 
 #[cfg(not(target_endian = "little"))]
 compile_error!("views and packed values are read in place: only little-endian targets are supported");
 
+mod alp;
+mod api;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod bits;
-mod compact;
-mod decimals;
+mod bitmap;
+mod byte_stream_split;
+mod copy;
+mod cpu_prefetch;
 mod deltas;
+mod dispatch;
 mod expand;
-mod fetch;
+mod filter;
 mod gather;
-mod joined;
+mod le_words;
+mod min_max;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod pack;
-mod range;
+mod prefix_sum;
+mod scalar;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod shuffles;
-mod split;
-mod sum;
-mod table;
+mod shuffle_tables;
+mod signatures;
+mod string_offsets;
+mod uninit;
 mod unpack;
 mod views;
-mod words;
 
-pub use bits::{Appender, Bitmap, Stretch};
-pub use compact::{compact_bits, compact_fixed, compact_u8, compact_u32, compact_u64, compact_u128};
-pub use decimals::{Exact, integers_f32, integers_f64, unpack_decimals_f32, unpack_decimals_f64};
-pub use deltas::{unpack_deltas_u32, unpack_deltas_u64};
-pub use expand::{expand_bits, expand_fixed, expand_u32, expand_u64, expand_u128};
-pub use fetch::{FETCHED, fetch, fetch_on_the_way};
-pub use gather::{gather, gather_fixed, gather_views, max_u32};
-pub use joined::{
-    Entry, bytes_of_entries, concat_views, gather_joined, join_views, plain_joined, plain_strings,
-    push_padded,
+pub use api::{
+    alp_decode_f32, alp_decode_f64, alp_encode_f32, alp_encode_f64, bytes_of_entries, expand_bits,
+    expand_fixed, expand_u32, expand_u64, expand_u128, filter_bits, filter_u8, filter_u32, filter_u64,
+    filter_u128, gather, gather_views, max_u32, merge_streams, merge_streams_u32, merge_streams_u64,
+    min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64, pack_u8, prefix_sum_u32,
+    prefix_sum_u64, split_streams_u32, split_streams_u64, summarize_views, unpack_deltas_u32,
+    unpack_deltas_u64, unpack_u8, unpack_u32, unpack_u64,
 };
-pub use pack::{pack_msb, pack_u8, pack_u16, pack_u32, pack_u64};
-pub use range::{min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64};
-pub use split::{join, join_u32, join_u64, split, split_u32, split_u64};
-pub use sum::{prefix_sum_u32, prefix_sum_u64};
-pub use table::Kernels;
-pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32, unpack_u8, unpack_u16, unpack_u32, unpack_u64};
+pub use bitmap::{BitAppender, BitRun, Bitmap};
+pub use byte_stream_split::split_streams;
+pub use copy::push_padded;
+pub use cpu_prefetch::{PREFETCH_BYTES, prefetch, prefetch_next_string};
+pub use filter::filter_fixed;
+pub use gather::gather_fixed;
+pub use le_words::{copy_u32, copy_u64};
+pub use pack::{pack_msb, pack_u32, pack_u64};
+pub use signatures::{AlpExactness, Kernels, ViewSummary};
+pub use string_offsets::{
+    Entry, append_plain_strings, concat_views, gather_strings, views_to_offsets, views_to_plain,
+};
+pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32};
 pub use views::{
-    Survey, bytes_of_views, inline_view, long_view, plain_views, rebase_views, survey, view_at, view_bytes,
-    view_is_inline, view_len,
+    bytes_of_views, inline_view, long_view, plain_views, rebase_views, view_at, view_bytes, view_is_inline,
+    view_len,
 };
-pub use words::{copy_u32, copy_u64};

@@ -1,28 +1,11 @@
-//! Packing integers into 0 to 64 bits each, the mirror of `unpack.rs`.
+//! Bit packing of integers into 0 to 64 bits each, the inverse of `unpack.rs`.
 //!
-//! PERF: one loop per width here too, so that a group of eight values is put together in registers, with constant shifts.
+//! PERF: one loop per width here too, so that a group of eight values is assembled in registers, with constant shifts.
 
-use crate::table::{Kernels, append};
+use crate::signatures::Kernels;
+use crate::uninit::append;
 use crate::unpack::GROUP;
 use std::mem::MaybeUninit;
-
-/// Packs the lowest `width <= 8` bits of each value, least significant bit first, and appends the bytes; the unused
-/// bits of the last byte are 0.
-///
-/// # Panics
-/// If `width > 8`.
-pub fn pack_u8(values: &[u8], width: u32, out: &mut Vec<u8>) {
-    Kernels::current().pack_u8(values, width, out);
-}
-
-/// Packs the lowest `width <= 16` bits of each value, least significant bit first, and appends the bytes; the unused
-/// bits of the last byte are 0.
-///
-/// # Panics
-/// If `width > 16`.
-pub fn pack_u16(values: &[u16], width: u32, out: &mut Vec<u8>) {
-    Kernels::current().pack_u16(values, width, out);
-}
 
 /// Packs the lowest `width <= 32` bits of each value, least significant bit first, and appends the bytes; the unused
 /// bits of the last byte are 0.
@@ -47,22 +30,15 @@ pub fn pack_u64(values: &[u64], width: u32, out: &mut Vec<u8>) {
 }
 
 impl Kernels {
-    /// [`pack_u8`] at this level.
+    /// `pack_u8` at this level.
     pub fn pack_u8(&self, values: &[u8], width: u32, out: &mut Vec<u8>) {
         assert!(width <= u8::BITS, "width {width}");
         // SAFETY: this CPU has the level of this table, whose loops write all they are given.
         unsafe { pack(|values, out| (self.pack_u8)(values, width, out), values, width, out) };
     }
-
-    /// [`pack_u16`] at this level.
-    pub fn pack_u16(&self, values: &[u16], width: u32, out: &mut Vec<u8>) {
-        assert!(width <= u16::BITS, "width {width}");
-        // SAFETY: as above.
-        unsafe { pack(|values, out| (self.pack_u16)(values, width, out), values, width, out) };
-    }
 }
 
-/// Has whole groups packed by `groups`, and the rest as a group with zeros behind it.
+/// Packs whole groups by `groups`, and the rest as a group padded with zeros.
 ///
 /// # Safety
 /// `groups` must write all it is given.
@@ -76,7 +52,7 @@ unsafe fn pack<T: Copy + Default>(
     let (whole, rest) = values.as_chunks::<GROUP>();
     let last = usize::from(!rest.is_empty()) * width;
     out.reserve(whole.len() * width + last);
-    // SAFETY: all is written, says the caller.
+    // SAFETY: the caller's.
     unsafe { append(out, whole.len() * width, |spare| groups(whole.as_flattened(), spare)) };
     if !rest.is_empty() {
         let mut group = [T::default(); GROUP];
@@ -94,11 +70,6 @@ type Groups<T> = fn(values: &[T], out: &mut [MaybeUninit<u8>]);
 #[inline(always)]
 pub(crate) fn pack_u8_scalar(values: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     GROUPS_U8[width as usize](values, out);
-}
-
-#[inline(always)]
-pub(crate) fn pack_u16_scalar(values: &[u16], width: u32, out: &mut [MaybeUninit<u8>]) {
-    GROUPS_U16[width as usize](values, out);
 }
 
 /// The definition: value `i` is bits `[i * W, (i + 1) * W)` of the little-endian bit string.
@@ -137,26 +108,6 @@ static GROUPS_U8: [Groups<u8>; 9] = [
     groups::<6, u8>,
     groups::<7, u8>,
     groups::<8, u8>,
-];
-
-static GROUPS_U16: [Groups<u16>; 17] = [
-    no_bits,
-    groups::<1, u16>,
-    groups::<2, u16>,
-    groups::<3, u16>,
-    groups::<4, u16>,
-    groups::<5, u16>,
-    groups::<6, u16>,
-    groups::<7, u16>,
-    groups::<8, u16>,
-    groups::<9, u16>,
-    groups::<10, u16>,
-    groups::<11, u16>,
-    groups::<12, u16>,
-    groups::<13, u16>,
-    groups::<14, u16>,
-    groups::<15, u16>,
-    groups::<16, u16>,
 ];
 
 static GROUPS_U32: [Groups<u32>; 33] = [
@@ -303,7 +254,7 @@ mod tests {
         let mut out = vec![9];
         pack_u64(&[u64::MAX, 0, u64::MAX], 3, &mut out);
         pack_u32(&[u32::MAX, 0], 5, &mut out);
-        pack_u8(&[0xff; 11], 1, &mut out);
+        Kernels::current().pack_u8(&[0xff; 11], 1, &mut out);
         assert_eq!(out, [9, 0b1100_0111, 0b1, 0b0001_1111, 0, 0xff, 0b111]);
     }
 
@@ -313,12 +264,12 @@ mod tests {
             let values: Vec<u32> = (0..37u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> (32 - width)).collect();
             let (mut packed, mut out) = (Vec::new(), Vec::new());
             pack_msb(&values, width, &mut packed);
-            crate::unpack_msb_u32(&packed, width, 0, 5, &mut out);
-            crate::unpack_msb_u32(&packed, width, 5, 32, &mut out);
+            crate::unpack::unpack_msb_u32(&packed, width, 0, 5, &mut out);
+            crate::unpack::unpack_msb_u32(&packed, width, 5, 32, &mut out);
             assert_eq!(out, values);
             if width <= 8 {
                 let mut bytes = Vec::new();
-                crate::unpack_msb_u8(&packed, width, 0, 37, &mut bytes);
+                crate::unpack::unpack_msb_u8(&packed, width, 0, 37, &mut bytes);
                 assert!(bytes.iter().map(|&byte| u32::from(byte)).eq(values));
             }
         }

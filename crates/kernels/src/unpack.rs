@@ -1,5 +1,5 @@
-//! Unpacking integers of 0 to 64 bits, least significant bit first: the packing of RLE, dictionary indices,
-//! DELTA_BINARY_PACKED and ALP. Also the deprecated packing with the most significant bit first.
+//! Bit unpacking of integers of 0 to 64 bits, least significant bit first: RLE, dictionary indices, DELTA_BINARY_PACKED and
+//! ALP. Also the deprecated packing with the most significant bit first.
 //!
 //! ```text
 //! width 3, LSB first:   byte 0     byte 1     byte 2
@@ -9,70 +9,30 @@
 //! PERF: one loop per width, made by a const generic, so that all shifts and byte offsets are constants and a group
 //! of eight values (a whole number of bytes for any width) is straight-line code: one 8-byte load, shift and mask a value.
 
-use crate::table::{Kernels, Unpack, append};
+use crate::signatures::{Kernels, Unpack};
+use crate::uninit::append;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Values in a group: `8 * width` bits are a whole number of bytes.
 pub(crate) const GROUP: usize = 8;
-/// A load may reach this far past the group that it belongs to.
-pub(crate) const OVERREAD: usize = 16;
-
-/// Unpacks into bytes `n` values of `width <= 8` bits, beginning with value `first` of `source`, and appends them.
-///
-/// # Panics
-/// If `width > 8` or `source` ends before the last value.
-pub fn unpack_u8(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u8>) {
-    Kernels::current().unpack_u8(source, width, first, n, out);
-}
-
-/// Unpacks into 16-bit integers `n` values of `width <= 16` bits, beginning with value `first` of `source`, and
-/// appends them.
-///
-/// # Panics
-/// If `width > 16` or `source` ends before the last value.
-pub fn unpack_u16(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u16>) {
-    Kernels::current().unpack_u16(source, width, first, n, out);
-}
-
-/// Unpacks into 32-bit integers `n` values of `width <= 32` bits, beginning with value `first` of `source`, and
-/// appends them.
-///
-/// # Panics
-/// If `width > 32` or `source` ends before the last value.
-pub fn unpack_u32(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u32>) {
-    Kernels::current().unpack_u32(source, width, first, n, out);
-}
-
-/// Unpacks into 64-bit integers `n` values of `width <= 64` bits, beginning with value `first` of `source`, and
-/// appends them.
-///
-/// # Panics
-/// If `width > 64` or `source` ends before the last value.
-pub fn unpack_u64(source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u64>) {
-    Kernels::current().unpack_u64(source, width, first, n, out);
-}
+/// Bytes that a load may read past the end of its group.
+pub(crate) const OVERREAD_BYTES: usize = 16;
 
 impl Kernels {
-    /// [`unpack_u8`] at this level.
+    /// `unpack_u8` at this level.
     pub fn unpack_u8(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u8>) {
         assert!(width <= u8::BITS, "width {width}");
         unpack(self.unpack_u8, source, width, first, n, out);
     }
 
-    /// [`unpack_u16`] at this level.
-    pub fn unpack_u16(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u16>) {
-        assert!(width <= u16::BITS, "width {width}");
-        unpack(self.unpack_u16, source, width, first, n, out);
-    }
-
-    /// [`unpack_u32`] at this level.
+    /// `unpack_u32` at this level.
     pub fn unpack_u32(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u32>) {
         assert!(width <= u32::BITS, "width {width}");
         unpack(self.unpack_u32, source, width, first, n, out);
     }
 
-    /// [`unpack_u64`] at this level.
+    /// `unpack_u64` at this level.
     pub fn unpack_u64(&self, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<u64>) {
         assert!(width <= u64::BITS, "width {width}");
         unpack(self.unpack_u64, source, width, first, n, out);
@@ -129,8 +89,8 @@ fn unpack_msb<T: Packed>(source: &[u8], width: u32, first: usize, n: usize, out:
     }));
 }
 
-/// Checks the lengths, and has whole groups unpacked by `kernel`: where they stand if the input goes on behind them, or
-/// from a copy with slack.
+/// Checks the lengths, and unpacks whole groups by `kernel`: in place where enough input follows them, otherwise from a padded
+/// copy.
 fn unpack<T: Packed>(kernel: Unpack<T>, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<T>) {
     let bytes_per_group = width as usize;
     let bytes_end = (first + n).checked_mul(bytes_per_group).expect("packed size fits").div_ceil(8);
@@ -142,10 +102,10 @@ fn unpack<T: Packed>(kernel: Unpack<T>, source: &[u8], width: u32, first: usize,
     out.reserve(n);
     let mut source = &source[first / GROUP * bytes_per_group..];
     let mut left = n;
-    let mut padded = [0; 64 + OVERREAD];
-    // Takes a group that is not wanted whole, or at the end of the input.
+    let mut padded = [0; 64 + OVERREAD_BYTES];
+    // Unpacks a group of which only some values are needed, or the last group of the input.
     let mut part_of_group = |source: &[u8], skip: usize, take: usize, out: &mut Vec<T>| {
-        let roomy = match source.get(..bytes_per_group + OVERREAD) {
+        let roomy = match source.get(..bytes_per_group + OVERREAD_BYTES) {
             Some(roomy) => roomy,
             None => {
                 padded[..source.len()].copy_from_slice(source);
@@ -164,7 +124,7 @@ fn unpack<T: Packed>(kernel: Unpack<T>, source: &[u8], width: u32, first: usize,
         source = source.get(bytes_per_group..).unwrap_or_default();
         left -= take;
     }
-    let roomy = source.len().saturating_sub(OVERREAD) / bytes_per_group;
+    let roomy = source.len().saturating_sub(OVERREAD_BYTES) / bytes_per_group;
     let groups = (left / GROUP).min(roomy);
     if groups > 0 {
         // SAFETY: this CPU has the level of `kernel`, which writes all it is given, see `Kernels`.
@@ -180,8 +140,8 @@ fn unpack<T: Packed>(kernel: Unpack<T>, source: &[u8], width: u32, first: usize,
     }
 }
 
-/// Has whole groups unpacked by `groups`, as far as the input goes on behind them, and what is before and behind by
-/// `apart`, one after the other: each is given what the one before it returned.
+/// Unpacks whole groups by `groups` where enough input follows them, and the values before and after by `apart`. They run in
+/// order, and each gets the state that the previous one returned.
 ///
 /// # Safety
 /// `groups` must write all it is given.
@@ -195,7 +155,7 @@ pub(crate) unsafe fn unpack_in_groups<T: Copy, S: Copy>(
     out: &mut Vec<T>,
 ) -> S {
     let first_group = range.start.div_ceil(GROUP);
-    let end_group = (source.len().saturating_sub(OVERREAD) / width as usize).min(range.end / GROUP);
+    let end_group = (source.len().saturating_sub(OVERREAD_BYTES) / width as usize).min(range.end / GROUP);
     if end_group <= first_group {
         return apart(range, before, out);
     }
@@ -212,10 +172,10 @@ pub(crate) unsafe fn unpack_in_groups<T: Copy, S: Copy>(
     last
 }
 
-/// Values of 64 bits that are wider are not unpacked in registers.
-pub(crate) const WIDEST_IN_REGISTERS: u32 = 57;
+/// The largest width of values that are unpacked to 64 bits in registers.
+pub(crate) const MAX_WIDTH_IN_REGISTERS: u32 = 57;
 
-/// An integer that packed values are widened to.
+/// An integer type that packed values are widened to.
 trait Packed: Copy {
     fn from_u64(value: u64) -> Self;
 }
@@ -224,13 +184,6 @@ impl Packed for u8 {
     #[inline(always)]
     fn from_u64(value: u64) -> Self {
         value as u8
-    }
-}
-
-impl Packed for u16 {
-    #[inline(always)]
-    fn from_u64(value: u64) -> Self {
-        value as u16
     }
 }
 
@@ -255,10 +208,6 @@ pub(crate) fn unpack_u8_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit
     GROUPS_U8[width as usize](source, out);
 }
 
-pub(crate) fn unpack_u16_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u16>]) {
-    GROUPS_U16[width as usize](source, out);
-}
-
 pub(crate) fn unpack_u32_scalar(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]) {
     GROUPS_U32[width as usize](source, out);
 }
@@ -272,7 +221,7 @@ fn groups<const W: usize, T: Packed>(source: &[u8], out: &mut [MaybeUninit<T>]) 
     let (out, rest) = out.as_chunks_mut::<GROUP>();
     assert!(rest.is_empty());
     for (i, out) in out.iter_mut().enumerate() {
-        let group = &source[i * W..][..W + OVERREAD];
+        let group = &source[i * W..][..W + OVERREAD_BYTES];
         for (j, out) in out.iter_mut().enumerate() {
             out.write(T::from_u64(load::<W>(group, j)));
         }
@@ -304,26 +253,6 @@ static GROUPS_U8: [Groups<u8>; 9] = [
     groups::<6, u8>,
     groups::<7, u8>,
     groups::<8, u8>,
-];
-
-static GROUPS_U16: [Groups<u16>; 17] = [
-    groups::<0, u16>,
-    groups::<1, u16>,
-    groups::<2, u16>,
-    groups::<3, u16>,
-    groups::<4, u16>,
-    groups::<5, u16>,
-    groups::<6, u16>,
-    groups::<7, u16>,
-    groups::<8, u16>,
-    groups::<9, u16>,
-    groups::<10, u16>,
-    groups::<11, u16>,
-    groups::<12, u16>,
-    groups::<13, u16>,
-    groups::<14, u16>,
-    groups::<15, u16>,
-    groups::<16, u16>,
 ];
 
 static GROUPS_U32: [Groups<u32>; 33] = [
@@ -453,25 +382,18 @@ mod tests {
                 for first in [0, 1, 7, 8, 9, 31, 33] {
                     for n in [0, 1, 8, 31, 32, 33, 64, 100, 160] {
                         let mut out = vec![1];
-                        unpack_u64(&packed, width, first, n, &mut out);
+                        Kernels::current().unpack_u64(&packed, width, first, n, &mut out);
                         assert_eq!(out[1..], all[first..first + n], "width {width}, {n} from {first}");
                         if width <= 32 {
                             let mut out = Vec::new();
-                            unpack_u32(&packed, width, first, n, &mut out);
-                            assert!(
-                                out.iter().map(|&v| u64::from(v)).eq(all[first..first + n].iter().copied())
-                            );
-                        }
-                        if width <= 16 {
-                            let mut out = Vec::new();
-                            unpack_u16(&packed, width, first, n, &mut out);
+                            Kernels::current().unpack_u32(&packed, width, first, n, &mut out);
                             assert!(
                                 out.iter().map(|&v| u64::from(v)).eq(all[first..first + n].iter().copied())
                             );
                         }
                         if width <= 8 {
                             let mut out = Vec::new();
-                            unpack_u8(&packed, width, first, n, &mut out);
+                            Kernels::current().unpack_u8(&packed, width, first, n, &mut out);
                             assert!(
                                 out.iter().map(|&v| u64::from(v)).eq(all[first..first + n].iter().copied())
                             );

@@ -1,4 +1,4 @@
-//! Byte string views: 16 bytes that hold a short string, or say where a long one is. The layout is Arrow's.
+//! Byte string views in Arrow's layout: 16 bytes that hold a short string, or the position of a long one.
 //!
 //! ```text
 //! up to 12 bytes   len: u32 | the bytes, then zeros
@@ -7,12 +7,12 @@
 //!
 //! PLAIN stores a string as `len: u32 | bytes`: for a short one the first 16 bytes of it, masked, *are* the view.
 
-use crate::table::Kernels;
-use crate::words::bytes_of;
+use crate::le_words::bytes_of;
+use crate::signatures::{Kernels, ViewSummary};
 use std::hint::select_unpredictable;
 
-/// Longest string that a view holds itself.
-const INLINE: u32 = 12;
+/// Length of the longest string that a view holds itself.
+const MAX_INLINE_BYTES: u32 = 12;
 
 /// The length of the string of `view`.
 #[inline(always)]
@@ -23,7 +23,7 @@ pub fn view_len(view: u128) -> u32 {
 /// Whether the string is in the view itself.
 #[inline(always)]
 pub fn view_is_inline(view: u128) -> bool {
-    view_len(view) <= INLINE
+    view_len(view) <= MAX_INLINE_BYTES
 }
 
 /// The 16 bytes of a view: the length, then the string if it is inline.
@@ -33,7 +33,7 @@ pub fn view_bytes(view: &u128) -> &[u8; 16] {
     unsafe { &*std::ptr::from_ref(view).cast::<[u8; 16]>() }
 }
 
-/// The bytes of many views, as [`view_bytes`] has those of one.
+/// The bytes of many views: see [`view_bytes`].
 pub fn bytes_of_views(views: &[u128]) -> &[u8] {
     bytes_of(views).as_flattened()
 }
@@ -52,16 +52,16 @@ pub fn inline_view(bytes: &[u8]) -> u128 {
 /// The view of `bytes`, more than 12, which are in buffer number `buffer` at `offset`.
 #[inline]
 pub fn long_view(bytes: &[u8], buffer: u32, offset: u32) -> u128 {
-    debug_assert!(bytes.len() > INLINE as usize);
+    debug_assert!(bytes.len() > MAX_INLINE_BYTES as usize);
     let prefix = u32::from_le_bytes(bytes[..4].try_into().expect("4 bytes"));
     bytes.len() as u128 | u128::from(prefix) << 32 | u128::from(buffer) << 64 | u128::from(offset) << 96
 }
 
 /// Appends the views of `n` PLAIN byte strings that begin at `position` of `page[..len]`, which is buffer number
-/// `buffer`. Returns the position behind the last, and how many bytes of their lengths are not ASCII; or `None` if a string would
-/// end outside: then fewer than `n` views may have been appended.
+/// `buffer`. Returns the position after the last string, and the number of non-ASCII bytes in the length fields. Returns `None` if a
+/// string would end outside of the page; then fewer than `n` views may have been appended.
 ///
-/// Each string is shown to `look`, before its length leads to the next one: see [`fetch_on_the_way`](crate::fetch_on_the_way).
+/// `look` gets each string before its length leads to the next one: see `prefetch_next_string`.
 pub fn plain_views(
     page: &[u8],
     len: usize,
@@ -72,7 +72,7 @@ pub fn plain_views(
     out: &mut Vec<u128>,
 ) -> Option<(usize, usize)> {
     let (mut position, mut not_ascii) = (position, 0);
-    // Four bytes each at least: what is reserved was earned by the input.
+    // Each string takes at least four bytes of the page, so a small page cannot reserve much memory.
     out.reserve(n.min(len.saturating_sub(position) / 4));
     for _ in 0..n {
         let word = match page.get(position..position + 16) {
@@ -106,52 +106,31 @@ pub(crate) fn rebased(view: u128, base: u32) -> u128 {
     view + (u128::from(base) << 64)
 }
 
-/// What views have in common: see [`survey`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Survey {
-    /// All inline views, one over the other.
-    pub inline: u128,
-    /// The least and the greatest number of a buffer that a long string is in.
-    pub buffers: (u32, u32),
-    /// Where in its buffer the first of the long strings begins and the last one ends, modulo 2^32.
-    pub range: (u32, u32),
-}
-
-impl Survey {
-    /// The survey of no views: every least number is the greatest there is.
-    pub(crate) const NONE: Survey = Survey { inline: 0, buffers: (u32::MAX, 0), range: (u32::MAX, 0) };
-}
-
-/// Looks at many views at once: where are the long strings, and are the short ones ASCII?
-pub fn survey(views: &[u128]) -> Survey {
-    Kernels::current().survey(views)
-}
-
 impl Kernels {
-    /// [`survey`] at this level.
-    pub fn survey(&self, views: &[u128]) -> Survey {
+    /// `summarize_views` at this level.
+    pub fn summarize_views(&self, views: &[u128]) -> ViewSummary {
         // SAFETY: this CPU has the level of this table.
-        unsafe { (self.survey)(views) }
+        unsafe { (self.summarize_views)(views) }
     }
 }
 
-pub(crate) fn survey_scalar(views: &[u128]) -> Survey {
-    views.iter().fold(Survey::NONE, |survey, &view| {
+pub(crate) fn summarize_views_scalar(views: &[u128]) -> ViewSummary {
+    views.iter().fold(ViewSummary::EMPTY, |summary, &view| {
         // Without a branch: which strings are short is hard to predict.
         let is_inline = view_is_inline(view);
         let (buffer, from) = ((view >> 64) as u32, (view >> 96) as u32);
         let end = from.wrapping_add(view_len(view));
         let least = |least: u32, new| least.min(select_unpredictable(is_inline, u32::MAX, new));
         let greatest = |greatest: u32, new| greatest.max(select_unpredictable(is_inline, 0, new));
-        Survey {
-            inline: survey.inline | select_unpredictable(is_inline, view, 0),
-            buffers: (least(survey.buffers.0, buffer), greatest(survey.buffers.1, buffer)),
-            range: (least(survey.range.0, from), greatest(survey.range.1, end)),
+        ViewSummary {
+            inline: summary.inline | select_unpredictable(is_inline, view, 0),
+            buffers: (least(summary.buffers.0, buffer), greatest(summary.buffers.1, buffer)),
+            range: (least(summary.range.0, from), greatest(summary.range.1, end)),
         }
     })
 }
 
-/// Up to 16 bytes at the end of input that has no slack; all ones, an impossible length, if the length is cut.
+/// Up to 16 bytes at the end of input without padding; all ones, an impossible length, if the length field is cut off.
 #[cold]
 fn short_word(page: &[u8], position: usize) -> u128 {
     let rest = page.get(position..).unwrap_or_default();
@@ -169,22 +148,22 @@ fn short_word(page: &[u8], position: usize) -> u128 {
 /// If `padded` ends within 16 bytes from `position`.
 #[inline(always)]
 pub fn view_at(padded: &[u8], position: usize, len: u32, buffer: u32) -> u128 {
-    let (word, _) = padded[position..].split_first_chunk().expect("16 bytes of slack");
+    let (word, _) = padded[position..].split_first_chunk().expect("16 bytes of padding");
     view_of(u128::from_le_bytes(*word), len, buffer, position)
 }
 
 /// The view of `len` bytes, the first of which are those of `word`, at `position` of buffer number `buffer`.
 ///
-/// PERF: a short string is a load of 16 bytes and a mask, not a copy of a variable length; and which strings are short
-/// is hard to predict, so both views are made.
+/// PERF: a short string is a load of 16 bytes and a mask, not a copy of variable length. Both kinds of view are computed, because
+/// which strings are short is hard to predict.
 #[inline(always)]
 fn view_of(word: u128, len: u32, buffer: u32, position: usize) -> u128 {
-    let short = word & INLINE_MASK[len.min(INLINE) as usize];
+    let short = word & INLINE_MASK[len.min(MAX_INLINE_BYTES) as usize];
     let long = u128::from(word as u32) | u128::from(buffer) << 32 | (position as u128) << 64;
-    u128::from(len) | select_unpredictable(len <= INLINE, short, long) << 32
+    u128::from(len) | select_unpredictable(len <= MAX_INLINE_BYTES, short, long) << 32
 }
 
-/// What of 16 bytes belongs to a string of 0 to 12.
+/// Masks of the bytes that belong to a string of 0 to 12 bytes.
 static INLINE_MASK: [u128; 13] = {
     let mut masks = [0; 13];
     let mut len = 1;

@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use marquetry_kernels::{
-    Bitmap, Entry, Kernels, concat_views, gather, gather_joined, join_views, long_view, pack_u64,
-    plain_joined, plain_strings, plain_views, split_u32, split_u64,
+    Bitmap, Entry, Kernels, append_plain_strings, concat_views, gather, gather_strings, long_view, pack_u64,
+    plain_views, split_streams_u32, split_streams_u64, views_to_offsets, views_to_plain,
 };
 use std::ptr;
 
@@ -72,15 +72,12 @@ fn unpacking() {
                 for kernels in Kernels::all_available() {
                     for first in [0, n / 3] {
                         kernels.unpack_u64(source, width, first, n - first, &mut Vec::new());
-                        kernels.unpack_decimals_f64(source, width, n, 9, [1e3, 1e-4], &mut Vec::new());
+                        kernels.alp_decode_f64(source, width, n, 9, [1e3, 1e-4], &mut Vec::new());
                         kernels.unpack_deltas_u64(source, width, first..n, 1, 2, &mut Vec::new());
                         if width <= 32 {
                             kernels.unpack_u32(source, width, first, n - first, &mut Vec::new());
-                            kernels.unpack_decimals_f32(source, width, n, 9, [1e3, 1e-4], &mut Vec::new());
+                            kernels.alp_decode_f32(source, width, n, 9, [1e3, 1e-4], &mut Vec::new());
                             kernels.unpack_deltas_u32(source, width, first..n, 1, 2, &mut Vec::new());
-                        }
-                        if width <= 16 {
-                            kernels.unpack_u16(source, width, first, n - first, &mut Vec::new());
                         }
                         if width <= 8 {
                             kernels.unpack_u8(source, width, first, n - first, &mut Vec::new());
@@ -108,26 +105,24 @@ fn all_that_takes_values() {
             kernels.expand_u64(of_words, &validity, 0, 2 * n, &mut Vec::new());
             kernels.expand_u128(memory.copy(&bytes).as_chunks().0, &validity, 0, 2 * n, &mut Vec::new());
             let keep = validity.as_bytes();
-            kernels.compact_u32(memory.copy(&words), keep, 0, &mut Vec::new());
-            kernels.compact_u64(memory.copy(&values[..n]), keep, 0, &mut Vec::new());
-            kernels.compact_u128(memory.copy(&views), keep, 0, &mut Vec::new());
-            kernels.compact_u128(&views, memory.copy(keep), n, &mut Vec::new());
-            kernels.compact_bits(memory.copy(keep), n / 2, keep, 0, n, &mut Bitmap::new());
+            kernels.filter_u32(memory.copy(&words), keep, 0, &mut Vec::new());
+            kernels.filter_u64(memory.copy(&values[..n]), keep, 0, &mut Vec::new());
+            kernels.filter_u128(memory.copy(&views), keep, 0, &mut Vec::new());
+            kernels.filter_u128(&views, memory.copy(keep), n, &mut Vec::new());
+            kernels.filter_bits(memory.copy(keep), n / 2, keep, 0, n, &mut Bitmap::new());
             kernels.prefix_sum_u32(memory.copy(&words), 1, 2);
             kernels.prefix_sum_u64(memory.copy(&values[..n]), 1, 2);
             kernels.max_u32(memory.copy(&words));
             let levels: Vec<u8> = words.iter().map(|&word| word as u8).collect();
-            kernels.push_at_least(&mut Bitmap::new(), memory.copy(&levels), 100);
-            kernels.compact_u8(memory.copy(&levels), keep, 0, &mut Vec::new());
+            kernels.push_ge(&mut Bitmap::new(), memory.copy(&levels), 100);
+            kernels.filter_u8(memory.copy(&levels), keep, 0, &mut Vec::new());
             (1..8).for_each(|width| kernels.pack_u8(memory.copy(&levels), width, &mut Vec::new()));
-            let halves: Vec<u16> = words.iter().map(|&word| word as u16).collect();
-            (1..16).for_each(|width| kernels.pack_u16(memory.copy(&halves), width, &mut Vec::new()));
             let (integers, exact) = (&mut vec![0; n], &mut vec![0; n]);
-            kernels.integers_f32(memory.copy(&words), [100.0, 1.0], [1.0, 0.01], integers, exact);
+            kernels.alp_encode_f32(memory.copy(&words), [100.0, 1.0], [1.0, 0.01], integers, exact);
             let (integers, exact) = (&mut vec![0; n], &mut vec![0; n]);
-            kernels.integers_f64(memory.copy(&values[..n]), [100.0, 1.0], [1.0, 0.01], integers, exact);
-            kernels.split_u32(memory.copy(&words), &mut Vec::new());
-            kernels.split_u64(memory.copy(&values[..n]), &mut Vec::new());
+            kernels.alp_encode_f64(memory.copy(&values[..n]), [100.0, 1.0], [1.0, 0.01], integers, exact);
+            kernels.split_streams_u32(memory.copy(&words), &mut Vec::new());
+            kernels.split_streams_u64(memory.copy(&values[..n]), &mut Vec::new());
             kernels.min_max_i32(memory.copy(&words));
             kernels.min_max_u32(memory.copy(&words));
             kernels.min_max_f32(memory.copy(&words));
@@ -145,11 +140,11 @@ fn joining() {
     let mut memory = Guarded::new(8192);
     for n in LENGTHS {
         let (mut streams, mut half_streams) = (Vec::new(), Vec::new());
-        split_u64(&noise(n), &mut streams);
-        split_u32(&vec![7; n], &mut half_streams);
+        split_streams_u64(&noise(n), &mut streams);
+        split_streams_u32(&vec![7; n], &mut half_streams);
         for kernels in Kernels::all_available() {
-            kernels.join_u64(memory.copy(&streams), n, 0, n, &mut Vec::new());
-            kernels.join_u32(memory.copy(&half_streams), n, 0, n, &mut Vec::new());
+            kernels.merge_streams_u64(memory.copy(&streams), n, 0, n, &mut Vec::new());
+            kernels.merge_streams_u32(memory.copy(&half_streams), n, 0, n, &mut Vec::new());
         }
     }
 }
@@ -168,29 +163,35 @@ fn strings() {
             Some(plain.len())
         );
         let (mut ends, mut bytes) = (Vec::new(), Vec::new());
-        join_views(&views, [&*page].into_iter(), |end| end, &mut ends, &mut bytes);
+        views_to_offsets(&views, [&*page].into_iter(), |end| end, &mut ends, &mut bytes);
         assert_eq!(bytes, string.repeat(3));
         assert_eq!(ends, [1, 2, 3].map(|i| i * len as usize));
         bytes.clear();
         let (mut offsets, page) = (Vec::new(), memory.copy(&plain));
-        assert_eq!(plain_joined(page, page.len(), 0, 3, &mut offsets, &mut bytes), Some(plain.len()));
+        assert_eq!(append_plain_strings(page, page.len(), 0, 3, &mut offsets, &mut bytes), Some(plain.len()));
         assert_eq!(bytes, string.repeat(3));
         assert_eq!(offsets, [1, 2, 3].map(|i| i * len));
-        assert_eq!(plain_joined(page, page.len() - 1, 0, 3, &mut offsets, &mut bytes), None);
+        assert_eq!(append_plain_strings(page, page.len() - 1, 0, 3, &mut offsets, &mut bytes), None);
         bytes.clear();
         let (entries, page) = ([0, 2].map(|i| Entry { start: i * (4 + len) + 4, len }), memory.copy(&plain));
-        gather_joined(&entries, page, &[1, 0], 2 * len as usize, &mut offsets, &mut bytes);
+        gather_strings(&entries, page, &[1, 0], 2 * len as usize, &mut offsets, &mut bytes);
         assert_eq!(bytes, string.repeat(2));
         bytes.clear();
-        plain_strings(memory.copy(&views[..2]), [plain.as_slice()].into_iter(), &mut bytes);
+        views_to_plain(memory.copy(&views[..2]), [plain.as_slice()].into_iter(), &mut bytes);
         assert_eq!(bytes, plain[..2 * (4 + len as usize)]);
         if len > 12 {
             let buffer = memory.copy(&string);
             bytes.clear();
-            join_views(&[long_view(buffer, 0, 0)], [&*buffer].into_iter(), |end| end, &mut ends, &mut bytes);
+            views_to_offsets(
+                &[long_view(buffer, 0, 0)],
+                [&*buffer].into_iter(),
+                |end| end,
+                &mut ends,
+                &mut bytes,
+            );
             assert_eq!(bytes, string);
             bytes.clear();
-            plain_strings(&[long_view(buffer, 0, 0)], [&*buffer].into_iter(), &mut bytes);
+            views_to_plain(&[long_view(buffer, 0, 0)], [&*buffer].into_iter(), &mut bytes);
             assert_eq!(bytes[4..], string);
             bytes.clear();
             concat_views(&[long_view(buffer, 0, 0)], [&*buffer].into_iter(), &mut bytes);

@@ -18,7 +18,7 @@ pub mod metadata {
 /// The pages of a column chunk: headers, checksums, contents.
 pub mod page {
     pub use marquetry_core::page::{
-        Checksum, ChecksumTrust, DataPage, PageMemory, PageOptions, PageReader, PageStart,
+        Checksum, ChecksumTrust, DataPage, LocatedHeader, PageBuffers, PageOptions, PageReader,
     };
 }
 

@@ -4,8 +4,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use marquetry::codec::{Codec, Compressor};
 use marquetry::format::{
-    ColumnChunk, ColumnMetaData, CompressionCodec, DataPageHeader, Encoding, FileMetaData, PAR1, PageHeader,
-    PageType, Repetition, RowGroup, SchemaElement, Tail, Type, Writer,
+    ColumnChunk, ColumnMetaData, CompressionCodec, DataPageHeader, Encoding, FileMetaData, FooterTail, PAR1,
+    PageHeader, PageType, Repetition, RowGroup, SchemaElement, Type, Writer,
 };
 use marquetry::predicate::col;
 use peak_alloc::PeakAlloc;
@@ -119,7 +119,7 @@ fn write_file(path: &Path) -> std::io::Result<()> {
     metadata(row_groups).write(&mut footer);
     let footer = footer.finish();
     file.write_all(&footer)?;
-    file.write_all(&Tail::Plain { metadata_len: footer.len() as u32 }.to_bytes())?;
+    file.write_all(&FooterTail::Plain { metadata_len: footer.len() as u32 }.to_bytes())?;
     file.flush()
 }
 

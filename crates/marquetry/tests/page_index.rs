@@ -11,7 +11,7 @@ use marquetry::arrow::{ArrowWriter, ProjectionMask};
 use marquetry::errors::{Error, ErrorKind, Result};
 use marquetry::file::properties::{WriterProperties, WriterVersion};
 use marquetry::file::{Source, read_metadata};
-use marquetry::format::{FileMetaData, OffsetIndex, Reader, Tail, Writer};
+use marquetry::format::{FileMetaData, FooterTail, OffsetIndex, Reader, Writer};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -95,7 +95,7 @@ fn with_index(file: &Bytes, column: usize, change: impl FnOnce(&mut OffsetIndex)
     let mut out = file.to_vec();
     out.extend(index);
     out.extend(&footer);
-    out.extend(Tail::Plain { metadata_len: footer.len() as u32 }.to_bytes());
+    out.extend(FooterTail::Plain { metadata_len: footer.len() as u32 }.to_bytes());
     Bytes::from(out)
 }
 

@@ -142,7 +142,7 @@ impl Expanded {
     }
 
     fn push_nulls(&mut self, n: usize) {
-        self.values.push_defaults(n);
+        self.values.push_nulls(n);
         self.validity.push_run(false, n);
     }
 }

@@ -10,7 +10,7 @@
 use super::ways::{Way, Ways};
 use marquetry_base::{Error, Result};
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget};
-use marquetry_core::row_mask::{Block, refine_bits, runs};
+use marquetry_core::row_mask::{MaskChunk, and_then_bits, runs};
 use marquetry_encoding::Bitmap;
 use std::ops::Range;
 use std::time::Instant;
@@ -45,7 +45,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn of(row_group: usize, block: Block) -> Rows {
+    pub(super) fn of(row_group: usize, block: MaskChunk) -> Rows {
         Rows { row_group, start: block.start, len: block.rows, keep: block.keep }
     }
 
@@ -58,7 +58,7 @@ impl Rows {
     pub(super) fn refine(&mut self, of_kept: Bitmap) {
         self.keep = Some(match &self.keep {
             None => of_kept,
-            Some(keep) => refine_bits(keep, &of_kept),
+            Some(keep) => and_then_bits(keep, &of_kept),
         });
     }
 
@@ -125,7 +125,7 @@ impl Column {
         let passed = match self.at {
             Some((row_group, passed)) if row_group == rows.row_group => passed,
             _ => {
-                self.reader.begin(rows.row_group, self.most_rows);
+                self.reader.seek_row_group(rows.row_group, self.most_rows);
                 self.ways = Ways::default();
                 0
             }
@@ -147,11 +147,11 @@ impl Column {
         let way = self.ways.choose(keep.count_ones(0..rows), rows);
         let start = Instant::now();
         match way {
-            Way::RowGroupMatch => self.reader.read_kept(keep, 0..rows, out)?,
+            Way::RowGroupMatch => self.reader.read_selected(keep, 0..rows, out)?,
             Way::Whole => {
                 let mut whole = self.reader.empty_batch();
                 self.reader.read_into(rows, &mut whole)?;
-                out.push_kept(&whole, keep, &self.target)?;
+                out.push_filtered(&whole, keep, &self.target)?;
             }
         }
         self.ways.measure(way, rows, start.elapsed());
@@ -177,7 +177,7 @@ impl Column {
     pub(super) fn thin_out(&mut self, of_kept: &Bitmap) -> Result<()> {
         if let Some(batch) = &self.cached {
             let mut rest = self.reader.empty_batch();
-            rest.push_kept(batch, of_kept, &self.target)?;
+            rest.push_filtered(batch, of_kept, &self.target)?;
             self.cached = Some(rest);
         }
         Ok(())
@@ -205,7 +205,7 @@ impl Column {
                 wanted.push_run(false, taken.start);
                 wanted.push_run(true, taken.len());
                 wanted.push_run(false, kept - taken.end);
-                out.push_kept(&batch, &wanted, &self.target)?;
+                out.push_filtered(&batch, &wanted, &self.target)?;
                 self.cached = (taken.end < kept).then_some(batch);
             }
         }

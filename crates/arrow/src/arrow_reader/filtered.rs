@@ -28,7 +28,7 @@ use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::BoundPredicate;
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
 use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
-use marquetry_core::row_mask::{Cursor, RowMask};
+use marquetry_core::row_mask::{MaskCursor, RowMask};
 use marquetry_core::source::Source;
 use marquetry_encoding::Bitmap;
 use std::collections::btree_map::Entry;
@@ -89,7 +89,7 @@ struct Pruning {
 struct Group {
     index: usize,
     selection: RowMask,
-    cursor: Cursor,
+    cursor: MaskCursor,
     /// Whether the typed predicate has to be asked, and whether any filter has.
     asks_typed: bool,
     asks: bool,
@@ -142,7 +142,7 @@ impl Filtered {
             let (source, metadata) = (source.clone(), metadata.clone());
             let page_options = page_options(&metadata, options);
             let reader = ColumnReader::new(source, metadata, &[], leaf, target.clone(), page_options);
-            let reader = reader.one_of(num_columns).with_page_index(options.page_index);
+            let reader = reader.sharing_read_ahead(num_columns).with_page_index(options.page_index);
             Some(Column::new(reader, target))
         };
         for stage in &stages {
@@ -303,7 +303,7 @@ impl Filtered {
             column.rewind();
         }
         self.group =
-            has_rows.then(|| Group { index, selection, cursor: Cursor::default(), asks_typed, asks });
+            has_rows.then(|| Group { index, selection, cursor: MaskCursor::default(), asks_typed, asks });
         match ahead.filter(|_| has_rows) {
             Some(ahead) => self.look_ahead(ahead),
             None => Ok(has_rows),
@@ -375,7 +375,7 @@ impl Filtered {
         self.group = has_rows.then(|| Group {
             index,
             selection,
-            cursor: Cursor::default(),
+            cursor: MaskCursor::default(),
             asks_typed: false,
             asks: false,
         });
@@ -396,7 +396,7 @@ impl Filtered {
     fn next_block(&mut self) -> Result<bool> {
         let Some(group) = &mut self.group else { return Ok(false) };
         let size = self.batch_size.min(BLOCK);
-        let Some(block) = group.selection.next_block(&mut group.cursor, size) else { return Ok(false) };
+        let Some(block) = group.selection.next_chunk(&mut group.cursor, size) else { return Ok(false) };
         let mut rows = Rows::of(group.index, block);
         let stages = if group.asks { &mut self.stages[..] } else { &mut [] };
         filter(stages, &mut rows, group.asks_typed, &mut self.columns, &self.metadata)?;

@@ -10,7 +10,7 @@ use marquetry_base::Result;
 use marquetry_core::fetch::chunk_ranges;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
-use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout, is_damage, survey};
+use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout, find_damage, is_damage};
 use marquetry_core::source::Source;
 use marquetry_encoding::{PhysicalType, Values};
 use std::sync::Arc;
@@ -56,12 +56,12 @@ pub(super) fn fit(
                 if !is_damage(&error) {
                     return Err(error);
                 }
-                let found = survey(source, metadata, row_group[0], index, &target, &page_options)?;
+                let found = find_damage(source, metadata, row_group[0], index, &target, &page_options)?;
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (target, options, rows) = (target.clone(), page_options.clone(), found.rows());
                 let found = Arc::new(found);
-                let reader =
-                    ColumnReader::of_survey(source, metadata, row_group[0], index, target, options, found);
+                let reader = ColumnReader::new(source, metadata, &[row_group[0]], index, target, options)
+                    .with_damage(found);
                 coarsen(reader, rows, &mut unit)?;
             }
         }

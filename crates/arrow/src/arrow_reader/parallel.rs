@@ -94,7 +94,7 @@ impl Parallel {
         let mut arrays = Vec::with_capacity(made.len());
         for made in made {
             let (array, of_array) = made?;
-            held.join(of_array);
+            held.merge(of_array);
             arrays.push(array);
         }
         Ok(arrays)
@@ -200,7 +200,7 @@ impl Work for Lanes {
 
 impl Lane {
     fn new(root: Root, step: Step) -> Self {
-        let part = || Reader::new(root.another().part(), Some(Box::new(root.another())));
+        let part = || Reader::new(root.new_like().part(), Some(Box::new(root.new_like())));
         let idle = match step.readers {
             1 => vec![Reader::new(root, None)],
             readers => (0..readers).map(|_| part()).collect(),

@@ -124,7 +124,7 @@ impl ParquetRecordBatchReader {
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
                 let reader = ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options);
-                (leaf, reader.one_of(num_columns), target)
+                (leaf, reader.sharing_read_ahead(num_columns), target)
             });
             let columns = columns.collect();
             roots.push(Root { field: root.field, arrow: root.arrow, columns });

@@ -67,16 +67,16 @@ impl Room {
 
 impl Root {
     /// Another that reads the same, from the first row. This one must not have begun.
-    pub(super) fn another(&self) -> Root {
+    pub(super) fn new_like(&self) -> Root {
         let columns = self.columns.iter();
-        let columns = columns.map(|(leaf, column, target)| (*leaf, column.another(), target.clone()));
+        let columns = columns.map(|(leaf, column, target)| (*leaf, column.new_like(), target.clone()));
         Root { field: self.field.clone(), arrow: self.arrow.clone(), columns: columns.collect() }
     }
 
     /// As one of several that read it, each a part.
     pub(super) fn part(self) -> Root {
         let columns = self.columns.into_iter();
-        let columns = columns.map(|(leaf, column, target)| (leaf, column.part(), target));
+        let columns = columns.map(|(leaf, column, target)| (leaf, column.as_split(), target));
         Root { columns: columns.collect(), ..self }
     }
 

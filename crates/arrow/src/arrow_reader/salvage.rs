@@ -17,7 +17,7 @@ use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::fetch::chunk_ranges;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::page::PageOptions;
-use marquetry_core::read::{ColumnBatch, ColumnReader, Run, Survey, survey};
+use marquetry_core::read::{ChunkDamage, ColumnBatch, ColumnReader, SkipThenRead, find_damage};
 use marquetry_core::source::Source;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -41,7 +41,7 @@ pub(super) struct Group {
     /// The next row that was not given yet.
     pub(super) row: u64,
     /// What is known of each column of the file that is read.
-    surveys: Vec<Option<Arc<Survey>>>,
+    surveys: Vec<Option<Arc<ChunkDamage>>>,
     /// For each column, how many of the rows that it has were passed.
     passed: Vec<u64>,
     /// For each root, the rows that are lost.
@@ -127,7 +127,7 @@ impl Salvage {
         let place = |error: Error| {
             error.in_column(self.metadata.schema().column(leaf).dotted().clone()).in_row_group(group.index)
         };
-        let found = survey(&self.source, &self.metadata, group.index, leaf, target, &self.options);
+        let found = find_damage(&self.source, &self.metadata, group.index, leaf, target, &self.options);
         let found = found.map_err(place)?;
         for lost in found.lost() {
             self.add(root, leaf, lost.page, lost.rows.clone(), lost.bytes.clone(), lost.reason.clone());
@@ -199,7 +199,8 @@ impl Salvage {
             *column = match &group.surveys[*leaf] {
                 Some(survey) => {
                     let survey = survey.clone();
-                    ColumnReader::of_survey(source, metadata, group.index, *leaf, target, options, survey)
+                    ColumnReader::new(source, metadata, &[group.index], *leaf, target, options)
+                        .with_damage(survey)
                 }
                 None => ColumnReader::new(source, metadata, &[group.index], *leaf, target, options),
             };
@@ -233,9 +234,9 @@ impl Salvage {
             let read = rows.end - rows.start;
             let skip = at.saturating_sub(*passed);
             *passed = at + read;
-            Run { skip: skip as usize, read: read as usize }
+            SkipThenRead { skip: skip as usize, read: read as usize }
         });
-        let runs: Vec<Run> = runs.collect();
+        let runs: Vec<SkipThenRead> = runs.collect();
         column.read_runs(&runs)
     }
 

@@ -94,7 +94,7 @@ impl RowSelection {
     pub fn and_then(&self, other: &Self) -> Self {
         let (selected, rows) = (self.rows.selected(), other.rows.rows());
         assert_eq!(selected, rows, "a row for each that is selected");
-        RowSelection { rows: self.rows.refine(&other.rows) }
+        RowSelection { rows: self.rows.and_then(&other.rows) }
     }
 
     /// The rows that both select. Where one is longer, its last rows are as they are in it.

@@ -224,7 +224,7 @@ impl Condition {
         let of_entries = LeafValues { values, validity: None, dictionary: None };
         let found = self.bound.evaluate(values.len(), &[(leaf, of_entries)])?;
         let mut null = values.shape().empty();
-        null.push_defaults(1);
+        null.push_nulls(1);
         let is_valid = Bitmap::from_iter([false]);
         let of_null = LeafValues { values: &null, validity: Some(&is_valid), dictionary: None };
         let null = self.bound.evaluate(1, &[(leaf, of_null)])?;
@@ -256,7 +256,7 @@ impl Entries {
                     *found = if validity.get(block * BLOCK + i) { *found } else { self.null };
                 }
             }
-            out.push_at_least(found, 1);
+            out.push_ge(found, 1);
         }
         out
     }

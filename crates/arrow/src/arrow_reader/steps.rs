@@ -67,7 +67,7 @@ pub(super) fn steps(
         let stride = batches_of(part, size.batch).clamp(1, most / 2);
         let readers = shares.min(batches.count().div_ceil(stride)).min(most / stride);
         // INVARIANT: an index is only known to be right where all pages are read.
-        match readers > 1 && batches.skip == 0 && root.columns.iter().all(|column| column.1.is_divisible()) {
+        match readers > 1 && batches.skip == 0 && root.columns.iter().all(|column| column.1.is_splittable()) {
             true => Step { readers, stride, window: most.min(stride * (readers + 1)) },
             false => of_one,
         }

@@ -132,7 +132,7 @@ fn is_true(predicate: &Predicate, column: &str, value: &ArrayRef) -> Result<bool
     let bound = predicate.bind(&schema)?;
     let leaf = schema.columns().first().ok_or_else(|| Error::argument("a partition without a column"))?;
     let mut values = leaf.physical().shape().empty();
-    let all = SlotRanges::of(0..1);
+    let all = SlotRanges::new(0..1);
     leaf::from_array(value, &Picks::new(&all, None), leaf, &mut values)
         .map_err(|unfit| Error::argument(unfit.why).in_column(column))?;
     let values = LeafValues { values: &values, validity: None, dictionary: None };

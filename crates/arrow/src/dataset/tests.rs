@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray};
 use marquetry_base::ErrorKind;
-use marquetry_format::{FileMetaData, PAR1, Tail, Writer};
+use marquetry_format::{FileMetaData, FooterTail, PAR1, Writer};
 use std::fs;
 use tempfile::TempDir;
 
@@ -243,7 +243,7 @@ fn write_summary(folder: &TempDir, names: &[&str], edit: impl Fn(&mut FileMetaDa
     let mut writer = Writer::new();
     summary.write(&mut writer);
     let footer = writer.finish();
-    let tail = Tail::Plain { metadata_len: footer.len() as u32 }.to_bytes();
+    let tail = FooterTail::Plain { metadata_len: footer.len() as u32 }.to_bytes();
     let path = folder.path().join("_metadata");
     fs::write(&path, [&PAR1[..], &footer, &tail[..]].concat()).unwrap();
     path

@@ -16,7 +16,7 @@ use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
 use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Leaf;
-use marquetry_encoding::dictionary::{Builder, Dictionary};
+use marquetry_encoding::dictionary::{Dictionary, DictionaryBuilder};
 use marquetry_encoding::{Bitmap, Values};
 use std::sync::Arc;
 
@@ -139,15 +139,15 @@ fn interned(values: Values, validity: Option<&Bitmap>) -> Result<(Vec<u32>, Valu
         (values, None) => values,
         (values, Some(validity)) => {
             let mut dense = values.shape().empty();
-            dense.push_compacted(&values, validity, 0)?;
+            dense.push_filtered(&values, validity, 0)?;
             dense
         }
     };
-    let (mut builder, mut keys) = (Builder::new(dense.shape()), Vec::with_capacity(dense.len()));
+    let (mut builder, mut keys) = (DictionaryBuilder::new(dense.shape()), Vec::with_capacity(dense.len()));
     builder.intern(&dense, 0..dense.len(), &mut keys)?;
     if let Some(validity) = validity {
         let mut spread = Values::W32(Vec::with_capacity(n));
-        spread.push_expanded(&Values::W32(keys), validity, 0, n);
+        spread.push_spaced(&Values::W32(keys), validity, 0, n);
         keys = std::mem::take(spread.as_w32()?);
     }
     Ok((keys, builder.values().clone()))

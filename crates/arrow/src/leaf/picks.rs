@@ -2,7 +2,7 @@
 
 use arrow_buffer::NullBuffer;
 use marquetry_core::nesting::SlotRanges;
-use marquetry_encoding::{Bitmap, compact_bits, compact_w32, compact_w64};
+use marquetry_encoding::{Bitmap, filter_bits, filter_u32, filter_u64};
 use std::ops::Range;
 
 /// LeafLevels, less those that are null.
@@ -40,7 +40,7 @@ impl<'a> Picks<'a> {
     pub(super) fn copy_w32(&self, from: &[u32], out: &mut Vec<u32>) {
         self.each_range(|range, bits| match bits {
             None => out.extend_from_slice(&from[range]),
-            Some((bits, first)) => compact_w32(&from[range], bits.as_bytes(), first, out),
+            Some((bits, first)) => filter_u32(&from[range], bits.as_bytes(), first, out),
         });
     }
 
@@ -48,7 +48,7 @@ impl<'a> Picks<'a> {
     pub(super) fn copy_w64(&self, from: &[u64], out: &mut Vec<u64>) {
         self.each_range(|range, bits| match bits {
             None => out.extend_from_slice(&from[range]),
-            Some((bits, first)) => compact_w64(&from[range], bits.as_bytes(), first, out),
+            Some((bits, first)) => filter_u64(&from[range], bits.as_bytes(), first, out),
         });
     }
 
@@ -57,7 +57,7 @@ impl<'a> Picks<'a> {
         self.each_range(|range, bits| match bits {
             None => out.push_packed(from, offset + range.start, range.len()),
             Some((bits, first)) => {
-                compact_bits(from, offset + range.start, bits.as_bytes(), first, range.len(), out);
+                filter_bits(from, offset + range.start, bits.as_bytes(), first, range.len(), out);
             }
         });
     }

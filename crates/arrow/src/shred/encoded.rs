@@ -77,7 +77,7 @@ impl Column {
         out: &mut ColumnValues,
     ) -> Result<Option<Bitmap>, Unfit> {
         let array = taken(values, UInt32Array::from(keys.to_vec()))?;
-        let all = SlotRanges::of(0..array.len());
+        let all = SlotRanges::new(0..array.len());
         let present = leaf::validity(array.logical_nulls().as_ref(), &all);
         let picks = Picks::new(&all, present.as_ref());
         let mut made = leaf::from_array(&array, &picks, &self.leaf, cleared(out, &self.leaf));
@@ -173,7 +173,7 @@ fn runs_of<'a, R: RunEndIndexType>(
 
 /// The values that an array of dictionary values has, without nulls, and what became of each where there are any.
 fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), Unfit> {
-    let all = SlotRanges::of(0..array.len());
+    let all = SlotRanges::new(0..array.len());
     if let DataType::Dictionary(..) | DataType::RunEndEncoded(..) = array.data_type() {
         let (valid, keys, inner) = indices(array, &all, Vec::new())?;
         let (values, numbers) = stored(inner, leaf)?;

@@ -339,7 +339,7 @@ fn very_many_files() {
 #[test]
 fn a_summary_in_a_store() {
     use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
-    use marquetry_format::{FileMetaData, PAR1, Tail, Writer};
+    use marquetry_format::{FileMetaData, FooterTail, PAR1, Writer};
     let parts: Vec<_> =
         (0..3).map(|i| (format!("s3://b/t/p={i}/x.parquet"), shaped(0, i * 100, 100, 30))).collect();
     let summary = |named: &[&str]| {
@@ -357,7 +357,7 @@ fn a_summary_in_a_store() {
         let mut writer = Writer::new();
         summary.write(&mut writer);
         let footer = writer.finish();
-        let tail = Tail::Plain { metadata_len: footer.len() as u32 }.to_bytes();
+        let tail = FooterTail::Plain { metadata_len: footer.len() as u32 }.to_bytes();
         Bytes::from([&PAR1[..], &footer, &tail[..]].concat())
     };
     let open = |named: &[&str]| {

@@ -1,14 +1,30 @@
 //! `cat`: all rows, block by block.
 
-use crate::args::CatArgs;
+use crate::args::{Selection, Tables};
 use crate::failure::{Failure, Outcome};
 use crate::losses::Losses;
 use crate::output::Output;
 use crate::rows::json;
 use crate::rows::table::RowTable;
 use crate::tables::Table;
+use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use std::io::Write;
+
+/// The arguments of `cat`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CatArgs {
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Print at most so many rows
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) limit: Option<usize>,
+    /// Shorten no values and leave out no columns
+    #[arg(long)]
+    pub(crate) full: bool,
+}
 
 pub(crate) fn run(args: &CatArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     match cat(args, output) {
@@ -62,3 +78,27 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
 
 /// Rows in one table.
 const BLOCK: usize = 1024;
+
+/// What stands behind the options in `--help`.
+pub(crate) const CAT_HELP: &str = "\
+JSON: one object a row; see `marquetry convert --help` for how values look. Memory does not grow with the file.
+
+Several files are read as one table, as are those of a directory: *.parquet, *.parq and *.pq in it and below it, but for
+what begins with _ or . , or all files if none is called so. They have the schema of the first, or that of all with
+--union-by-name; a file that does not fit is an error. A _metadata stands for the files that it names. Directories called
+key=value make columns: integers, dates as 2024-12-31, or text; __HIVE_DEFAULT_PARTITION__ is null.
+
+With --on-corrupt whatever is whole is read, and rows stay together. The exit code is 0 if nothing is lost, else 1.
+Then --offset counts rows of the file, --limit those that are given; losses that no wanted row meets are not looked for.
+With --where both count rows of which it is true: it is asked about what is whole, nothing is true of a value that is lost
+and null but that it is null, and the losses are those of all rows that are read, wanted or not.
+The report (--loss-report) replaces no file, and appears when the command is over, whether all rows could be read or not.
+It has a line for each file: {file, rows_left_out, values_made_null, losses: [{row_group, column, page, first_row,
+end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte, `page` is null where it is no single page.
+
+Examples:
+  marquetry cat wines.parquet --columns name,producer.founded
+  marquetry cat wines.parquet --offset 100 --limit 50 --format json
+  marquetry cat 'warehouse/wines/year=202?' --columns year,name
+  marquetry cat broken.parquet --on-corrupt skip-page --loss-report lost.json --format json > rows.jsonl
+  marquetry cat .being-written.parquet.tmp --unfinished";

@@ -1,14 +1,33 @@
 //! `completions`: a script for a shell.
 
-use crate::args::{Args, CompletionsArgs};
 use crate::failure::Failure;
 use crate::output::Output;
-use clap::CommandFactory;
+use clap::Args as ClapArgs;
+use clap_complete::Shell;
 use std::io::Write;
 
-pub(crate) fn run(args: &CompletionsArgs, output: &mut Output) -> Result<(), Failure> {
+/// The arguments of `completions`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// Prints the script for `command`, the whole command line.
+pub(crate) fn run(
+    args: &CompletionsArgs,
+    mut command: clap::Command,
+    output: &mut Output,
+) -> Result<(), Failure> {
     // By way of memory: the generator panics where it cannot write.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "marquetry", &mut script);
+    clap_complete::generate(args.shell, &mut command, "marquetry", &mut script);
     Ok(output.write_all(&script)?)
 }
+
+/// What stands behind the options in `--help`.
+pub(crate) const COMPLETIONS_HELP: &str = "\
+Examples:
+  marquetry completions bash > ~/.local/share/bash-completion/completions/marquetry
+  marquetry completions zsh > ~/.zfunc/_marquetry";

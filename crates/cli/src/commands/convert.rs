@@ -1,14 +1,51 @@
 //! `convert`: rows into a file of another kind, or of another form.
 
-use crate::args::{ConvertArgs, Report, Target};
+use crate::args::{InputArgs, Report, Selection, Target, Together, WriteArgs, bytes};
 use crate::convert::{Destination, Progress, Sink, SizeReport, Total, properties, renamed, with_names};
 use crate::failure::{Failure, Outcome};
-use crate::inputs::{self, Batches, Input, Wanted};
+use crate::inputs::{self, Batches, Input, InputOptions};
 use crate::losses::Losses;
 use crate::output::Output;
 use crate::sort::{self, Budget, Keys, SortKey};
-use std::path::Path;
+use clap::Args as ClapArgs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+
+/// The arguments of `convert`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConvertArgs {
+    /// The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson or .arrow, or the URL of one; - is standard input. Several
+    /// Parquet files, a directory of them or a pattern are read as one table
+    #[arg(value_name = "IN", required = true, num_args = 1..)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The file to write: .parquet, .arrow, .csv or .jsonl; - is standard output
+    #[arg(value_name = "OUT", value_parser = crate::remote::local())]
+    pub(crate) output: PathBuf,
+    /// What to write, whatever OUT is called; JSON Lines on standard output if not given
+    #[arg(long, value_enum)]
+    pub(crate) to: Option<Target>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Write at most so many rows
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) limit: Option<usize>,
+    /// Rows in each record batch
+    #[arg(long, value_name = "ROWS", default_value = "8192")]
+    pub(crate) batch_size: NonZeroUsize,
+    /// Sort the chosen rows: columns with commas between, each with :asc or :desc and :nulls-first or :nulls-last
+    #[arg(long, value_name = "A,B:desc", value_delimiter = ',')]
+    pub(crate) sort_by: Vec<String>,
+    /// Memory for rows that are sorted or written; what needs more goes to temporary files
+    #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = bytes)]
+    pub(crate) memory_limit: usize,
+    #[command(flatten)]
+    pub(crate) together: Together,
+    #[command(flatten)]
+    pub(crate) reading: InputArgs,
+    #[command(flatten)]
+    pub(crate) writing: WriteArgs,
+}
 
 pub(crate) fn run(args: &ConvertArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     match convert(args, output) {
@@ -90,8 +127,8 @@ fn convert_rows(
     lost.tell(&losses.borrow())
 }
 
-fn wanted(args: &ConvertArgs, target: Target) -> Wanted<'_> {
-    Wanted {
+fn wanted(args: &ConvertArgs, target: Target) -> InputOptions<'_> {
+    InputOptions {
         args: &args.reading,
         together: &args.together,
         selection: &args.selection,
@@ -165,3 +202,56 @@ fn by_extension(output: &Path) -> Result<Target, Failure> {
         )),
     }
 }
+
+/// What stands behind the options in `--help`.
+pub(crate) const CONVERT_HELP: &str = "\
+OUT appears once it is complete: until then, and after a failure, what was there before stays. Text inputs may be
+compressed with gzip or Zstandard: a.csv.gz, b.jsonl.zst.
+
+COLUMN is a dotted path such as producer.name, or a pattern: * stands for any characters of one name, ** for any number
+of names. What is said of a column wins over what is said of all.
+
+Types of CSV columns are guessed so that no value changes: a column with 007 or +1 in it is text, as is a mixture. JSON
+keeps its kinds: only numbers and true and false are not text. A later value that does not fit is an error, with its row.
+A row of CSV is counted without the header.
+
+Types after --schema, with ! or `not null` behind the type of a column that has no nulls:
+  bool, int8 .. int64, uint8 .. uint64, float16, float32, float64, utf8, large_utf8, utf8_view, binary, large_binary,
+  binary_view, fixed(BYTES), decimal(PRECISION, SCALE), date, date64, time(UNIT), timestamp(UNIT), timestamp(UNIT, UTC),
+  duration(UNIT), interval, list<TYPE>, large_list<TYPE>, fixed_list<TYPE, LENGTH>, struct<NAME TYPE, ..>,
+  map<TYPE, TYPE>, dictionary<TYPE>; UNIT is s, ms, us or ns
+Cells of CSV with nested values hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID.
+
+--sort-by orders text by its bytes, takes NaN as the largest number, and puts nulls last unless said otherwise. Equal
+rows keep their order. Rows are chosen by --offset and --limit before they are sorted.
+
+With --checkpoint-every a command that is killed leaves its temporary file, .OUT.*, beside OUT; `marquetry recover` makes
+a file of all that was written before its last checkpoint. The report has the bytes and the time that checkpoints took.
+`marquetry rewrite` drops them from a finished file.
+
+The report after writing Parquet has the bytes of each column: those of the Parquet file that was read, or in memory,
+and those that were written. JSON: {file, rows, row_groups, size, before, columns: [{column, values, before, after,
+uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], checkpoints: {count, bytes, seconds}}; `before` of the
+file is \"parquet\" or \"memory\", `checkpoints` is null without --checkpoint-every: `seconds` is how long they were waited for.
+
+Values in JSON Lines, and in the cells of CSV:
+  numbers       their digits; decimals with all digits of their scale; \"NaN\", \"Infinity\" and \"-Infinity\" as text
+  dates, times  ISO 8601: 2013-07-30, 12:30:00.500, 2013-07-30T12:30:00Z (UTC), 2013-07-30T12:30:00 (local), P1M2DT3S
+  byte strings  their text; bytes that are not printable UTF-8 as \\xNN, a backslash as \\x5C
+  fixed-length  byte strings of fixed length, and geometries: hexadecimal digits; UUIDs in their usual form
+  nested        lists [..], structs {..}; maps {..} if the keys are text, else [{\"key\":..,\"value\":..}, ..]
+  null          null; in CSV an empty cell (an empty text is \"\")
+Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. A column without
+a name is called C and its number.
+
+Examples:
+  marquetry convert data.csv data.parquet
+  marquetry convert data.csv.gz data.parquet --schema 'zip utf8, price decimal(15, 2) !, at timestamp(us, UTC)'
+  marquetry convert events.jsonl events.parquet --sort-by user,at:desc --bloom user --compression zstd:3
+  marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' --row-group-rows 500000
+  psql -c 'COPY t TO STDOUT CSV HEADER' | marquetry convert - t.parquet --from csv
+  marquetry convert big.csv big.parquet --checkpoint-every 10s
+  marquetry convert wines.parquet wines.arrow
+  marquetry convert warehouse/wines wines.parquet --union-by-name
+  marquetry convert wines.parquet - --columns name,grapes --limit 5
+  marquetry convert wines.parquet - --to csv | head";

@@ -1,12 +1,24 @@
 //! `count`: rows.
 
-use crate::args::CountArgs;
+use crate::args::{Tables, condition};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::tables::Table;
 use arrow_array::RecordBatch;
+use clap::Args as ClapArgs;
 use marquetry::errors::Error;
+use marquetry::predicate::Predicate;
 use serde_json::json;
+
+/// The arguments of `count`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CountArgs {
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    pub(crate) condition: Option<Predicate>,
+}
 
 pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.tables.are_several();
@@ -51,3 +63,15 @@ fn counted(mut next: impl FnMut() -> Option<Result<RecordBatch, Error>>) -> Resu
 
 /// The columns that are needed to count rows.
 const NONE: [String; 0] = [];
+
+/// What stands behind the options in `--help`.
+pub(crate) const COUNT_HELP: &str = "\
+With --where only columns of the predicate are read, and of them only what statistics, bloom filters, dictionaries and page
+indexes leave: see explain.
+
+JSON: {file, rows}; of several files there is a last line with their sum, whose file is null. A directory is one line.
+
+Examples:
+  marquetry count warehouse/wines
+  marquetry count 'data/*.parquet'
+  marquetry count wines.parquet --where \"country = 'FR' and price between 10 and 20\"";

@@ -1,16 +1,31 @@
 //! `dictionary`: the entries of a column's dictionaries.
 
-use super::{Chunks, page_reader, title};
-use crate::args::DictionaryArgs;
+use super::column_chunks::{Chunks, page_reader};
+use super::heading::title;
+use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::table::Table;
 use crate::value;
+use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::errors::Error;
-use marquetry::file::page::PageStart;
+use marquetry::file::page::LocatedHeader;
 use marquetry::schema::Leaf;
 use serde_json::{Value, json};
+
+/// The arguments of `dictionary`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DictionaryArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// The column: a dotted path
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) column: String,
+    /// Only this row group, counted from 0
+    #[arg(long, short = 'g', value_name = "N")]
+    pub(crate) row_group: Option<usize>,
+}
 
 pub(crate) fn run(args: &DictionaryArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
@@ -68,10 +83,17 @@ fn entries(
     let chunk = file.metadata().row_group(row_group).column(column)?;
     let mut pages = page_reader(file, chunk, true)?;
     // SPEC: a dictionary page is the first of its chunk.
-    let Some(first) = pages.next_start()?.filter(PageStart::is_dictionary) else {
+    let Some(first) = pages.next_header()?.filter(LocatedHeader::is_dictionary) else {
         return Ok(None);
     };
     let page = pages.dictionary_page(&first)?;
     let dictionary = pages.dictionary(&page, usize::MAX)?;
     Ok(Some(value::all(dictionary.values(), leaf).collect()))
 }
+
+/// What stands behind the options in `--help`.
+pub(crate) const DICTIONARY_HELP: &str = "\
+JSON: {file, column, dictionaries: [{row_group, entries: [..]}]}; row groups without a dictionary are left out.
+
+Examples:
+  marquetry dictionary wines.parquet --column country";

@@ -7,7 +7,7 @@ mod left;
 mod matching;
 mod told;
 
-use super::title;
+use super::heading::title;
 use crate::args::{Tables, condition};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

@@ -1,14 +1,30 @@
 //! `head`: the first rows.
 
-use super::title;
-use crate::args::HeadArgs;
+use super::heading::title;
+use crate::args::{Selection, Tables};
 use crate::failure::{Failure, Outcome};
 use crate::losses::Losses;
 use crate::output::Output;
 use crate::rewrite::report_failure;
 use crate::rows::json;
 use crate::rows::table::RowTable;
+use clap::Args as ClapArgs;
 use std::io::Write;
+
+/// The arguments of `head`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct HeadArgs {
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    /// How many rows
+    #[arg(long, short = 'n', value_name = "ROWS", default_value_t = 10)]
+    pub(crate) rows: usize,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Shorten no values and leave out no columns
+    #[arg(long)]
+    pub(crate) full: bool,
+}
 
 pub(crate) fn run(args: &HeadArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let losses = Losses::new(&args.selection, &args.tables.files, None);
@@ -57,3 +73,13 @@ fn print(
 }
 
 const MOST_ROWS: usize = 8192;
+
+/// What stands behind the options in `--help`.
+pub(crate) const HEAD_HELP: &str = "\
+JSON: one object a row; see `marquetry convert --help` for how values look.
+With --on-corrupt the exit code is 1 if anything is lost; see `marquetry cat --help` for the report.
+
+Examples:
+  marquetry head wines.parquet
+  marquetry head -n 3 --columns name,price --format json 'data/*.parquet'
+  marquetry head warehouse/wines";

@@ -1,11 +1,13 @@
 //! `index`: column indexes, offset indexes and bloom filters.
 
-use super::{Chunks, title};
-use crate::args::IndexArgs;
+use super::column_chunks::Chunks;
+use super::heading::title;
+use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::table::Table;
 use crate::value::{self, cell};
+use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::{Error, Limits};
@@ -13,6 +15,19 @@ use marquetry::format::{ColumnIndex, OffsetIndex};
 use marquetry::schema::Leaf;
 use marquetry_core::page_index::{read_bloom_filter_header, read_column_index, read_offset_index};
 use serde_json::{Value, json};
+
+/// The arguments of `index`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct IndexArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Only this row group, counted from 0
+    #[arg(long, short = 'g', value_name = "N")]
+    pub(crate) row_group: Option<usize>,
+    /// Only this column, and all below it: a dotted path
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) column: Option<String>,
+}
 
 pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
@@ -140,3 +155,12 @@ const HEADINGS: [(&str, &str); 8] = [
 ];
 /// Longer bounds are shortened.
 const WIDEST: usize = 40;
+
+/// What stands behind the options in `--help`.
+pub(crate) const INDEX_HELP: &str = "\
+JSON: {file, columns: [{row_group, column, boundary_order, pages: [{page, offset, size, first_row, null_page, min, max,
+null_count, nan_count}], bloom_filter: {offset, bytes}}]}; `pages` is null without an offset or column index.
+
+Examples:
+  marquetry index wines.parquet
+  marquetry index wines.parquet --column year";

@@ -1,18 +1,31 @@
 //! `meta`: what the footer says.
 
-use super::title;
-use crate::args::MetaArgs;
+use super::heading::title;
+use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::table::{Table, printable, shortened};
 use crate::unreferenced::{self, unreferenced};
 use crate::value::{self, cell};
+use clap::Args as ClapArgs;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
 use marquetry::format::{ColumnOrder, Statistics};
 use marquetry::schema::Leaf;
 use serde_json::{Value, json};
+
+/// The arguments of `meta`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct MetaArgs {
+    #[command(subcommand)]
+    pub(crate) edit: Option<crate::commands::meta_edit::MetaEdit>,
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Do not shorten long values
+    #[arg(long)]
+    pub(crate) full: bool,
+}
 
 pub(crate) fn run(args: &MetaArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     if let Some(edit) = &args.edit {
@@ -262,3 +275,17 @@ const HEADINGS: [&str; 12] = [
 const WIDEST: usize = 100;
 /// Longer bounds are shortened.
 const WIDEST_BOUND: usize = 30;
+
+/// What stands behind the options in `--help`.
+pub(crate) const META_HELP: &str = "\
+JSON: {file, size, unreferenced, version, created_by, rows, declared_rows, columns, key_values: [{key, value}], column_orders,
+row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column, type, logical, values,
+codec, encodings, compressed_size, uncompressed_size, data_page_offset, dictionary_page_offset, column_index_offset,
+offset_index_offset, bloom_filter_offset, encrypted, statistics: {min, max, min_exact, max_exact, deprecated_bounds, null_count,
+distinct_count, nan_count}}]}]}. `unreferenced` are bytes that nothing in the file refers to: checkpoints, and what changes in
+place left; null if the footer does not tell.
+
+Examples:
+  marquetry meta wines.parquet
+  marquetry meta set wines.parquet license=CC-BY-4.0
+  marquetry meta wines.parquet --format json | jq '.row_groups[].columns[].codec'";

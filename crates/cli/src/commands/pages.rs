@@ -1,17 +1,35 @@
 //! `pages`: every page of every column chunk.
 
-use super::{Chunks, page_reader, title};
-use crate::args::PagesArgs;
+use super::column_chunks::{Chunks, page_reader};
+use super::heading::title;
+use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::table::Table;
 use crate::value::cell;
+use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::errors::Error;
-use marquetry::file::page::{Checksum, PageReader, PageStart};
+use marquetry::file::page::{Checksum, LocatedHeader, PageReader};
 use marquetry::format::Encoding;
 use marquetry::schema::Leaf;
 use serde_json::{Value, json};
+
+/// The arguments of `pages`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PagesArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Only this row group, counted from 0
+    #[arg(long, short = 'g', value_name = "N")]
+    pub(crate) row_group: Option<usize>,
+    /// Only this column, and all below it: a dotted path
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) column: Option<String>,
+    /// Do not read the pages to compute their checksums
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+}
 
 pub(crate) fn run(args: &PagesArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
@@ -47,7 +65,7 @@ pub(crate) fn run(args: &PagesArgs, output: &mut Output, outcome: &mut Outcome) 
 
 /// What is known of a page.
 struct Page {
-    start: PageStart,
+    start: LocatedHeader,
     /// `None` if it was not computed.
     checksum: Option<Checksum>,
     counts: Counts,
@@ -70,7 +88,7 @@ fn list(file: &OpenFile, row_group: usize, column: usize, verify: bool) -> (Vec<
     };
     let leaf = file.metadata().schema().column(column);
     loop {
-        let start = match pages.next_start() {
+        let start = match pages.next_header() {
             Ok(Some(start)) => start,
             Ok(None) => return (list, failures),
             Err(error) => {
@@ -105,7 +123,7 @@ fn look_into(page: &mut Page, pages: &mut PageReader, leaf: &Leaf) -> Result<(),
     Ok(())
 }
 
-fn counts_in_header(start: &PageStart, leaf: &Leaf) -> Counts {
+fn counts_in_header(start: &LocatedHeader, leaf: &Leaf) -> Counts {
     let is_flat = leaf.max_rep() == 0;
     let values = start.num_values().ok().filter(|_| start.is_data());
     let nulls =
@@ -117,7 +135,7 @@ fn counts_in_header(start: &PageStart, leaf: &Leaf) -> Counts {
 }
 
 /// Rows begin where the repetition level is 0; values are where the definition level is the largest.
-fn count_levels(start: &PageStart, pages: &mut PageReader, leaf: &Leaf) -> Result<Counts, Error> {
+fn count_levels(start: &LocatedHeader, pages: &mut PageReader, leaf: &Leaf) -> Result<Counts, Error> {
     let mut data = pages.data(start, leaf.max_rep(), leaf.max_def())?;
     let (mut rows, mut nulls, mut left) = (0, 0, data.num_values);
     let mut levels = Vec::new();
@@ -171,7 +189,7 @@ impl Page {
 }
 
 /// The encodings of values, definition levels and repetition levels.
-fn encodings(start: &PageStart) -> (Option<Encoding>, Option<Encoding>, Option<Encoding>) {
+fn encodings(start: &LocatedHeader) -> (Option<Encoding>, Option<Encoding>, Option<Encoding>) {
     let header = &start.header;
     if let Some(header) = &header.data_page_header {
         let levels = (header.definition_level_encoding, header.repetition_level_encoding);
@@ -216,3 +234,14 @@ const HEADINGS: [(&str, &str); 11] = [
 ];
 /// Levels are counted in blocks: a page may claim many.
 const LEVELS_AT_ONCE: usize = 8192;
+
+/// What stands behind the options in `--help`.
+pub(crate) const PAGES_HELP: &str = "\
+Checksum: none (the page has none), ok, BAD, untrusted (wrong, by a writer whose checksums mean nothing), unread
+(--no-verify). A BAD one makes the exit code 1.
+JSON: {file, pages: [{row_group, column, page, kind, offset, header_size, compressed_size, uncompressed_size, values,
+nulls, rows, encoding, definition_levels, repetition_levels, checksum}]}.
+
+Examples:
+  marquetry pages wines.parquet
+  marquetry pages wines.parquet --row-group 0 --column grapes.list.element";

@@ -171,14 +171,14 @@ struct Plan<'a> {
     args: &'a RewriteArgs,
     input: &'a Input,
     edit: &'a Edit,
-    columns: Vec<Wanted>,
+    columns: Vec<InputOptions>,
     orders: Option<Vec<ColumnOrder>>,
     /// Only if row groups are to have other sizes than they have.
     row_group_rows: Option<u64>,
 }
 
 /// What is wanted of one column.
-struct Wanted {
+struct InputOptions {
     compression: Option<AskedCodec>,
     encoding: Option<Encoding>,
     bloom: bool,
@@ -196,7 +196,7 @@ impl<'a> Plan<'a> {
                 return Err(Error::argument(format!("no column {}", name.text)));
             }
         }
-        let wanted = |leaf: &&Leaf| Wanted {
+        let wanted = |leaf: &&Leaf| InputOptions {
             compression: last_fitting(&args.compression, leaf),
             encoding: last_fitting(&args.encoding, leaf),
             bloom: blooms.iter().any(|name| name.fits(leaf)),

@@ -1,14 +1,25 @@
 //! `schema`: the file's own, or the Arrow schema it is read as.
 
-use super::title;
-use crate::args::SchemaArgs;
+use super::heading::title;
+use crate::args::Tables;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::tables::Table;
 use arrow_schema::{Field, Schema as ArrowSchema};
+use clap::Args as ClapArgs;
 use marquetry::schema::{Node, NodeKind, Schema};
 use serde_json::{Value, json};
 use std::path::Path;
+
+/// The arguments of `schema`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SchemaArgs {
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    /// Print the Arrow schema that the file is read as, instead of its own
+    #[arg(long)]
+    pub(crate) arrow: bool,
+}
 
 pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.tables.are_several();
@@ -79,3 +90,14 @@ fn print_arrow(schema: &ArrowSchema, output: &mut Output) -> Result<(), Failure>
     }
     Ok(())
 }
+
+/// What stands behind the options in `--help`.
+pub(crate) const SCHEMA_HELP: &str = "\
+JSON: {file, name, fields: [{name, repetition, type, logical, field_id, column, fields}]}; `column` is the number of a
+leaf, `fields` are those of a group. With --arrow: {file, metadata, fields: [{name, type, nullable, metadata}]}. The schema of
+a directory's files, and of those that a _metadata names, is that as which they are read together, as with --arrow.
+
+Examples:
+  marquetry schema wines.parquet
+  marquetry schema warehouse/wines --union-by-name
+  marquetry schema --arrow wines.parquet";

@@ -1,14 +1,22 @@
 //! `size`: bytes of each column.
 
-use super::title;
-use crate::args::SizeArgs;
+use super::heading::title;
+use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::table::{Table, percent};
 use crate::unreferenced::{self, unreferenced};
+use clap::Args as ClapArgs;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
 use serde_json::{Value, json};
+
+/// The arguments of `size`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SizeArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+}
 
 /// What all chunks of a column take together.
 struct Column {
@@ -139,3 +147,12 @@ fn push_new(list: &mut Vec<String>, item: String) {
         list.push(item);
     }
 }
+
+/// What stands behind the options in `--help`.
+pub(crate) const SIZE_HELP: &str = "\
+JSON: {file, compressed_size, uncompressed_size, size, unreferenced, columns: [{column, compressed_size, uncompressed_size, ratio, share,
+codecs, encodings}]}; `ratio` is uncompressed by compressed, `share` is the part of the file's compressed bytes; `size`
+is that of the file, `unreferenced` are bytes that nothing in it refers to, null if the footer does not tell.
+
+Examples:
+  marquetry size wines.parquet";

@@ -6,7 +6,7 @@ use crate::rewrite::{Footer, Input, Same, Tally, column_orders, leaf_map, refuse
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
-use marquetry::format::{FileMetaData, PAR1, RowGroup, Tail, Writer};
+use marquetry::format::{FileMetaData, FooterTail, PAR1, RowGroup, Writer};
 use serde_json::json;
 use std::ffi::OsStr;
 use std::fs;
@@ -176,6 +176,6 @@ fn write(path: &Path, footer: &FileMetaData) -> Result<AtomicFile, Failure> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(&PAR1)?;
     file.write_all(&bytes)?;
-    file.write_all(&Tail::Plain { metadata_len }.to_bytes())?;
+    file.write_all(&FooterTail::Plain { metadata_len }.to_bytes())?;
     Ok(file)
 }

@@ -146,16 +146,16 @@ const DESCRIPTIONS: [&str; 3] =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Args, Command};
     use clap::Parser;
     use marquetry_core::write::{Compression, EnabledStatistics, Encoding, ZstdLevel};
 
     fn parsed(options: &[&str]) -> Result<WriteArgs, clap::Error> {
-        let arguments = ["marquetry", "convert", "in.csv", "out.parquet"].iter().chain(options);
-        match Args::try_parse_from(arguments)?.command {
-            Command::Convert(args) => Ok(args.writing),
-            _ => panic!("convert"),
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            writing: WriteArgs,
         }
+        Ok(Line::try_parse_from(["marquetry"].iter().chain(options))?.writing)
     }
 
     #[test]

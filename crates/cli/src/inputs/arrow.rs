@@ -1,7 +1,8 @@
 //! Arrow IPC: the file format and the stream format, told apart by how they begin.
 
+use super::bad_input::bad;
+use super::input::{Batches, Input};
 use super::origin::Origin;
-use super::{Batches, Input, bad};
 use crate::failure::Failure;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::SchemaRef;

@@ -1,6 +1,6 @@
 //! Some columns and some rows of an input that cannot leave out the others by itself.
 
-use super::{Batches, Input, Wanted};
+use super::input::{Batches, Input, InputOptions};
 use crate::convert::{plain_batch, plain_schema};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
@@ -8,7 +8,7 @@ use arrow_schema::{Schema, SchemaRef};
 use marquetry::schema::no_such_column;
 
 /// The wanted columns and rows, in layouts that the output knows.
-pub(super) fn choose(input: Input, wanted: &Wanted<'_>) -> Result<Input, Failure> {
+pub(super) fn choose(input: Input, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let Input { mut schema, mut batches, .. } = input;
     if let Some(columns) = &wanted.selection.columns {
         let chosen = chosen(&schema, columns)?;

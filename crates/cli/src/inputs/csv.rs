@@ -1,14 +1,16 @@
 //! CSV: cells as text, whose types are given or guessed from the first rows.
 
+use super::bad_input::{Sample, bad, bad_value};
 use super::choose::with_unique_names;
 use super::guess::Guess;
+use super::input::{Input, InputOptions};
 use super::kind::Kind;
 use super::nested::from_json_cells;
 use super::origin::Origin;
 use super::typed::{Trust, typed};
-use super::{Input, Sample, Wanted, bad, bad_value, schema_text};
 use crate::args::{InferRows, InputArgs};
 use crate::failure::Failure;
+use crate::schema_parser;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_csv::reader::{BufReader as CsvReader, Format, ReaderBuilder};
@@ -19,9 +21,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Opens a CSV file.
-pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &Wanted<'_>) -> Result<Input, Failure> {
+pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let cells = Cells::new(kind, wanted)?;
-    let given = wanted.args.schema.as_deref().map(schema_text::read).transpose()?;
+    let given = wanted.args.schema.as_deref().map(schema_parser::read).transpose()?;
     if wanted.args.infer_rows == InferRows::All {
         origin.spool()?;
     }
@@ -105,7 +107,7 @@ struct Cells {
 }
 
 impl Cells {
-    fn new(kind: Kind, wanted: &Wanted<'_>) -> Result<Self, Failure> {
+    fn new(kind: Kind, wanted: &InputOptions<'_>) -> Result<Self, Failure> {
         let args: &InputArgs = wanted.args;
         let delimiter = match (args.delimiter, kind) {
             (Some(delimiter), _) => delimiter,

@@ -1,12 +1,14 @@
 //! JSON Lines: an object on each line.
 
+use super::bad_input::{Sample, bad, bad_value};
 use super::guess_json::Members;
+use super::input::{Input, InputOptions};
 use super::nested::{finished, raw_fields};
 use super::origin::Origin;
 use super::typed::Trust;
-use super::{Input, Sample, Wanted, bad, bad_value, schema_text};
 use crate::args::InferRows;
 use crate::failure::Failure;
+use crate::schema_parser;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions};
 use arrow_json::ReaderBuilder;
 use arrow_json::reader::Decoder;
@@ -17,8 +19,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Opens a JSON Lines file.
-pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Failure> {
-    let given = wanted.args.schema.as_deref().map(schema_text::read).transpose()?;
+pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
+    let given = wanted.args.schema.as_deref().map(schema_parser::read).transpose()?;
     if wanted.args.infer_rows == InferRows::All {
         origin.spool()?;
     }

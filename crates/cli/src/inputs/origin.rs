@@ -1,6 +1,6 @@
 //! Bytes of a file or of standard input: counted, and decompressed if they are gzip or Zstandard.
 
-use super::bad;
+use super::bad_input::bad;
 use crate::failure::Failure;
 use crate::remote::{self, FrontToBack};
 use flate2::bufread::MultiGzDecoder;

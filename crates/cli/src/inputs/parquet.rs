@@ -1,7 +1,7 @@
 //! Parquet files.
 
+use super::input::{Input, InputOptions, Losses};
 use super::origin::Origin;
-use super::{Input, Losses, Wanted};
 use crate::convert::{is_int96, plain_batch, plain_columns, plain_schema};
 use crate::failure::Failure;
 use crate::remote;
@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Opens a Parquet file; columns and rows that are not wanted are not read.
-pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Failure> {
+pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let file = match origin.path() {
         Some(path) if !is_pipe(path) => remote::open(path)?,
         // The footer is at the end: there is no reading from front to back.
@@ -29,7 +29,7 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
     of_file(file, &origin, wanted)
 }
 
-fn of_file(file: OpenFile, origin: &Origin, wanted: &Wanted<'_>) -> Result<Input, Failure> {
+fn of_file(file: OpenFile, origin: &Origin, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let file = file.on_corrupt(wanted.selection.on_corrupt.into());
     let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file)? };
     let mut chosen = wanted.selection.of(file.clone()).batch_size(wanted.batch_rows);
@@ -54,7 +54,7 @@ fn of_file(file: OpenFile, origin: &Origin, wanted: &Wanted<'_>) -> Result<Input
 }
 
 /// Opens many files as one table, or one that is no regular file.
-pub(super) fn open_many(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input, Failure> {
+pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let files = match Table::open(paths, wanted.together)? {
         Table::Files(files) => files,
         Table::File(file) => return of_file(file, &Origin::new(&paths[0]), wanted),

@@ -63,7 +63,7 @@ impl Recoder {
             max_def: column.max_def(),
             max_rep: column.max_rep(),
             // Only values are slots, so that there are no holes between them where there are lists.
-            slot_def: column.max_def(),
+            repeated_ancestor_def_level: column.max_def(),
             keep_levels: column.max_def() > 1 || column.max_rep() > 0,
             is_text: false,
             layout: ValueLayout::Indices,

@@ -40,7 +40,7 @@ impl RangeCache {
 
     /// Keeps what given bytes have taken of a budget, as long as they are here.
     pub fn hold(&self, held: MemoryReservation) {
-        self.state().held.join(held);
+        self.state().held.merge(held);
     }
 
     /// Takes all that `other` has of the same file. Copies nothing.

@@ -7,7 +7,7 @@ use crate::page_index::read_bloom_filter_header;
 use crate::source::Source;
 use crate::write::{EncodedChunk, FileWriter};
 use marquetry_base::{Error, ErrorKind, Limits, Result};
-use marquetry_format::{KeyValue, SortingColumn, Writer, read_tail};
+use marquetry_format::{FooterTail, KeyValue, SortingColumn, Writer};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufWriter, Seek, SeekFrom};
 use std::ops::Range;
@@ -187,7 +187,7 @@ fn unfinished(source: &dyn Source, limits: &Limits) -> Option<Error> {
 pub fn unreferenced_bytes(source: &dyn Source, metadata: &ParquetMetaData) -> u64 {
     let len = source.len();
     let tail = len.checked_sub(8).and_then(|tail| source.read_at(tail, 8).ok());
-    let tail = tail.and_then(|bytes| read_tail(bytes.first_chunk()?).ok());
+    let tail = tail.and_then(|bytes| FooterTail::parse(bytes.first_chunk()?).ok());
     let footer = tail.map_or(0, |tail| u64::from(tail.metadata_len()) + 8);
     let chunks = metadata.row_groups().flat_map(|group| group.columns()).flatten();
     let mut ranges: Vec<Range<u64>> = chunks.flat_map(|chunk| of_chunk(source, chunk)).collect();

@@ -8,7 +8,7 @@ use crate::metadata::{ParquetMetaData, in_footer};
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, ErrorKind, Limits, Result};
-use marquetry_format::{PAR1, Tail, read_tail};
+use marquetry_format::{FooterTail, PAR1};
 
 /// A footer, and what reading it took.
 #[derive(Debug)]
@@ -50,9 +50,9 @@ fn read_last(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
     let (rest, Some(last_eight)) = (guess - TAIL_LEN, tail.last_chunk::<TAIL_LEN>()) else {
         return Err(Error::truncated("not a Parquet file"));
     };
-    let footer_len = match read_tail(last_eight).map_err(|error| error.at(file_len - 4))? {
-        Tail::Plain { metadata_len } => metadata_len as usize,
-        Tail::Encrypted { .. } => {
+    let footer_len = match FooterTail::parse(last_eight).map_err(|error| error.at(file_len - 4))? {
+        FooterTail::Plain { metadata_len } => metadata_len as usize,
+        FooterTail::Encrypted { .. } => {
             return Err(
                 Error::encrypted("the footer is encrypted (PARE), and no key was given").at(file_len - 4)
             );

@@ -1,13 +1,13 @@
-//! A field's slots, nulls and list offsets, out of the levels of a leaf below it.
+//! Assembly: computes a field's slots, nulls and list offsets from the levels of a leaf below it.
 
-use super::NestedField;
+use super::nested_field::NestedField;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{Bitmap, compact_bits};
+use marquetry_encoding::{Bitmap, filter_bits};
 
 /// The levels of one leaf in one batch: one entry for each value, null, and empty or null list.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafLevels<'a> {
-    /// DefinitionLevels levels; empty if none were kept because nothing above the leaf is nullable or a list.
+    /// Definition levels; empty if none were kept because nothing above the leaf is nullable or a list.
     pub def: &'a [u8],
     /// Repetition levels; empty if nothing above the leaf is a list.
     pub rep: &'a [u8],
@@ -15,12 +15,12 @@ pub struct LeafLevels<'a> {
     pub len: usize,
 }
 
-/// What a list field's levels say.
+/// The offsets and the validity of a list field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListOffsets {
-    /// Where each list's elements begin, and where the last list's end: one more than there are lists.
+    /// Where each list's elements begin, and where the last list's end: one more than the number of lists.
     pub offsets: Vec<i32>,
-    /// Which lists are there; `None` if all are.
+    /// Which lists are not null; `None` if all are.
     pub validity: Option<Bitmap>,
 }
 
@@ -36,7 +36,7 @@ impl LeafLevels<'_> {
         self.validity_of(field, self.starts(field).as_ref())
     }
 
-    /// [`validity`](Self::validity), with what [`starts`](Self::starts) gave for the field.
+    /// [`validity`](Self::validity), given the field's [`starts`](Self::starts).
     fn validity_of(&self, field: &NestedField, starts: Option<&Bitmap>) -> Option<Bitmap> {
         if self.def.is_empty() {
             return None;
@@ -46,14 +46,14 @@ impl LeafLevels<'_> {
             None => is_there,
             Some(starts) => {
                 let mut slots = Bitmap::new();
-                compact_bits(is_there.as_bytes(), 0, starts.as_bytes(), 0, self.len, &mut slots);
+                filter_bits(is_there.as_bytes(), 0, starts.as_bytes(), 0, self.len, &mut slots);
                 slots
             }
         };
         (bits.count_ones(0..bits.len()) < bits.len()).then_some(bits)
     }
 
-    /// The offsets and nulls of `field`, which must be a list or a map. `element` is what is in it.
+    /// The offsets and nulls of `field`, which must be a list or a map of `element`.
     ///
     /// Fails if there are more than 2^31 - 1 elements.
     pub fn list(&self, field: &NestedField, element: &NestedField) -> Result<ListOffsets> {
@@ -69,7 +69,7 @@ impl LeafLevels<'_> {
             .map_err(|_| Error::limit(format!("{total} list elements in one batch; read smaller batches")))?;
         let mut offsets = Vec::with_capacity(lists.count_ones(0..self.len) + 1);
         let mut before = 0;
-        // PERF: by words of 64 entries. A list begins behind the elements whose bits are lower than its own.
+        // PERF: by words of 64 entries. A list begins after the elements whose bits are lower than its own.
         for first in (0..self.len).step_by(64) {
             let (mut begins, elements) = (lists.word(first), elements.word(first));
             while begins != 0 {
@@ -83,12 +83,12 @@ impl LeafLevels<'_> {
         Ok(ListOffsets { offsets, validity: self.validity_of(field, Some(&lists)) })
     }
 
-    /// Which entries start a slot of `field`: nothing above it is absent, and they do not go on with a list in it. `None` if
-    /// all do.
+    /// Which entries start a slot of `field`: everything above it is present, and they do not continue a list inside of it.
+    /// `None` if all do.
     fn starts(&self, field: &NestedField) -> Option<Bitmap> {
         // Where no levels are kept, every entry is a value.
-        let mut starts =
-            (field.slot_def > 0 && !self.def.is_empty()).then(|| at_least(self.def, field.slot_def));
+        let mut starts = (field.repeated_ancestor_def_level > 0 && !self.def.is_empty())
+            .then(|| at_least(self.def, field.repeated_ancestor_def_level));
         if !self.rep.is_empty() {
             let mut begins = at_least(self.rep, field.rep.saturating_add(1));
             begins.invert();
@@ -104,18 +104,27 @@ impl LeafLevels<'_> {
 /// One bit for each level: whether it is at least `threshold`.
 fn at_least(levels: &[u8], threshold: u8) -> Bitmap {
     let mut bits = Bitmap::new();
-    bits.push_at_least(levels, threshold);
+    bits.push_ge(levels, threshold);
     bits
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nesting::FieldKind;
+    use crate::nesting::nested_field::FieldKind;
 
-    fn field(nullable: bool, def: u8, slot_def: u8, rep: u8) -> NestedField {
+    fn field(nullable: bool, def: u8, repeated_ancestor_def_level: u8, rep: u8) -> NestedField {
         let (name, kind) = ("".into(), FieldKind::Leaf(0));
-        NestedField { name, nullable, def, slot_def, rep, logical: None, field_id: None, kind }
+        NestedField {
+            name,
+            nullable,
+            def,
+            repeated_ancestor_def_level,
+            rep,
+            logical: None,
+            field_id: None,
+            kind,
+        }
     }
 
     #[test]

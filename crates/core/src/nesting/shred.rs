@@ -1,12 +1,12 @@
-//! ShreddedColumn columns: what lists, structs and nulls look like on the way into a file.
+//! Shredding: turns lists, structs and nulls into levels and values, on the way into a file.
 
 use marquetry_encoding::{Bitmap, Values};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Some rows of one column, as levels and values: what shredding makes, and what a column writer takes.
+/// Some rows of one column, as levels and values: the output of shredding and the input of a column writer.
 ///
-/// An entry is what has a pair of levels: a value, a null, or a list that is empty or null. There is one value for each
+/// An entry has a pair of levels: it is a value, a null, or a list that is empty or null. There is one value for each
 /// entry whose definition level is the column's largest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShreddedColumn {
@@ -22,7 +22,7 @@ pub struct ShreddedColumn {
     pub values: ColumnValues,
 }
 
-/// The definition levels of some entries, in the cheapest form that tells them.
+/// The definition levels of some entries, in the cheapest form that holds them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DefinitionLevels {
     /// All entries are values.
@@ -40,12 +40,12 @@ pub enum DefinitionLevels {
 pub enum ColumnValues {
     /// The values themselves.
     Values(Values),
-    /// Where each value is in a dictionary: input that has a dictionary keeps it.
+    /// The position of each value in a dictionary. Dictionary-encoded input keeps its dictionary.
     Keys {
         /// One key for each value, less than the number of values in the dictionary.
         keys: Vec<u32>,
-        /// What the keys mean. It may hold values that no key names, and values twice. Batches that share a dictionary
-        /// share the `Arc`.
+        /// The dictionary. It may hold values that no key names, and values twice. Batches that share a dictionary share
+        /// the `Arc`.
         dictionary: Arc<Values>,
     },
 }
@@ -65,19 +65,19 @@ impl ColumnValues {
     }
 }
 
-/// Some rows, on the way from the root down to a leaf: the levels as far as the fields so far say, and which slots of the
-/// current field's array are still in play.
+/// Builds the levels of some rows, on the way from the root down to a leaf: the levels that the fields so far determine, and
+/// the slots of the current field's array that are still live.
 ///
-/// Every field on the path makes new entries out of those above it: [`optional`](Entries::optional) for one that may be
-/// null, [`repeated`](Entries::repeated) for one that is a list. Fields side by side start from the same entries, so what
-/// is above them is computed once. LeafLevels of a null struct or list are not in play any more, whatever the array has there.
+/// Every field on the path makes new entries out of those above it: [`optional`](LevelBuilder::optional) for one that may be
+/// null, [`repeated`](LevelBuilder::repeated) for one that is a list. Fields side by side start from the same entries, so the
+/// levels above them are computed once. Slots of a null struct or list are dead, whatever the array has there.
 ///
 /// INVARIANT: entries of the largest level so far are live; there are as many as slots, in the same order.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Entries {
+pub struct LevelBuilder {
     rows: usize,
     len: usize,
-    /// The definition level of what is live.
+    /// The definition level of live entries.
     level: u8,
     /// How many lists so far.
     lists: u8,
@@ -88,7 +88,7 @@ pub struct Entries {
     slots: SlotRanges,
 }
 
-/// LeafLevels of an array, as ranges in the order of the entries. Neighbours are one range.
+/// Slots of an array, as ranges in the order of the entries. Adjacent ranges are merged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SlotRanges {
     ranges: Vec<Range<usize>>,
@@ -97,7 +97,7 @@ pub struct SlotRanges {
 
 impl SlotRanges {
     /// The slots of one range.
-    pub fn of(range: Range<usize>) -> Self {
+    pub fn new(range: Range<usize>) -> Self {
         let mut out = SlotRanges::default();
         out.push(range);
         out
@@ -118,7 +118,7 @@ impl SlotRanges {
         self.len == 0
     }
 
-    /// Slot number `n`, if there are so many.
+    /// Slot number `n`, or `None` if there are fewer.
     pub fn nth(&self, n: usize) -> Option<usize> {
         let mut n = n;
         for range in &self.ranges {
@@ -143,7 +143,7 @@ impl SlotRanges {
         }
     }
 
-    /// Those of the slots whose bit is 1, into `out`.
+    /// Writes the slots whose bit is 1 to `out`.
     fn keep(&self, bits: &Bitmap, out: &mut SlotRanges) {
         out.clear();
         let mut first = 0;
@@ -188,15 +188,15 @@ fn low_bits(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
-impl Entries {
-    /// The rows in a range of the arrays of the root's fields: an entry each, all live.
+impl LevelBuilder {
+    /// One live entry for each row in a range of the arrays of the root's fields.
     pub fn rows(rows: Range<usize>) -> Self {
-        let mut out = Entries::default();
+        let mut out = LevelBuilder::default();
         out.restart(rows);
         out
     }
 
-    /// Becomes what [`rows`](Entries::rows) makes; keeps the memory.
+    /// Like [`rows`](LevelBuilder::rows), but reuses the memory.
     pub fn restart(&mut self, rows: Range<usize>) {
         let (n, mut slots) = (rows.len(), std::mem::take(&mut self.slots));
         slots.clear();
@@ -204,7 +204,7 @@ impl Entries {
         self.def.clear();
         self.rep.clear();
         let (def, rep) = (std::mem::take(&mut self.def), std::mem::take(&mut self.rep));
-        *self = Entries { rows: n, len: n, level: 0, lists: 0, def, rep, slots };
+        *self = LevelBuilder { rows: n, len: n, level: 0, lists: 0, def, rep, slots };
     }
 
     /// The slots that are live.
@@ -222,7 +222,7 @@ impl Entries {
         self.len == 0
     }
 
-    /// The row, counted from the first, that live entry number `n` is of.
+    /// The row of live entry number `n`, counted from the first row.
     pub fn row(&self, n: usize) -> usize {
         let live = |i: &usize| self.def.is_empty() || self.def[*i] == self.level;
         let entry = (0..self.len).filter(live).nth(n).unwrap_or(self.len);
@@ -232,12 +232,12 @@ impl Entries {
         }
     }
 
-    /// The entries below a field that may be null, into `out`. `valid` has a bit for each live slot, whether it is not
-    /// null; `None` if none is.
+    /// Writes the entries below a field that may be null to `out`. `valid` has a 1 for each live slot that is not null;
+    /// `None` if all are null.
     ///
     /// # Panics
     /// If there are not as many bits as live slots.
-    pub fn optional(&self, valid: Option<&Bitmap>, out: &mut Entries) {
+    pub fn optional(&self, valid: Option<&Bitmap>, out: &mut LevelBuilder) {
         out.copy_place(self);
         out.level = self.level + 1;
         self.optional_levels(valid, &mut out.def);
@@ -261,7 +261,7 @@ impl Entries {
                     push_levels(bits, level, out);
                     return;
                 }
-                // One more, so that the bit after the last can be looked at.
+                // One more, so that the loop may read the bit after the last.
                 let mut steps = Vec::with_capacity(bits.len() + 8);
                 push_levels(bits, 0, &mut steps);
                 steps.push(0);
@@ -277,14 +277,14 @@ impl Entries {
         }
     }
 
-    /// The entries below a field that is repeated, into `out`: one for each element of the list in each live slot, and one
-    /// for each list that is empty. `list` gives the slots of the elements in their own array.
-    pub fn repeated(&self, list: impl Fn(usize) -> Range<usize>, out: &mut Entries) {
+    /// Writes the entries below a repeated field to `out`: one for each element of the list in each live slot, and one for
+    /// each empty list. `list` returns the slots of the elements in their own array.
+    pub fn repeated(&self, list: impl Fn(usize) -> Range<usize>, out: &mut LevelBuilder) {
         out.copy_place(self);
         out.level = self.level + 1;
         out.lists = self.lists + 1;
         out.slots.clear();
-        // All elements in a go, of all but the first in a list: the rest is written over.
+        // Fills in the levels of all elements but the first of each list; the first ones are overwritten below.
         let (mut total, mut empty) = (self.len - self.slots.len, 0);
         for slot in self.slots.ranges.iter().cloned().flatten() {
             let elements = list(slot);
@@ -305,8 +305,8 @@ impl Entries {
         }
     }
 
-    /// Writes the levels of the first element of each list, or of the list if it is empty, where all entries are live.
-    fn first_elements(&self, list: &impl Fn(usize) -> Range<usize>, out: &mut Entries) {
+    /// Writes the levels of the first element of each list, or of the list if it is empty. All entries must be live.
+    fn first_elements(&self, list: &impl Fn(usize) -> Range<usize>, out: &mut LevelBuilder) {
         let mut place = |at: usize, rep: u8, elements: usize| {
             out.rep[at] = rep;
             if elements == 0 {
@@ -321,8 +321,8 @@ impl Entries {
         };
     }
 
-    /// The same where some are not.
-    fn first_elements_of_live(&self, list: &impl Fn(usize) -> Range<usize>, out: &mut Entries) {
+    /// Like [`first_elements`](Self::first_elements), where some entries are dead.
+    fn first_elements_of_live(&self, list: &impl Fn(usize) -> Range<usize>, out: &mut LevelBuilder) {
         let mut slots = self.slots.ranges.iter().cloned().flatten();
         let mut at = 0;
         for (i, &def) in self.def.iter().enumerate() {
@@ -338,8 +338,8 @@ impl Entries {
         }
     }
 
-    /// The levels of a leaf's entries into `out`, whose values stay as they are. `valid` is as for
-    /// [`optional`](Entries::optional), where the leaf itself may be null.
+    /// Writes the levels of a leaf's entries to `out`, and leaves its values alone. If the leaf is nullable, `valid` is as
+    /// for [`optional`](LevelBuilder::optional).
     pub fn leaf(&self, nullable: bool, valid: Option<Bitmap>, out: &mut ShreddedColumn) {
         (out.rows, out.entries) = (self.rows, self.len);
         out.rep.clone_from(&self.rep);
@@ -354,7 +354,7 @@ impl Entries {
             }
             (false, _) if max == 1 => {
                 let mut bits = Bitmap::new();
-                bits.push_at_least(&self.def, 1);
+                bits.push_ge(&self.def, 1);
                 DefinitionLevels::Bitmap(bits)
             }
             (false, _) => {
@@ -364,7 +364,7 @@ impl Entries {
         };
     }
 
-    /// What [`leaf`](Entries::leaf) makes of a leaf that may be null, and is in all live slots.
+    /// Like [`leaf`](LevelBuilder::leaf), for a nullable leaf that is null in all live slots.
     pub fn null_leaf(&self, out: &mut ShreddedColumn) {
         (out.rows, out.entries) = (self.rows, self.len);
         out.rep.clone_from(&self.rep);
@@ -380,12 +380,12 @@ impl Entries {
         out.def = DefinitionLevels::Levels(levels);
     }
 
-    fn copy_place(&mut self, above: &Entries) {
+    fn copy_place(&mut self, above: &LevelBuilder) {
         (self.rows, self.len, self.level, self.lists) = (above.rows, above.len, above.level, above.lists);
     }
 }
 
-/// The memory of levels that are there.
+/// Takes the levels out of `def`, to reuse their memory.
 fn take_levels(def: &mut DefinitionLevels) -> Vec<u8> {
     match std::mem::replace(def, DefinitionLevels::Max) {
         DefinitionLevels::Levels(levels) => levels,
@@ -401,7 +401,7 @@ fn push_levels(bits: &Bitmap, base: u8, out: &mut Vec<u8>) {
     const EACH: u64 = 0x8040_2010_0804_0201;
     let start = out.len();
     out.reserve(bits.len() + 8);
-    // PERF: eight levels at a time: a copy of the byte in each byte, of which one bit each is looked at.
+    // PERF: eight levels at a time: copies a byte of bits to each byte of a word, and tests one bit in each.
     out.extend(bits.as_bytes().iter().flat_map(|&byte| {
         let picked = (u64::from(byte) * ONES) & EACH;
         let set = (((picked & !(0x80 * ONES)) + 0x7f * ONES) | picked) >> 7 & ONES;

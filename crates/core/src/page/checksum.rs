@@ -1,26 +1,26 @@
-//! Page checksums, and whom not to believe them.
+//! Page checksums, and the writers whose checksums are unreliable.
 
 use marquetry_format::PageHeader;
 
-/// What a page's checksum says.
+/// The result of comparing a page with its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checksum {
     /// The writer stored none.
     Absent,
     /// It is right.
     Good,
-    /// It is wrong, by a writer that is known to write wrong ones: it says nothing of the page.
+    /// It is wrong, and the writer is known to write wrong ones, so the page may be right.
     Untrusted,
     /// It is wrong.
     Bad {
         /// The stored one.
         stored: u32,
-        /// The one of the bytes that are there.
+        /// The one of the page's bytes.
         computed: u32,
     },
 }
 
-/// Whether a writer's checksums can be believed.
+/// Whether a writer's checksums are reliable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChecksumTrust {
     /// A mismatch means that the page is damaged.
@@ -40,7 +40,7 @@ impl ChecksumTrust {
     }
 }
 
-/// Holds `stored`, a page's bytes as they are in the file, against the checksum in its header.
+/// Compares `stored`, a page's bytes in the file, with the checksum in its header.
 pub(super) fn check(header: &PageHeader, stored: &[u8], trust: ChecksumTrust) -> Checksum {
     let Some(crc) = header.crc else {
         return Checksum::Absent;

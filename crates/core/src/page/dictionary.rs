@@ -1,33 +1,34 @@
-//! The dictionary page of a column chunk: stored bytes, of which no more is decompressed than is asked for.
+//! The dictionary page of a column chunk: stored bytes, which are decompressed only as far as needed.
 
-use super::chunk_pages::{PageReader, PageStart, size};
+use super::located_header::{LocatedHeader, size};
+use super::reader::PageReader;
 use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{PhysicalType, plain};
 
-/// A dictionary page as it stands in the file.
+/// A dictionary page as stored in the file.
 #[derive(Debug, Clone)]
 pub struct DictionaryPage {
-    start: PageStart,
+    start: LocatedHeader,
     stored: PaddedBytes,
     num_values: usize,
 }
 
 impl DictionaryPage {
     /// Its header, and where it is.
-    pub fn start(&self) -> &PageStart {
+    pub fn start(&self) -> &LocatedHeader {
         &self.start
     }
 
-    /// How many entries there are, if its header is right.
+    /// Number of entries by its header.
     pub fn num_values(&self) -> usize {
         self.num_values
     }
 }
 
 impl PageReader {
-    /// The dictionary page that begins at `start`, held against its checksum, and not yet decompressed.
-    pub fn dictionary_page(&mut self, start: &PageStart) -> Result<DictionaryPage> {
+    /// The dictionary page that begins at `start`, compared with its checksum, and not yet decompressed.
+    pub fn dictionary_page(&mut self, start: &LocatedHeader) -> Result<DictionaryPage> {
         self.stored_dictionary(start).map_err(|error| start.place(error))
     }
 
@@ -36,7 +37,7 @@ impl PageReader {
         self.first_entries(page, entries).map_err(|error| page.start.place(error))
     }
 
-    fn stored_dictionary(&mut self, start: &PageStart) -> Result<DictionaryPage> {
+    fn stored_dictionary(&mut self, start: &LocatedHeader) -> Result<DictionaryPage> {
         let Some(header) = &start.header.dictionary_page_header else {
             return Err(Error::corrupt("a dictionary page without its header"));
         };
@@ -53,14 +54,14 @@ impl PageReader {
 
     fn first_entries(&mut self, page: &DictionaryPage, entries: usize) -> Result<Dictionary> {
         let (len, all) = (page.start.uncompressed_len(), page.num_values);
-        // Entries of about one length: what is missing if they are not is decompressed with the next attempt.
+        // Assumes entries of about equal length. If too few are decompressed, the next attempt takes more.
         let mut wanted = match entries < all {
             true => usize::try_from(len as u64 * entries as u64 / all as u64).unwrap_or(len),
             false => len,
         };
         loop {
-            wanted += ROUNDING;
-            let part = (wanted <= len / 2 && self.codec.can_stop()).then_some(wanted);
+            wanted += ROUNDING_BYTES;
+            let part = (wanted <= len / 2 && self.codec.supports_prefix()).then_some(wanted);
             let bytes = self.decompressed(page.stored.clone(), len, self.codec, part)?;
             let n = match bytes.len() == len {
                 true => all,
@@ -71,23 +72,23 @@ impl PageReader {
                 wanted = wanted.saturating_mul(2);
                 continue;
             }
-            // A string takes 4 bytes of the page at least, and then a view of 16 and, to be put end to end, an entry of 8.
+            // A string takes at least 4 bytes of the page, a view of 16, and 8 bytes more if it is gathered with offsets.
             let factor = if self.physical == PhysicalType::ByteArray { 6 } else { 1 };
             self.dictionary_held
-                .join(self.options.limits.memory.reserve(bytes.len().saturating_mul(factor))?);
+                .merge(self.options.limits.memory.reserve(bytes.len().saturating_mul(factor))?);
             let dictionary = Dictionary::read(bytes.clone(), self.physical, n)?;
-            match bytes.into_unshared() {
-                Some(memory) => self.memory.spare = memory,
-                // Strings stay where they are.
-                None => self.dictionary_held.join(std::mem::take(&mut self.memory.page)),
+            match bytes.try_into_vec() {
+                Some(memory) => self.buffers.spare = memory,
+                // Strings refer to the page.
+                None => self.dictionary_held.merge(std::mem::take(&mut self.buffers.page)),
             }
             return Ok(dictionary);
         }
     }
 }
 
-/// A few bytes more than the share of the entries that are wanted.
-const ROUNDING: usize = 64;
+/// Bytes to decompress beyond the share of the wanted entries.
+const ROUNDING_BYTES: usize = 64;
 
 const PLAIN: i32 = 0;
 const PLAIN_DICTIONARY: i32 = 2;

@@ -67,7 +67,7 @@ fn of_blocks(n: usize, fill: impl Fn(usize, &mut [u8])) -> Bitmap {
     for start in (0..n).step_by(BLOCK) {
         let block = &mut block[..BLOCK.min(n - start)];
         fill(start, block);
-        out.push_at_least(block, 1);
+        out.push_ge(block, 1);
     }
     out
 }

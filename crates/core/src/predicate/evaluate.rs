@@ -134,7 +134,7 @@ impl Condition {
                 // LeafLevels of nulls may have any index.
                 *passes = table.get(*key as usize).copied().unwrap_or(0);
             }
-            out.push_at_least(block, 1);
+            out.push_ge(block, 1);
         }
         Ok(out)
     }

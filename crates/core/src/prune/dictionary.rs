@@ -4,7 +4,7 @@ use super::Run;
 use super::extent::{Bounds, Outcomes};
 use super::plan::Verdict;
 use crate::metadata::ColumnChunk;
-use crate::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
+use crate::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
 use crate::predicate::Test;
 use crate::source::Source;
 use bytes::Bytes;
@@ -28,8 +28,8 @@ impl Run<'_> {
             verify_checksums: true,
             trust: ChecksumTrust::of_writer(self.metadata.created_by()),
         };
-        let mut pages = PageReader::new(Arc::new(part), chunk, options, PageMemory::default())?;
-        let start = pages.next_start()?.filter(|start| start.is_dictionary());
+        let mut pages = PageReader::new(Arc::new(part), chunk, options, PageBuffers::default())?;
+        let start = pages.next_header()?.filter(|start| start.is_dictionary());
         let start = start.ok_or_else(|| Error::corrupt("no dictionary where the footer says"))?;
         let page = pages.dictionary_page(&start)?;
         let dictionary = pages.dictionary(&page, usize::MAX)?;

@@ -1,8 +1,11 @@
-//! One column over several row groups.
+//! Reads one column over several row groups.
 
-use super::{ColumnBatch, ColumnChunkReader, ReadTarget, Survey};
+use super::column_batch::{ColumnBatch, RESERVED_ROWS};
+use super::column_chunk::ColumnChunkReader;
+use super::damage::ChunkDamage;
+use super::target::ReadTarget;
 use crate::metadata::ParquetMetaData;
-use crate::page::{PageMemory, PageOptions};
+use crate::page::{PageBuffers, PageOptions};
 use crate::source::Source;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, Values};
@@ -10,7 +13,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads a column of a file: the row groups that were asked for, in that order, as one run of rows.
+/// Reads a column of a file: the given row groups, in that order, as one sequence of rows.
 pub struct ColumnReader {
     source: Arc<dyn Source>,
     metadata: Arc<ParquetMetaData>,
@@ -19,51 +22,51 @@ pub struct ColumnReader {
     leaf: usize,
     row_groups: VecDeque<usize>,
     chunk: Option<OpenChunk>,
-    /// Of the chunk before, while none is open.
-    memory: PageMemory,
-    /// What to read of the only row group, if not all.
-    survey: Option<Arc<Survey>>,
-    /// Whether offset indexes are used to pass over pages.
+    /// Of the last chunk, while none is open.
+    buffers: PageBuffers,
+    /// The damage of the only row group, if only its readable pages are read.
+    damage: Option<Arc<ChunkDamage>>,
+    /// Whether offset indexes are used to skip pages.
     uses_page_index: bool,
-    /// Whether others read what is passed over.
-    is_part: bool,
-    /// No more rows of a row group will be asked for, if not all.
-    most_rows: Option<usize>,
-    /// What the last batch had: about as much as the next one will.
-    last: Last,
+    /// Whether other readers read the skipped pages.
+    is_split: bool,
+    /// Most rows of a row group that will be read; `None` for all.
+    row_limit: Option<usize>,
+    /// Sizes of the last batch, to reserve memory for the next.
+    size_hint: SizeHint,
 }
 
-/// Sizes of a batch that its rows do not tell.
+/// Sizes of a batch that do not follow from its number of rows.
 #[derive(Debug, Clone, Copy, Default)]
-struct Last {
-    /// Of strings, end to end.
-    joined_bytes: usize,
-    /// In lists.
+struct SizeHint {
+    /// Bytes of strings with offsets.
+    string_bytes: usize,
+    /// Entries of a nested column.
     entries: usize,
 }
 
-/// Rows to pass over, and rows to read after them.
+/// Rows to skip, and rows to read after them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Run {
-    /// How many to pass over.
+pub struct SkipThenRead {
+    /// Rows to skip.
     pub skip: usize,
-    /// How many to read.
+    /// Rows to read.
     pub read: usize,
 }
 
 struct OpenChunk {
     reader: ColumnChunkReader,
     row_group: usize,
-    /// Rows that the row group has.
+    /// Rows of the row group.
     rows: u64,
-    /// Those that were not read yet.
+    /// Rows that were not read yet.
     left: usize,
     /// Whether the offset index was looked for.
-    has_map: bool,
+    looked_for_index: bool,
 }
 
 impl OpenChunk {
-    /// Passes over up to `most` rows by means of `step`. Returns how many.
+    /// Moves forward by up to `most` rows by means of `step`. Returns how many.
     fn advance(
         &mut self,
         most: usize,
@@ -76,7 +79,7 @@ impl OpenChunk {
             self.reader.check_entries(self.rows)?;
         }
         if done < wanted {
-            // QUIRK: pages with more rows than the row group exist too; what the row group says is what is read.
+            // QUIRK: pages with more rows than the row group exist, too; the row group's number counts.
             let message = format!("the pages end {} rows before the row group does", self.left);
             return Err(Error::corrupt(message));
         }
@@ -103,120 +106,111 @@ impl ColumnReader {
             leaf,
             row_groups,
             chunk: None,
-            memory: PageMemory::default(),
-            survey: None,
+            buffers: PageBuffers::default(),
+            damage: None,
             uses_page_index: false,
-            is_part: false,
-            most_rows: None,
-            last: Last::default(),
+            is_split: false,
+            row_limit: None,
+            size_hint: SizeHint::default(),
         }
     }
 
-    /// Whether offset indexes are used: pages that nothing is wanted of are not looked at then. Default false.
+    /// Whether offset indexes are used to skip pages without reading them. Default false.
     ///
-    /// An index that contradicts the pages is an error when that is found.
+    /// An index that contradicts the pages that are read is an error.
     #[must_use]
     pub fn with_page_index(self, uses_page_index: bool) -> Self {
         ColumnReader { uses_page_index, ..self }
     }
 
-    /// As one of so many columns that are read side by side: they share what is read ahead. Default 1.
+    /// Makes this one of `columns` columns that are read side by side and share the bytes that are read ahead. Default 1.
     #[must_use]
-    pub fn one_of(self, columns: usize) -> Self {
-        ColumnReader { memory: PageMemory::one_of(columns), ..self }
+    pub fn sharing_read_ahead(self, columns: usize) -> Self {
+        ColumnReader { buffers: PageBuffers::sharing_read_ahead(columns), ..self }
     }
 
     /// Another reader of the same column of the same row groups, at the first of them. This one must not have begun.
     #[must_use]
-    pub fn another(&self) -> Self {
+    pub fn new_like(&self) -> Self {
         ColumnReader {
             source: self.source.clone(),
             metadata: self.metadata.clone(),
             options: self.options.clone(),
             target: self.target.clone(),
             row_groups: self.row_groups.clone(),
-            memory: self.memory.another(),
-            survey: self.survey.clone(),
+            buffers: self.buffers.new_like(),
+            damage: self.damage.clone(),
             chunk: None,
             ..*self
         }
     }
 
-    /// As one of several readers of the column, of which each passes over what the others read: page by page, each as long as
-    /// its header says, or the offset index of a column in lists. Who reads a page checks that it is so: if none of them fails,
-    /// they have read what one would have.
+    /// Makes this one of several readers that split a column between threads. Each skips the pages of the others, by page
+    /// headers, or by the offset index of a nested column. Whoever reads a page checks its number of rows: if no reader fails,
+    /// together they have read what one reader would have.
     #[must_use]
-    pub fn part(self) -> Self {
-        ColumnReader { is_part: true, ..self }
+    pub fn as_split(self) -> Self {
+        ColumnReader { is_split: true, ..self }
     }
 
-    /// Whether page headers or offset indexes tell where each page's rows begin, so that [`part`](Self::part)s have less to do
-    /// than to decode all.
-    pub fn is_divisible(&self) -> bool {
+    /// Whether page headers or offset indexes say where each page's rows begin, so that [`as_split`](Self::as_split) readers
+    /// need not decode all pages.
+    pub fn is_splittable(&self) -> bool {
         let mut chunks = self.row_groups.iter().map(|&i| self.metadata.row_group(i).column(self.leaf));
         self.target.max_rep == 0
             || chunks.all(|chunk| chunk.is_ok_and(|chunk| chunk.offset_index_range().is_some()))
     }
 
-    /// A reader of what `survey` found in column `leaf` of `row_group`: the rows that are lost do not count.
-    pub fn of_survey(
-        source: Arc<dyn Source>,
-        metadata: Arc<ParquetMetaData>,
-        row_group: usize,
-        leaf: usize,
-        target: ReadTarget,
-        options: PageOptions,
-        survey: Arc<Survey>,
-    ) -> Self {
-        let reader = ColumnReader::new(source, metadata, &[row_group], leaf, target, options);
-        ColumnReader { survey: Some(survey), ..reader }
+    /// Reads only the readable rows of the only row group, whose damage is `damage`. Lost rows do not count.
+    #[must_use]
+    pub fn with_damage(self, damage: Arc<ChunkDamage>) -> Self {
+        ColumnReader { damage: Some(damage), ..self }
     }
 
-    /// The next `rows` rows, which must be there.
+    /// Reads the next `rows` rows, which must exist.
     pub fn read(&mut self, rows: usize) -> Result<ColumnBatch> {
-        self.read_runs(&[Run { skip: 0, read: rows }])
+        self.read_runs(&[SkipThenRead { skip: 0, read: rows }])
     }
 
-    /// Puts the next `rows` rows, which must be there, in `place`. If that fails, nothing is there.
+    /// Reads the next `rows` rows, which must exist, into `place`. After an error it is `None`.
     ///
-    /// PERF: a batch is large, and better made where it stays than moved there.
+    /// PERF: a batch is a large struct, which is better built in place than moved.
     pub fn read_in_place(&mut self, rows: usize, place: &mut Option<ColumnBatch>) -> Result<()> {
         let out = place.insert(self.empty_batch());
-        self.fill(&[Run { skip: 0, read: rows }], out).inspect_err(|_| *place = None)
+        self.fill(&[SkipThenRead { skip: 0, read: rows }], out).inspect_err(|_| *place = None)
     }
 
-    /// The rows of several runs, one after the other, which must be there.
-    pub fn read_runs(&mut self, runs: &[Run]) -> Result<ColumnBatch> {
+    /// Reads the rows of `runs` one after the other. All must exist.
+    pub fn read_runs(&mut self, runs: &[SkipThenRead]) -> Result<ColumnBatch> {
         let mut out = self.empty_batch();
         self.fill(runs, &mut out)?;
         Ok(out)
     }
 
     /// Reads the rows of these runs into an empty batch.
-    fn fill(&mut self, runs: &[Run], out: &mut ColumnBatch) -> Result<()> {
+    fn fill(&mut self, runs: &[SkipThenRead], out: &mut ColumnBatch) -> Result<()> {
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
-        // PERF: what grows by and by is copied as often. The next strings are about as long, not just as long.
+        // PERF: growing copies. The next strings take about as many bytes as the last, so a sixteenth more is reserved.
         if let Values::Offsets(strings) = &mut out.values {
-            strings.reserve_bytes(self.last.joined_bytes + self.last.joined_bytes / 16);
+            strings.reserve_bytes(self.size_hint.string_bytes + self.size_hint.string_bytes / 16);
         }
         if self.target.max_rep > 0 {
-            out.reserve_entries(self.last.entries, &self.target);
+            out.reserve_entries(self.size_hint.entries, &self.target);
         }
         for run in runs {
             self.skip(run.skip)?;
             self.advance(run.read, |chunk, rows| chunk.read(rows, out))?;
         }
         if let Values::Offsets(strings) = &out.values {
-            self.last.joined_bytes = strings.data_bytes(0..strings.len());
+            self.size_hint.string_bytes = strings.data_bytes(0..strings.len());
         }
-        self.last.entries = out.entries;
+        self.size_hint.entries = out.entries;
         out.finish();
         Ok(())
     }
 
-    /// Passes over the next `rows` rows, which must be there. What is left of a row group that ends with them is not looked
-    /// at.
+    /// Skips the next `rows` rows, which must exist. The rest of a row group that ends with them is not read.
     pub fn skip(&mut self, rows: usize) -> Result<()> {
         let mut left = rows;
         while left > 0 {
@@ -227,7 +221,7 @@ impl ColumnReader {
                     left -= rest;
                 }
                 _ => {
-                    self.find_map(left)?;
+                    self.load_offset_index(left)?;
                     return self.advance(left, ColumnChunkReader::skip);
                 }
             }
@@ -235,18 +229,18 @@ impl ColumnReader {
         Ok(())
     }
 
-    /// Appends those of the next rows whose bit in `rows` is 1 to `out`. All of the rows must be there, and in one row
-    /// group. `out` must be of this column.
-    pub fn read_kept(&mut self, keep: &Bitmap, rows: Range<usize>, out: &mut ColumnBatch) -> Result<()> {
-        self.find_map(rows.len())?;
+    /// Appends the selected rows among the next `rows.len()` to `out`: those whose bit in `keep[rows]` is 1. All of the rows
+    /// must exist and be in one row group. `out` must be of this column.
+    pub fn read_selected(&mut self, keep: &Bitmap, rows: Range<usize>, out: &mut ColumnBatch) -> Result<()> {
+        self.load_offset_index(rows.len())?;
         let mut at = rows.start;
         self.advance(rows.len(), |chunk, n| {
             at += n;
-            chunk.read_kept(keep, at - n..at, out)
+            chunk.read_selected(keep, at - n..at, out)
         })
     }
 
-    /// Appends the next `rows` rows, which must be there, to `out`, which must be of this column.
+    /// Appends the next `rows` rows, which must exist, to `out`, which must be of this column.
     pub fn read_into(&mut self, rows: usize, out: &mut ColumnBatch) -> Result<()> {
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
         self.advance(rows, |chunk, rows| chunk.read(rows, out))
@@ -254,33 +248,33 @@ impl ColumnReader {
 
     /// An empty batch for this column.
     pub fn empty_batch(&self) -> ColumnBatch {
-        ColumnBatch { held: self.options.limits.memory.empty(), ..ColumnBatch::of(&self.target) }
+        ColumnBatch { held: self.options.limits.memory.empty(), ..ColumnBatch::for_target(&self.target) }
     }
 
-    /// Goes to the first row of `row_group`, which must exist; that one alone is read from now on, and no more than
-    /// `most_rows` of its rows, if not all.
-    pub fn begin(&mut self, row_group: usize, most_rows: Option<usize>) {
+    /// Moves to the first row of `row_group`, which must exist. Only this row group is read from now on, and only `row_limit` of
+    /// its rows.
+    pub fn seek_row_group(&mut self, row_group: usize, row_limit: Option<usize>) {
         self.close();
-        self.most_rows = most_rows;
+        self.row_limit = row_limit;
         self.row_groups = VecDeque::from([row_group]);
     }
 
-    /// Looks for the offset index, once pages may be passed over: `rows` rows are more than the open page has.
-    fn find_map(&mut self, rows: usize) -> Result<()> {
-        let (jumps, is_part) = (self.uses_page_index, self.is_part && self.target.max_rep > 0);
-        if !jumps && !is_part {
+    /// Loads the offset index once pages may be skipped: `rows` rows are more than the open page has.
+    fn load_offset_index(&mut self, rows: usize) -> Result<()> {
+        let (jumps, is_split) = (self.uses_page_index, self.is_split && self.target.max_rep > 0);
+        if !jumps && !is_split {
             return Ok(());
         }
         let (source, metadata) = (self.source.clone(), self.metadata.clone());
         let (leaf, limits) = (self.leaf, self.options.limits.clone());
         let Some(chunk) = self.chunk()? else { return Ok(()) };
-        if chunk.has_map || rows <= chunk.reader.entries_left() && !is_part {
+        if chunk.looked_for_index || rows <= chunk.reader.entries_left() && !is_split {
             return Ok(());
         }
-        chunk.has_map = true;
+        chunk.looked_for_index = true;
         let row_group = metadata.row_group(chunk.row_group);
         let used = row_group.column(leaf).and_then(|column| {
-            chunk.reader.use_map(&*source, column, row_group.num_rows(), &limits, is_part)
+            chunk.reader.attach_offset_index(&*source, column, row_group.num_rows(), &limits, is_split)
         });
         used.map_err(|error| error.in_column(self.column_name()).in_row_group(row_group.index()))
     }
@@ -288,7 +282,7 @@ impl ColumnReader {
     /// Leaves the open chunk.
     fn close(&mut self) {
         if let Some(chunk) = self.chunk.take() {
-            self.memory = chunk.reader.into_memory();
+            self.buffers = chunk.reader.into_buffers();
         }
     }
 
@@ -299,8 +293,8 @@ impl ColumnReader {
     ) -> Result<()> {
         let mut left = rows;
         while left > 0 {
-            if self.is_part {
-                self.find_map(left)?;
+            if self.is_split {
+                self.load_offset_index(left)?;
             }
             let Some(chunk) = self.chunk()? else {
                 let error = Error::corrupt(format!("{left} more rows wanted than there are"));
@@ -327,27 +321,25 @@ impl ColumnReader {
                 return Ok(None);
             };
             let meta = self.metadata.row_group(row_group);
-            let rows = self.survey.as_ref().map_or(meta.num_rows(), |survey| survey.rows());
+            let rows = self.damage.as_ref().map_or(meta.num_rows(), |damage| damage.rows());
             let left = usize::try_from(rows).unwrap_or(usize::MAX);
             if left == 0 {
                 continue;
             }
             let column = meta.column(self.leaf)?;
             let (source, target) = (self.source.clone(), self.target.clone());
-            let memory = std::mem::take(&mut self.memory);
-            let options = self.options.clone();
-            let reader = match &self.survey {
-                Some(survey) => ColumnChunkReader::of_survey(source, column, target, options, survey.clone()),
-                None => ColumnChunkReader::new(source, column, target, options, memory),
-            };
+            let (buffers, options) = (std::mem::take(&mut self.buffers), self.options.clone());
+            let reader = ColumnChunkReader::new(source, column, target, options, buffers).and_then(
+                |reader| match &self.damage {
+                    Some(damage) => reader.with_damage(damage.clone()),
+                    None => Ok(reader),
+                },
+            );
             let reader = reader
-                .map(|reader| reader.with_most_rows(self.most_rows))
+                .map(|reader| reader.with_row_limit(self.row_limit))
                 .map_err(|error| error.in_column(column.leaf().dotted().clone()).in_row_group(row_group))?;
-            self.chunk = Some(OpenChunk { reader, row_group, rows, left, has_map: false });
+            self.chunk = Some(OpenChunk { reader, row_group, rows, left, looked_for_index: false });
         }
         Ok(self.chunk.as_mut())
     }
 }
-
-/// Rows that memory is reserved for before they are seen: a batch of usual size, and no more than it takes.
-pub(super) const RESERVED_ROWS: usize = 1 << 16;

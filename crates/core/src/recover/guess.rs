@@ -109,7 +109,10 @@ impl Parts {
         if levels.len() < rep + def {
             return None;
         }
-        let (rep, def) = (PaddedBytes::within(&levels, 0..rep), PaddedBytes::within(&levels, rep..rep + def));
+        let (rep, def) = (
+            PaddedBytes::from_file_range(&levels, 0..rep),
+            PaddedBytes::from_file_range(&levels, rep..rep + def),
+        );
         Some(Parts::V2 { rep, def, values })
     }
 

@@ -190,8 +190,8 @@ fn parts(window: &mut Window, page: &Page) -> Result<(PaddedBytes, PaddedBytes, 
         return Err(Error::corrupt(format!("{levels} bytes of levels in a page of {}", bytes.len())));
     };
     Ok((
-        PaddedBytes::within(&bytes, 0..levels),
-        PaddedBytes::within(&bytes, levels..bytes.len()),
+        PaddedBytes::from_file_range(&bytes, 0..levels),
+        PaddedBytes::from_file_range(&bytes, levels..bytes.len()),
         size,
         is_compressed,
     ))

@@ -4,7 +4,7 @@ use super::open::{self, fitting_codecs};
 use super::part::Window;
 use super::scan::{Page, State};
 use crate::metadata::{ColumnChunk, ParquetMetaData};
-use crate::page::{ChecksumTrust, PageMemory, PageOptions};
+use crate::page::{ChecksumTrust, PageBuffers, PageOptions};
 use crate::read::{ColumnBatch, ColumnChunkReader, ReadTarget, ValueLayout};
 use crate::schema::{Leaf, column, group};
 use crate::source::Source;
@@ -26,7 +26,7 @@ pub(super) fn check(
         physical: leaf.physical(),
         max_def: leaf.max_def(),
         max_rep: leaf.max_rep(),
-        slot_def: 0,
+        repeated_ancestor_def_level: 0,
         keep_levels: leaf.max_rep() > 0,
         is_text: leaf.logical().is_some_and(crate::logical_type::LogicalType::is_text),
         layout: ValueLayout::Native,
@@ -34,7 +34,7 @@ pub(super) fn check(
     let shape = target.physical.shape();
     let options = PageOptions { limits: limits.clone(), verify_checksums: true, trust };
     let mut reader =
-        ColumnChunkReader::new(source.clone(), chunk, Arc::new(target), options, PageMemory::default())?;
+        ColumnChunkReader::new(source.clone(), chunk, Arc::new(target), options, PageBuffers::default())?;
     let mut left = rows;
     while left > 0 {
         let n = left.min(BATCH);

@@ -6,7 +6,7 @@ use super::nesting::LeafShape;
 use super::walk::{ChunkResult, check_chunk};
 use super::{Level, Report, VerifyOptions, chunk, nesting, schema, sorting, unreferenced};
 use crate::metadata::ParquetMetaData;
-use crate::page::{ChecksumTrust, PageMemory, PageOptions};
+use crate::page::{ChecksumTrust, PageBuffers, PageOptions};
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;
 use crate::source::Source;
@@ -119,7 +119,7 @@ pub(super) fn check<'s>(
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let work = || {
-        let mut memory = PageMemory::default();
+        let mut memory = PageBuffers::default();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             if i >= total || failed.load(Ordering::Relaxed) {

@@ -8,7 +8,7 @@ use crate::metadata::ParquetMetaData;
 use crate::sort_order::SortOrder;
 use crate::source::Source;
 use marquetry_base::{ErrorLocation, Limits, Result};
-use marquetry_format::{ColumnOrder, PAR1, PARE, Tail, parse_metadata, read_tail};
+use marquetry_format::{ColumnOrder, FooterTail, PAR1, PARE, parse_metadata};
 use std::sync::Arc;
 
 const MAGIC: Rule = rule(
@@ -65,9 +65,9 @@ pub(super) fn open(
     let Some(last) = last.first_chunk::<8>() else {
         return Ok(None);
     };
-    let metadata_len = match read_tail(last) {
-        Ok(Tail::Plain { metadata_len }) => u64::from(metadata_len),
-        Ok(Tail::Encrypted { .. }) => {
+    let metadata_len = match FooterTail::parse(last) {
+        Ok(FooterTail::Plain { metadata_len }) => u64::from(metadata_len),
+        Ok(FooterTail::Encrypted { .. }) => {
             findings
                 .add(&UNCHECKED, at(len - 4), || "the footer is encrypted, and no key was given".to_owned());
             return Ok(None);

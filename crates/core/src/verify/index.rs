@@ -6,7 +6,7 @@ use super::rules::{Rule, Severity, rule};
 use super::walk::PageSeen;
 use super::{Level, statistics};
 use crate::metadata::ColumnChunk;
-use crate::page::PageStart;
+use crate::page::LocatedHeader;
 use crate::page_index::{read_column_index, read_offset_index};
 use crate::schema::Leaf;
 use crate::statistics::boundary_order;
@@ -275,7 +275,7 @@ impl Indexes {
     /// Holds the next data page against both indexes.
     pub(super) fn check_page(
         &mut self,
-        start: &PageStart,
+        start: &LocatedHeader,
         leaf: &Leaf,
         seen: &PageSeen,
         place: &ErrorLocation,
@@ -316,7 +316,7 @@ impl Indexes {
 fn check_location(
     index: &OffsetIndex,
     i: usize,
-    start: &PageStart,
+    start: &LocatedHeader,
     rows_before: Option<u64>,
     seen: &PageSeen,
     place: &ErrorLocation,

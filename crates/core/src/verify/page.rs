@@ -5,7 +5,7 @@ use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use crate::metadata::ColumnChunk;
-use crate::page::{Checksum, PageStart};
+use crate::page::{Checksum, LocatedHeader};
 use marquetry_base::ErrorLocation;
 use marquetry_encoding::registry;
 use marquetry_format::{CompressionCodec, Encoding, PageType};
@@ -194,7 +194,7 @@ fn kind(type_: PageType) -> i32 {
 }
 
 /// The encoding of the values of a page.
-pub(super) fn encoding(start: &PageStart) -> Option<Encoding> {
+pub(super) fn encoding(start: &LocatedHeader) -> Option<Encoding> {
     let header = &start.header;
     let encoding = match header.type_ {
         PageType::DATA_PAGE => header.data_page_header.as_ref()?.encoding,
@@ -207,7 +207,7 @@ pub(super) fn encoding(start: &PageStart) -> Option<Encoding> {
 
 /// Checks a header on its own, and counts the page. Returns whether the page can be opened.
 pub(super) fn check_header(
-    start: &PageStart,
+    start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
     pages: &mut Pages,
     place: &ErrorLocation,
@@ -239,8 +239,12 @@ pub(super) fn check_header(
 }
 
 /// Returns whether the values of a dictionary may be encoded so; of encodings that are not known nothing is known.
-fn check_dictionary_encoding(start: &PageStart, place: &ErrorLocation, findings: &mut Findings<'_>) -> bool {
-    let wrong = encoding(start).filter(|found| *found != Encoding::PLAIN && registry::row(found.0).is_some());
+fn check_dictionary_encoding(
+    start: &LocatedHeader,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) -> bool {
+    let wrong = encoding(start).filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
     if let Some(encoding) = wrong {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for a dictionary"));
     }
@@ -249,7 +253,7 @@ fn check_dictionary_encoding(start: &PageStart, place: &ErrorLocation, findings:
 
 /// Returns whether values may be encoded so.
 fn check_encoding(
-    start: &PageStart,
+    start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
     pages: &Pages,
     place: &ErrorLocation,
@@ -258,7 +262,7 @@ fn check_encoding(
     let Some(encoding) = encoding(start) else { return true };
     let physical = chunk.leaf().physical();
     let is_legal =
-        registry::row(encoding.0).is_none_or(|row| (row.legal)(physical)) && encoding != Encoding::BIT_PACKED;
+        registry::find(encoding.0).is_none_or(|row| (row.supports)(physical)) && encoding != Encoding::BIT_PACKED;
     if !is_legal {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for {physical}"));
     }
@@ -278,7 +282,7 @@ fn check_encoding(
 
 /// Returns whether the levels of a V1 page are in an encoding that levels can have.
 fn check_levels(
-    start: &PageStart,
+    start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
@@ -307,7 +311,7 @@ fn check_levels(
 }
 
 fn check_sizes(
-    start: &PageStart,
+    start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
@@ -342,7 +346,7 @@ fn check_sizes(
 
 /// Holds a page against its checksum. Returns whether it can be believed.
 pub(super) fn check_checksum(
-    start: &PageStart,
+    start: &LocatedHeader,
     checksum: Checksum,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
@@ -373,7 +377,7 @@ pub(super) fn check_checksum(
 
 /// What a V2 header says beside what was counted.
 pub(super) fn check_v2(
-    start: &PageStart,
+    start: &LocatedHeader,
     nulls: Option<u64>,
     rows: Option<u64>,
     place: &ErrorLocation,

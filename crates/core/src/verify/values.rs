@@ -6,12 +6,12 @@ use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::shown::{escaped, shown};
 use crate::logical_type::{LogicalType, TimeUnit};
-use crate::page::{DataPage, PageStart};
+use crate::page::{DataPage, LocatedHeader};
 use crate::schema::Leaf;
 use crate::sort_order::{SortOrder, plain_value};
 use crate::statistics::{BloomFilter, GeoBounds, MinMaxStats};
 use marquetry_base::{Error, ErrorLocation, Result};
-use marquetry_encoding::dictionary::{Dictionary, Indices, check_indices, look_up};
+use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, check_indices, look_up};
 use marquetry_encoding::{Decode, EncodedPage, Values, registry};
 use marquetry_format::Encoding;
 use std::cmp::Ordering;
@@ -157,7 +157,7 @@ impl<'a> ValueReader<'a> {
     /// Takes the dictionary, or what came of reading it.
     pub(super) fn set_dictionary(
         &mut self,
-        start: &PageStart,
+        start: &LocatedHeader,
         dictionary: Result<Dictionary>,
         place: &ErrorLocation,
         findings: &mut Findings<'_>,
@@ -256,7 +256,7 @@ impl<'a> ValueReader<'a> {
 
     fn decoder(&self, page: DataPage, is_indices: bool) -> Result<Box<dyn Decode>> {
         if is_indices {
-            return Ok(Box::new(Indices::new(&page.values)?));
+            return Ok(Box::new(IndexDecoder::new(&page.values)?));
         }
         // QUIRK: a page of nulls only may have no value bytes, in encodings too that make some of no values.
         let encoding = if page.values.is_empty() { Encoding::PLAIN.0 } else { page.encoding };

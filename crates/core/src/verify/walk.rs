@@ -11,7 +11,7 @@ use super::page::{self, Pages};
 use super::values::ValueReader;
 use super::{Level, chunk, statistics};
 use crate::metadata::ColumnChunk;
-use crate::page::{DataPage, PageMemory, PageReader, PageStart};
+use crate::page::{DataPage, LocatedHeader, PageBuffers, PageReader};
 use crate::sort_order::SortOrder;
 use crate::statistics::{LevelHistogram, MinMaxStats};
 use marquetry_base::{ErrorKind, ErrorLocation, Result};
@@ -72,7 +72,7 @@ pub(super) fn check_chunk(
     row_group: usize,
     column: usize,
     findings: &mut Findings<'_>,
-    memory: &mut PageMemory,
+    memory: &mut PageBuffers,
 ) -> ChunkResult {
     let place = file.place(row_group, column);
     // What is wrong with the chunk's metadata was reported with the footer.
@@ -131,7 +131,7 @@ pub(super) fn check_chunk(
     };
     walk.run();
     walk.finish();
-    *memory = walk.pages.into_memory();
+    *memory = walk.pages.into_buffers();
     let has_all_levels = walk.totals.is_complete && walk.all.levels.is_some();
     let siblings = walk.levels.siblings.filter(|_| has_all_levels);
     ChunkResult {
@@ -191,7 +191,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// The next header; `None` behind the last, or where none can be read.
-    fn next(&mut self) -> Option<PageStart> {
+    fn next(&mut self) -> Option<LocatedHeader> {
         let expected = u64::try_from(self.chunk.num_values()).unwrap_or(0);
         let is_behind = self.at >= self.end;
         let is_missing = self.pages.values_seen() < expected;
@@ -200,8 +200,8 @@ impl Walk<'_, '_, '_> {
             return None;
         }
         let start = match is_missing {
-            true => self.pages.next_start(),
-            false => self.pages.next_uncounted_start().map(|start| start.filter(PageStart::is_data)),
+            true => self.pages.next_header(),
+            false => self.pages.next_uncounted_header().map(|start| start.filter(LocatedHeader::is_data)),
         };
         match start {
             Ok(start) => {
@@ -224,7 +224,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    fn dictionary_page(&mut self, start: &PageStart, is_readable: bool, place: &ErrorLocation) {
+    fn dictionary_page(&mut self, start: &LocatedHeader, is_readable: bool, place: &ErrorLocation) {
         let Some(values) = &mut self.values else { return };
         if !is_readable {
             self.totals.is_whole = false;
@@ -237,7 +237,7 @@ impl Walk<'_, '_, '_> {
 
     fn data_page(
         &mut self,
-        start: &PageStart,
+        start: &LocatedHeader,
         statistics: Option<Statistics>,
         is_readable: bool,
         place: &ErrorLocation,
@@ -267,7 +267,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Reads levels and values, as far as the level goes.
-    fn open(&mut self, start: &PageStart, n: usize, seen: &mut PageSeen, place: &ErrorLocation) {
+    fn open(&mut self, start: &LocatedHeader, n: usize, seen: &mut PageSeen, place: &ErrorLocation) {
         let leaf = self.chunk.leaf();
         let (mut rep, mut def, page) = match self.levels_of(start, n, place) {
             Ok(Some(opened)) => opened,
@@ -314,7 +314,7 @@ impl Walk<'_, '_, '_> {
     /// decompressed that tell little.
     fn levels_of(
         &mut self,
-        start: &PageStart,
+        start: &LocatedHeader,
         n: usize,
         place: &ErrorLocation,
     ) -> Result<Option<(Levels, Levels, Option<DataPage>)>> {
@@ -355,7 +355,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// The levels of a V2 page as they are stored; `None` for other pages.
-    fn stored_levels(&mut self, start: &PageStart) -> Option<Result<(Levels, Levels)>> {
+    fn stored_levels(&mut self, start: &LocatedHeader) -> Option<Result<(Levels, Levels)>> {
         let header = start.header.data_page_header_v2.as_ref()?;
         if start.header.type_ != PageType::DATA_PAGE_V2 {
             return None;
@@ -364,7 +364,7 @@ impl Walk<'_, '_, '_> {
         let rep_len = usize::try_from(header.repetition_levels_byte_length).unwrap_or(0);
         let def_len = usize::try_from(header.definition_levels_byte_length).unwrap_or(0);
         let (max_rep, max_def) = (self.chunk.leaf().max_rep(), self.chunk.leaf().max_def());
-        Some(self.pages.stored(start).and_then(|stored| {
+        Some(self.pages.raw_bytes(start).and_then(|stored| {
             let rep = Levels::rle(stored.slice(0..rep_len), max_rep)?;
             let def = Levels::rle(stored.slice(rep_len..rep_len + def_len), max_def)?;
             Ok((rep, def))
@@ -387,7 +387,7 @@ impl Walk<'_, '_, '_> {
 
     /// The statistics in the header of the page that was just passed: headers are read without them, because others have no
     /// use for them.
-    fn header_statistics(&mut self, start: &PageStart) -> Option<Statistics> {
+    fn header_statistics(&mut self, start: &LocatedHeader) -> Option<Statistics> {
         let bytes = self.pages.header_bytes(start).ok()?;
         let header = PageHeader::read(&mut Reader::with_limits(&bytes, &self.file.limits)).ok()?;
         match header.type_ {

@@ -78,7 +78,7 @@ pub(super) fn try_all(
 ) -> Result<Vec<Candidate>> {
     let mut tried = Vec::new();
     for &code in allowed(physical, settings.compat) {
-        let Some(row) = registry::row(code) else { continue };
+        let Some(row) = registry::find(code) else { continue };
         let mut encoder = (row.encoder)(physical)?;
         let mut page = Vec::new();
         encoder.encode(sample, 0..sample.len())?;

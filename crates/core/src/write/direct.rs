@@ -23,9 +23,9 @@ pub(super) struct Direct {
 impl Direct {
     pub(super) fn new(code: i32, leaf: &Leaf, pages: &Pages) -> Result<Self> {
         // A dictionary is no business of single pages, see `Interned`.
-        let row = registry::row(code)
+        let row = registry::find(code)
             .filter(|row| {
-                (row.legal)(leaf.physical()) && ![RLE_DICTIONARY, PLAIN_DICTIONARY].contains(&row.code)
+                (row.supports)(leaf.physical()) && ![RLE_DICTIONARY, PLAIN_DICTIONARY].contains(&row.code)
             })
             .ok_or_else(|| Error::argument(format!("encoding {code} is not for {}", leaf.physical())))?;
         Ok(Direct {

@@ -11,14 +11,14 @@ use crate::nesting::ColumnValues;
 use crate::sort_order::SortOrder;
 use crate::statistics::MinMaxStats;
 use marquetry_base::Result;
-use marquetry_encoding::dictionary::{self, Builder, Dictionary};
+use marquetry_encoding::dictionary::{self, Dictionary, DictionaryBuilder};
 use marquetry_encoding::{Shape, Values};
 use std::mem::take;
 use std::ops::Range;
 
 /// Values as indices.
 pub(super) struct Interned {
-    builder: Builder,
+    builder: DictionaryBuilder,
     /// Of the values whose pages are not written yet.
     indices: Vec<u32>,
     levels: HeldLevels,
@@ -29,7 +29,7 @@ pub(super) struct Interned {
 impl Interned {
     pub(super) fn new(shape: Shape) -> Self {
         Interned {
-            builder: Builder::new(shape),
+            builder: DictionaryBuilder::new(shape),
             indices: Vec::new(),
             levels: HeldLevels::default(),
             is_committed: false,

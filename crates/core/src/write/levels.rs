@@ -172,7 +172,7 @@ impl HeldLevels {
             Def::Max => self.bits.push_run(true, entries.len()),
             Def::Null => self.bits.push_run(false, entries.len()),
             Def::Bitmap(bits) => self.bits.push_packed(bits.as_bytes(), entries.start, entries.len()),
-            Def::Levels(levels) => self.bits.push_at_least(&levels[entries], 1),
+            Def::Levels(levels) => self.bits.push_ge(&levels[entries], 1),
         }
     }
 

@@ -7,13 +7,13 @@ use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
-use marquetry_core::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
+use marquetry_core::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
 use marquetry_core::read::{self, ColumnBatch, ColumnReader, ReadTarget};
 use marquetry_core::source::Source;
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
-    ColumnChunk, ColumnMetaData, CompressionCodec, FileMetaData, PageType, Repetition, RowGroup,
-    SchemaElement, Tail, Type, Writer,
+    ColumnChunk, ColumnMetaData, CompressionCodec, FileMetaData, FooterTail, PageType, Repetition, RowGroup,
+    SchemaElement, Type, Writer,
 };
 use std::sync::{Arc, Mutex};
 
@@ -108,7 +108,7 @@ impl File {
         let mut out = self.bytes.clone();
         let footer = footer(&self.metadata);
         out.extend_from_slice(&footer);
-        let tail = Tail::Plain { metadata_len: footer.len() as u32 };
+        let tail = FooterTail::Plain { metadata_len: footer.len() as u32 };
         out.extend(tail.to_bytes());
         Bytes::from(out)
     }
@@ -132,7 +132,7 @@ impl File {
         let source: Arc<dyn Source> = Arc::new(self.finish());
         let metadata = read_metadata(&*source, &reading.limits)?.metadata;
         let options = options(&metadata, reading);
-        PageReader::new(source, metadata.row_group(0).column(0)?, options, PageMemory::default())
+        PageReader::new(source, metadata.row_group(0).column(0)?, options, PageBuffers::default())
     }
 }
 

@@ -140,7 +140,7 @@ impl Page {
 
 /// Cuts a column chunk into pages.
 pub(crate) fn pages(column: &Column, layout: &Layout) -> Vec<Page> {
-    let encoder_of = |code| (registry::row(code).unwrap().encoder)(column.physical).unwrap();
+    let encoder_of = |code| (registry::find(code).unwrap().encoder)(column.physical).unwrap();
     let (mut encoder, mut plain) = (encoder_of(layout.encoding), encoder_of(PLAIN));
     let mut pages = Vec::new();
     let (mut entry, mut value) = (0, 0);

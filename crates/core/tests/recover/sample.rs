@@ -6,7 +6,7 @@ use bytes::Bytes;
 use marquetry_base::{Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
-use marquetry_core::page::{ChecksumTrust, PageMemory, PageOptions};
+use marquetry_core::page::{ChecksumTrust, PageBuffers, PageOptions};
 use marquetry_core::read::{self, ColumnBatch, ColumnChunkReader, ReadTarget};
 use marquetry_core::recover::{GivenSchema, RecoverOptions, Recovery, SchemaOrigin, recover};
 use marquetry_core::schema::Schema;
@@ -129,7 +129,7 @@ pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
             physical: leaf.physical(),
             max_def: leaf.max_def(),
             max_rep: leaf.max_rep(),
-            slot_def: 0,
+            repeated_ancestor_def_level: 0,
             keep_levels: true,
             is_text: false,
             layout: read::ValueLayout::Native,
@@ -139,7 +139,7 @@ pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
             chunk,
             Arc::new(target),
             options.clone(),
-            PageMemory::default(),
+            PageBuffers::default(),
         )?;
         let mut batch = ColumnBatch::new(leaf.physical().shape());
         reader.read(metadata.row_group(group).num_rows() as usize, &mut batch)?;

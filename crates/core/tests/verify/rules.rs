@@ -6,7 +6,7 @@ use crate::{breaks, broken, found_at_each_level, more_breaks, report};
 use bytes::Bytes;
 use marquetry_base::{ErrorKind, Limits};
 use marquetry_core::verify::{Level, RULES, Severity, VerifyOptions, verify};
-use marquetry_format::{Statistics, Tail, parse_metadata, read_tail};
+use marquetry_format::{FooterTail, Statistics, parse_metadata};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -69,7 +69,9 @@ fn a_rule_is_checked_from_its_level_on() {
 
 /// The file with a footer that lies of each chunk: sizes, kinds of pages, nulls.
 fn with_lies(bytes: &Bytes) -> Option<Bytes> {
-    let Tail::Plain { metadata_len } = read_tail(bytes.last_chunk()?).ok()? else { return None };
+    let FooterTail::Plain { metadata_len } = FooterTail::parse(bytes.last_chunk()?).ok()? else {
+        return None;
+    };
     let start = bytes.len().checked_sub(8 + metadata_len as usize)?;
     let mut metadata = parse_metadata(&bytes[start..], &Limits::default()).ok()?;
     let chunks = metadata.row_groups.iter_mut().flat_map(|row_group| &mut row_group.columns);
@@ -80,7 +82,7 @@ fn with_lies(bytes: &Bytes) -> Option<Bytes> {
         statistics.null_count = Some(meta.num_values.clamp(0, 3));
     }
     let footer = footer(&metadata);
-    let tail = Tail::Plain { metadata_len: footer.len() as u32 }.to_bytes();
+    let tail = FooterTail::Plain { metadata_len: footer.len() as u32 }.to_bytes();
     Some(Bytes::from([&bytes[..start], &footer, &tail].concat()))
 }
 

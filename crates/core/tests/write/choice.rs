@@ -127,7 +127,7 @@ fn columns_of_nothing() {
         50_000
     );
     let mut none = PhysicalType::FixedLenByteArray(0).shape().empty();
-    none.push_defaults(50_000);
+    none.push_nulls(50_000);
     let (chunk, _, _) = written(PhysicalType::FixedLenByteArray(0), &plain_settings(), &flat_blocks(&none));
     assert!(chunk.bytes.len() < 1_000);
 }
@@ -266,7 +266,7 @@ const WRITTEN: [i32; 7] = [0, 3, 5, 6, 7, 8, 9];
 fn legal(physical: PhysicalType, compat: Compat) -> Vec<i32> {
     let is_modern = |code: i32| [PLAIN, RLE_DICTIONARY].contains(&code);
     let is_allowed = |code: &i32| compat == Compat::Latest || is_modern(*code);
-    let rows = registry::ENCODINGS.iter().filter(|row| (row.legal)(physical)).map(|row| row.code);
+    let rows = registry::ENCODINGS.iter().filter(|row| (row.supports)(physical)).map(|row| row.code);
     rows.filter(|code| WRITTEN.contains(code)).filter(is_allowed).collect()
 }
 

@@ -206,7 +206,7 @@ fn keys(random: &mut Random, physical: PhysicalType, words: &[u64]) -> ColumnVal
 fn settings(random: &mut Random, physical: PhysicalType) -> ColumnSettings {
     let legal: Vec<i32> = registry::ENCODINGS
         .iter()
-        .filter(|row| (row.legal)(physical) && row.code != 2)
+        .filter(|row| (row.supports)(physical) && row.code != 2)
         .map(|row| row.code)
         .collect();
     let no_dictionary: Vec<i32> = legal.iter().copied().filter(|code| *code != 8).collect();

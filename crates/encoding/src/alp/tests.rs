@@ -1,6 +1,10 @@
 //! Quirks and edges; the laws that hold for every encoding are in `tests/laws`.
 
-use super::*;
+use super::{Decoder, decode, encode};
+use crate::shape::PhysicalType;
+use crate::traits::EncodedPage;
+use crate::values::Values;
+use marquetry_base::PaddedBytes;
 
 /// A page of two vectors of FLOATs: 8 values of 0 bits each, then 2 of 4 bits with an exception.
 const PAGE: [u8; 41] = [

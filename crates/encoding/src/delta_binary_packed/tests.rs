@@ -1,4 +1,7 @@
-use super::*;
+use super::{DeltaReader, DeltaWriter, decode, encode};
+use crate::shape::PhysicalType;
+use crate::values::Values;
+use marquetry_base::PaddedBytes;
 use proptest::prelude::*;
 
 /// A header of one block of 128 values in 4 miniblocks.
@@ -16,7 +19,7 @@ fn round_trip(values: &Values, physical: PhysicalType) {
     assert_eq!(&decode(&bytes, physical, values.len()).unwrap(), values);
     assert!(decode(&bytes, physical, values.len() + 1).is_err());
     let bytes = PaddedBytes::copy_of(&bytes);
-    assert_eq!(Deltas::<u64>::new(&bytes, 0).unwrap().end().unwrap(), bytes.len());
+    assert_eq!(DeltaReader::<u64>::new(&bytes, 0).unwrap().end().unwrap(), bytes.len());
 }
 
 #[test]
@@ -46,8 +49,8 @@ fn no_value_and_one_value_are_a_header_alone() {
     assert!(decode(&none, PhysicalType::Int32, 1).is_err());
     // A page of nulls only.
     let page = PaddedBytes::copy_of(&[]);
-    assert!(Deltas::<u32>::new(&page, 0).unwrap().decode(1, &mut vec![]).is_err());
-    assert_eq!(Deltas::<u32>::new(&page, 0).unwrap().end().unwrap(), 0);
+    assert!(DeltaReader::<u32>::new(&page, 0).unwrap().decode(1, &mut vec![]).is_err());
+    assert_eq!(DeltaReader::<u32>::new(&page, 0).unwrap().end().unwrap(), 0);
 }
 
 #[test]
@@ -65,7 +68,7 @@ fn what_is_not_needed_is_not_looked_at() {
     let mut filled = bytes.clone();
     filled.extend([0xee; 40]); // 30 bytes of filling, and what follows
     let filled = PaddedBytes::copy_of(&filled);
-    assert_eq!(Deltas::<u32>::new(&filled, 0).unwrap().end().unwrap(), bytes.len() + 30);
+    assert_eq!(DeltaReader::<u32>::new(&filled, 0).unwrap().end().unwrap(), bytes.len() + 30);
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn a_count_that_is_a_lie_costs_nothing() {
         0x00, // width
     ];
     assert_eq!(decode(&bytes, PhysicalType::Int64, 3).unwrap(), Values::W64(vec![0, 1, 2]));
-    let deltas = Deltas::<u64>::new(&PaddedBytes::copy_of(&bytes), 0).unwrap();
+    let deltas = DeltaReader::<u64>::new(&PaddedBytes::copy_of(&bytes), 0).unwrap();
     assert_eq!(deltas.end().unwrap(), bytes.len());
 }
 
@@ -119,7 +122,7 @@ proptest! {
     ) {
         let part = |i: usize| widths[i / 50 % widths.len()];
         let values: Vec<u64> = seeds.iter().enumerate().map(|(i, s)| s.checked_shr(part(i)).unwrap_or(0)).collect();
-        let mut encoder = DeltasEncoder::new();
+        let mut encoder = DeltaWriter::new();
         let mut from = 0;
         for (n, _) in &splits {
             let to = (from + n).min(values.len());
@@ -130,7 +133,7 @@ proptest! {
         let (size, mut bytes) = (encoder.size(), Vec::new());
         encoder.finish(&mut bytes);
         prop_assert_eq!(bytes.len(), size);
-        let mut deltas = Deltas::<u64>::new(&PaddedBytes::copy_of(&bytes), 0).unwrap();
+        let mut deltas = DeltaReader::<u64>::new(&PaddedBytes::copy_of(&bytes), 0).unwrap();
         let mut from = 0;
         for (n, skip) in splits {
             prop_assert_eq!(deltas.end().unwrap(), bytes.len());

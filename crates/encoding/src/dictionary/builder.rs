@@ -1,11 +1,13 @@
-//! Building a dictionary: each value becomes its index, in order of first appearance.
+//! Builds a dictionary: each value gets an index, in order of first appearance.
 
-use super::table::{Found, Hashes, NONE};
-use super::words::Words;
-use super::{Dictionary, look_up};
-use crate::arena::Arena;
-use crate::values::wrong_shape;
-use crate::{FixedLenBytes, Shape, StringViews, Values};
+use super::bytes_table::{BytesTable, Found, NONE};
+use super::entries::{Dictionary, look_up};
+use super::words_table::WordsTable;
+use crate::arena::StringArena;
+use crate::fixed_len_bytes::FixedLenBytes;
+use crate::shape::Shape;
+use crate::string_views::StringViews;
+use crate::values::{Values, wrong_shape};
 use marquetry_base::{Error, Result};
 use marquetry_kernels::{self as kernels, view_is_inline};
 use std::ops::Range;
@@ -16,8 +18,8 @@ use std::sync::Arc;
 /// Values are the same if their bits are: -0.0 is not 0.0, and each NaN pattern is a value of its own.
 ///
 /// ```
-/// use marquetry_encoding::{dictionary::Builder, Shape, Values, StringViews};
-/// let mut builder = Builder::new(Shape::Bytes);
+/// use marquetry_encoding::{dictionary::DictionaryBuilder, Shape, Values, StringViews};
+/// let mut builder = DictionaryBuilder::new(Shape::Bytes);
 /// let mut indices = Vec::new();
 /// builder.intern(&Values::Bytes(StringViews::from_iter(["red", "blue", "red"])), 0..3, &mut indices)?;
 /// assert_eq!(indices, [0, 1, 0]);
@@ -26,7 +28,7 @@ use std::sync::Arc;
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Builder {
+pub struct DictionaryBuilder {
     dictionary: Dictionary,
     table: Table,
     /// Bytes of all byte strings.
@@ -37,29 +39,29 @@ pub struct Builder {
 
 #[derive(Debug)]
 enum Table {
-    W32(Words),
-    W64(Words),
-    Hashes(Hashes),
+    W32(WordsTable),
+    W64(WordsTable),
+    BytesTable(BytesTable),
 }
 
 /// What has become of the values of a dictionary that input came with.
 #[derive(Debug)]
 struct Remap {
-    /// MemoryReservation, so that no other dictionary can be at the same address.
+    /// Kept, so that no other dictionary can be at the same address.
     dictionary: Arc<Values>,
     /// The index of each of its values here, or [`UNKNOWN`].
     indices: Vec<u32>,
 }
 
-impl Builder {
+impl DictionaryBuilder {
     /// An empty dictionary of values of `shape`.
     pub fn new(shape: Shape) -> Self {
-        Builder {
-            dictionary: Dictionary::new(shape.empty()),
+        DictionaryBuilder {
+            dictionary: Dictionary::new(Values::empty(shape)),
             table: match shape {
-                Shape::W32 => Table::W32(Words::default()),
-                Shape::W64 => Table::W64(Words::default()),
-                Shape::Bit | Shape::Fixed(_) | Shape::Bytes => Table::Hashes(Hashes::default()),
+                Shape::W32 => Table::W32(WordsTable::default()),
+                Shape::W64 => Table::W64(WordsTable::default()),
+                Shape::Bit | Shape::Fixed(_) | Shape::Bytes => Table::BytesTable(BytesTable::default()),
             },
             string_bytes: 0,
             remap: None,
@@ -77,20 +79,20 @@ impl Builder {
         if self.len() + range.len() > SEEN as usize {
             return Err(Error::limit("a dictionary of over 2^32 values"));
         }
-        let shape = self.dictionary.values.shape();
-        match (&mut self.table, &mut self.dictionary.values, values) {
+        let shape = self.dictionary.values().shape();
+        match (&mut self.table, self.dictionary.values_mut(), values) {
             (Table::W32(table), Values::W32(dictionary), Values::W32(words)) => {
                 table.intern(&words[range], dictionary, indices);
             }
             (Table::W64(table), Values::W64(dictionary), Values::W64(words)) => {
                 table.intern(&words[range], dictionary, indices);
             }
-            (Table::Hashes(table), Values::Fixed(dictionary), Values::Fixed(fixed))
+            (Table::BytesTable(table), Values::Fixed(dictionary), Values::Fixed(fixed))
                 if dictionary.width() == fixed.width() =>
             {
                 intern_fixed(table, dictionary, fixed, range, indices);
             }
-            (Table::Hashes(table), Values::Bytes(dictionary), Values::Bytes(views)) => {
+            (Table::BytesTable(table), Values::Bytes(dictionary), Values::Bytes(views)) => {
                 let before = dictionary.len();
                 intern_strings(table, dictionary, views, range, indices);
                 self.string_bytes += dictionary.data_bytes(before..dictionary.len());
@@ -101,7 +103,7 @@ impl Builder {
     }
 
     /// [`intern`](Self::intern) of values that are given by keys into a dictionary that the input has: each of its values
-    /// is looked at once, however many keys name it. What is known of a dictionary is kept until another comes.
+    /// is interned once, however many keys refer to it. The mapping of a dictionary is kept until another one is used.
     ///
     /// Fails for a dictionary of another shape, and for a key that is outside.
     pub fn intern_keys(
@@ -110,8 +112,8 @@ impl Builder {
         dictionary: &Arc<Values>,
         indices: &mut Vec<u32>,
     ) -> Result<()> {
-        if dictionary.shape() != self.dictionary.values.shape() {
-            return Err(wrong_shape(self.dictionary.values.shape(), dictionary));
+        if dictionary.shape() != self.dictionary.values().shape() {
+            return Err(wrong_shape(self.dictionary.values().shape(), dictionary));
         }
         let max = kernels::max_u32(keys);
         if !keys.is_empty() && max as usize >= dictionary.len() {
@@ -123,7 +125,7 @@ impl Builder {
             Some(remap) if Arc::ptr_eq(&remap.dictionary, dictionary) => remap,
             _ => Remap { dictionary: dictionary.clone(), indices: vec![UNKNOWN; dictionary.len()] },
         };
-        for keys in keys.chunks(KEYS) {
+        for keys in keys.chunks(KEYS_PER_BLOCK) {
             let start = indices.len();
             let mut known = kernels::gather(&remap.indices, keys, indices).is_ok();
             if kernels::max_u32(&indices[start..]) == UNKNOWN {
@@ -147,7 +149,7 @@ impl Builder {
                 new.push(key);
             }
         }
-        let mut values = remap.dictionary.shape().empty();
+        let mut values = Values::empty(remap.dictionary.shape());
         look_up(&remap.dictionary, &new, &mut values)?;
         let mut indices = Vec::with_capacity(new.len());
         self.intern(&values, 0..new.len(), &mut indices)?;
@@ -157,7 +159,7 @@ impl Builder {
 
     /// How many values.
     pub fn len(&self) -> usize {
-        self.dictionary.values.len()
+        self.dictionary.values().len()
     }
 
     /// Whether there are no values.
@@ -167,7 +169,7 @@ impl Builder {
 
     /// The values so far, by index.
     pub fn values(&self) -> &Values {
-        &self.dictionary.values
+        self.dictionary.values()
     }
 
     /// The dictionary so far.
@@ -180,9 +182,9 @@ impl Builder {
         self.dictionary
     }
 
-    /// How many bytes the dictionary page has so far, not compressed and without its header.
+    /// The size of the dictionary page in bytes so far, uncompressed and without its header.
     pub fn page_bytes(&self) -> usize {
-        match &self.dictionary.values {
+        match self.dictionary.values() {
             Values::Bytes(views) => 4 * views.len() + self.string_bytes,
             values => values.data_bytes(0..values.len()),
         }
@@ -193,9 +195,9 @@ impl Builder {
         let table = match &self.table {
             Table::W32(table) => table.memory(),
             Table::W64(table) => table.memory(),
-            Table::Hashes(table) => table.memory(),
+            Table::BytesTable(table) => table.memory(),
         };
-        let values = match &self.dictionary.values {
+        let values = match self.dictionary.values() {
             Values::Bytes(views) => 16 * views.len() + self.string_bytes,
             values => values.data_bytes(0..values.len()),
         };
@@ -204,7 +206,7 @@ impl Builder {
 }
 
 fn intern_fixed(
-    table: &mut Hashes,
+    table: &mut BytesTable,
     dictionary: &mut FixedLenBytes,
     values: &FixedLenBytes,
     range: Range<usize>,
@@ -213,7 +215,7 @@ fn intern_fixed(
     indices.reserve(range.len());
     for value in range.map(|i| values.get(i)) {
         let index = loop {
-            let hash = table.of_bytes(value);
+            let hash = table.hash_bytes(value);
             match table.find(hash, |i| dictionary.get(i as usize) == value) {
                 Found::Index(index) => break index,
                 Found::Slot(at) => {
@@ -221,7 +223,7 @@ fn intern_fixed(
                     break table.insert(at, hash);
                 }
                 Found::Crowd => table.rebuild_keyed(|table, put| {
-                    (0..dictionary.len()).for_each(|i| put(table.of_bytes(dictionary.get(i))));
+                    (0..dictionary.len()).for_each(|i| put(table.hash_bytes(dictionary.get(i))));
                 }),
             }
         };
@@ -230,7 +232,7 @@ fn intern_fixed(
 }
 
 fn intern_strings(
-    table: &mut Hashes,
+    table: &mut BytesTable,
     dictionary: &mut StringViews,
     strings: &StringViews,
     range: Range<usize>,
@@ -238,15 +240,15 @@ fn intern_strings(
 ) {
     indices.reserve(range.len());
     let views = &strings.views()[range];
-    let mut arena = Arena::open(dictionary);
-    let (mut hashes, mut known) = ([0; HASHED], [NONE; HASHED]);
+    let mut arena = dictionary.arena();
+    let (mut hashes, mut known) = ([0; STRINGS_PER_BLOCK], [NONE; STRINGS_PER_BLOCK]);
     let mut done = 0;
     while done < views.len() {
         // PERF: by the block, first the hashes, then what is in their places, so that the waits for memory overlap.
-        let block = &views[done..views.len().min(done + HASHED)];
+        let block = &views[done..views.len().min(done + STRINGS_PER_BLOCK)];
         if block.iter().all(|view| view_is_inline(*view)) {
             for ((&view, hash), index) in block.iter().zip(&mut hashes).zip(&mut known) {
-                *hash = table.of_inline(view);
+                *hash = table.hash_inline(view);
                 let guess = table.guess(*hash);
                 *index = if arena.view(guess) == Some(view) { guess } else { NONE };
             }
@@ -288,19 +290,19 @@ fn intern_strings(
 
 /// The hash of each string of a block, and its index if it is where its hash says; [`NONE`] if not.
 fn guess_mixed(
-    table: &Hashes,
+    table: &BytesTable,
     strings: &StringViews,
-    arena: &Arena<'_>,
+    arena: &StringArena<'_>,
     block: &[u128],
-    hashes: &mut [u32; HASHED],
-    known: &mut [u32; HASHED],
+    hashes: &mut [u32; STRINGS_PER_BLOCK],
+    known: &mut [u32; STRINGS_PER_BLOCK],
 ) {
-    let kinds = Kinds::of(block);
+    let kinds = Kinds::new(block);
     for (at, view) in kinds.inline(block) {
-        hashes[at] = table.of_inline(view);
+        hashes[at] = table.hash_inline(view);
     }
     for (at, view) in kinds.long(block) {
-        hashes[at] = table.of_bytes(strings.resolve(&view));
+        hashes[at] = table.hash_bytes(strings.resolve(&view));
     }
     for (index, &hash) in known.iter_mut().zip(&hashes[..block.len()]) {
         *index = table.guess(hash);
@@ -319,18 +321,18 @@ fn guess_mixed(
 /// Which strings of a block are in their views, and which are somewhere else. PERF: what is to be done with them differs,
 /// and a branch on it would be guessed wrong where both occur.
 struct Kinds {
-    /// The places of those in their views from the front, of the others behind them.
-    places: [u8; HASHED],
+    /// The positions of the inline strings, then those of the others.
+    places: [u8; STRINGS_PER_BLOCK],
     inline: usize,
     len: usize,
 }
 
 impl Kinds {
-    fn of(block: &[u128]) -> Self {
-        let (mut places, mut long) = ([0; HASHED], [0; HASHED]);
+    fn new(block: &[u128]) -> Self {
+        let (mut places, mut long) = ([0; STRINGS_PER_BLOCK], [0; STRINGS_PER_BLOCK]);
         let (mut inline, mut longs) = (0, 0);
         for (at, view) in block.iter().enumerate() {
-            (places[inline % HASHED], long[longs % HASHED]) = (at as u8, at as u8);
+            (places[inline % STRINGS_PER_BLOCK], long[longs % STRINGS_PER_BLOCK]) = (at as u8, at as u8);
             let is_inline = usize::from(view_is_inline(*view));
             (inline, longs) = (inline + is_inline, longs + 1 - is_inline);
         }
@@ -347,23 +349,23 @@ impl Kinds {
     }
 
     fn each<'a>(&'a self, range: Range<usize>, block: &'a [u128]) -> impl Iterator<Item = (usize, u128)> {
-        self.places[range].iter().map(|&at| (usize::from(at) % HASHED, block[usize::from(at)]))
+        self.places[range].iter().map(|&at| (usize::from(at) % STRINGS_PER_BLOCK, block[usize::from(at)]))
     }
 }
 
 #[inline(always)]
-fn hash_view(table: &Hashes, view: u128, string: &[u8]) -> u32 {
+fn hash_view(table: &BytesTable, view: u128, string: &[u8]) -> u32 {
     match view_is_inline(view) {
-        true => table.of_inline(view),
-        false => table.of_bytes(string),
+        true => table.hash_inline(view),
+        false => table.hash_bytes(string),
     }
 }
 
-/// No index: nothing is known of the value yet.
+/// No index: the value was not interned yet.
 const UNKNOWN: u32 = u32::MAX;
-/// No index: the value is about to be looked at.
+/// No index: the value is about to be interned.
 const SEEN: u32 = u32::MAX - 1;
 /// Keys that are looked up at a time: 4 KiB.
-const KEYS: usize = 1024;
-/// Strings that are hashed at a time.
-const HASHED: usize = 64;
+const KEYS_PER_BLOCK: usize = 1024;
+/// EntryOffsets that are hashed at a time.
+const STRINGS_PER_BLOCK: usize = 64;

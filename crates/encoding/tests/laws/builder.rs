@@ -3,7 +3,7 @@
 use crate::data::{PHYSICAL, mix, values};
 use crate::pages::part;
 use marquetry_base::{ErrorKind, PaddedBytes};
-use marquetry_encoding::dictionary::{Builder, Indices, encode_indices, index_width, look_up};
+use marquetry_encoding::dictionary::{DictionaryBuilder, IndexDecoder, encode_indices, index_width, look_up};
 use marquetry_encoding::{Decode, FixedLenBytes, PhysicalType, Shape, StringViews, Values, plain};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ fn expected(values: &Values) -> Vec<u32> {
 }
 
 /// Holds a builder against the values and their indices.
-fn check(builder: &Builder, values: &Values, indices: &[u32]) {
+fn check(builder: &DictionaryBuilder, values: &Values, indices: &[u32]) {
     assert!(indices == expected(values), "indices of {} values", values.len());
     let distinct = indices.iter().max().map_or(0, |max| *max as usize + 1);
     assert_eq!((builder.len(), builder.is_empty()), (distinct, distinct == 0));
@@ -47,8 +47,8 @@ fn check(builder: &Builder, values: &Values, indices: &[u32]) {
 }
 
 /// Interns in parts whose sizes repeat `sizes`.
-fn intern(values: &Values, sizes: &[usize]) -> (Builder, Vec<u32>) {
-    let (mut builder, mut indices, mut from) = (Builder::new(values.shape()), Vec::new(), 0);
+fn intern(values: &Values, sizes: &[usize]) -> (DictionaryBuilder, Vec<u32>) {
+    let (mut builder, mut indices, mut from) = (DictionaryBuilder::new(values.shape()), Vec::new(), 0);
     for size in sizes.iter().cycle() {
         let size = (*size).min(values.len() - from);
         builder.intern(values, from..from + size, &mut indices).unwrap();
@@ -109,7 +109,7 @@ proptest! {
     ) {
         // Two dictionaries that have values in common, and twice.
         let dictionaries = [&words[..], &words[..words.len().div_ceil(2)]].map(|words| Arc::new(values(physical, words)));
-        let (mut builder, mut indices) = (Builder::new(physical.shape()), Vec::new());
+        let (mut builder, mut indices) = (DictionaryBuilder::new(physical.shape()), Vec::new());
         let mut all = physical.shape().empty();
         for part in keys.chunk_by(|a, b| a.1 == b.1).flat_map(|same| same.chunks(size)) {
             let dictionary = &dictionaries[part[0].1];
@@ -127,7 +127,7 @@ proptest! {
         encode_indices(&indices, width, &mut page);
         prop_assert_eq!(u32::from(page[6]), width);
         let mut out = Shape::W32.empty();
-        Indices::new(&PaddedBytes::copy_of(&page[6..])).unwrap().decode(indices.len(), &mut out).unwrap();
+        IndexDecoder::new(&PaddedBytes::copy_of(&page[6..])).unwrap().decode(indices.len(), &mut out).unwrap();
         prop_assert_eq!(out, Values::W32(indices));
     }
 }
@@ -204,7 +204,7 @@ fn bits_that_differ_are_values_that_differ() {
 
 #[test]
 fn what_cannot_be_interned_is_refused() {
-    let mut builder = Builder::new(Shape::Fixed(4));
+    let mut builder = DictionaryBuilder::new(Shape::Fixed(4));
     let mut indices = Vec::new();
     let other = Values::Fixed(FixedLenBytes::from_bytes(2, vec![0; 8]));
     assert_eq!(builder.intern(&other, 0..1, &mut indices).unwrap_err().kind(), ErrorKind::Argument);
@@ -212,10 +212,10 @@ fn what_cannot_be_interned_is_refused() {
     assert_eq!(builder.intern_keys(&[0], &other, &mut indices).unwrap_err().kind(), ErrorKind::Argument);
     let bits = Values::Bit([true].into_iter().collect());
     assert_eq!(
-        Builder::new(Shape::Bit).intern(&bits, 0..1, &mut indices).unwrap_err().kind(),
+        DictionaryBuilder::new(Shape::Bit).intern(&bits, 0..1, &mut indices).unwrap_err().kind(),
         ErrorKind::Argument
     );
-    let mut builder = Builder::new(Shape::W32);
+    let mut builder = DictionaryBuilder::new(Shape::W32);
     assert_eq!(builder.intern_keys(&[0, 1], &other, &mut indices).unwrap_err().kind(), ErrorKind::Argument);
     builder.intern_keys(&[], &Arc::new(Values::W32(vec![])), &mut indices).unwrap();
     assert!(indices.is_empty() && builder.is_empty());

@@ -1,4 +1,4 @@
-//! PhysicalType types, and named sets of values for each of them.
+//! Physical types, and named sets of values for each of them.
 
 use marquetry_encoding::registry::{ENCODINGS, EncodingEntry};
 use marquetry_encoding::{FixedLenBytes, PhysicalType, StringViews, Values};
@@ -39,7 +39,7 @@ pub(crate) const PHYSICAL: [PhysicalType; 13] = [
 /// Every row of the registry with every type that it is legal for and every set of about `n` values.
 pub(crate) fn cases(n: usize) -> impl Iterator<Item = Case> {
     PHYSICAL.into_iter().flat_map(move |physical| {
-        let rows = ENCODINGS.iter().filter(move |row| (row.legal)(physical));
+        let rows = ENCODINGS.iter().filter(move |row| (row.supports)(physical));
         rows.flat_map(move |row| {
             sets(physical, n).into_iter().map(move |(set, values)| Case { row, physical, set, values })
         })

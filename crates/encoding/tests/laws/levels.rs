@@ -53,7 +53,7 @@ impl Stored {
     fn open_bytes(&self, bytes: &[u8]) -> Result<Levels> {
         let mut file = bytes.to_vec();
         file.resize(bytes.len() + PADDING, 0xa5);
-        let page = PaddedBytes::within(&Bytes::from(file), 0..bytes.len());
+        let page = PaddedBytes::from_file_range(&Bytes::from(file), 0..bytes.len());
         let n = self.levels.len();
         match self.form {
             Form::V1Rle => Levels::v1(RLE, &page, self.max, n).map(|(levels, _)| levels),

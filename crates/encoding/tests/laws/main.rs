@@ -102,8 +102,8 @@ fn byte_strings_are_the_same_end_to_end() {
                     1 if take > 1 => {
                         let validity: Bitmap = (0..2 * take).map(|i| i % 2 == 1).collect();
                         let mut dense = Values::Offsets(OffsetStrings::new());
-                        out.lend(&mut dense, |dense| decoder.decode(take, dense)).unwrap();
-                        out.push_expanded(&dense, &validity, 0, 2 * take);
+                        out.with_scratch(&mut dense, |dense| decoder.decode(take, dense)).unwrap();
+                        out.push_spaced(&dense, &validity, 0, 2 * take);
                         let slots = (at..at + take).flat_map(|i| [&[][..], views.get(i)]);
                         expected = expected.iter().chain(slots).collect();
                     }
@@ -253,7 +253,7 @@ fn the_size_is_about_that_of_the_page() {
 #[test]
 fn values_of_another_shape_are_refused() {
     for row in &ENCODINGS {
-        for physical in PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)) {
+        for physical in PHYSICAL.into_iter().filter(|physical| (row.supports)(*physical)) {
             let values = data::values(physical, &[1, 2, 3]);
             let page = Page::write(row, physical, &values);
             for other in PHYSICAL.into_iter().filter(|other| other.shape() != physical.shape()) {
@@ -293,7 +293,7 @@ fn codes_are_unique_and_illegal_types_are_refused() {
         for physical in PHYSICAL {
             let page = EncodedPage { bytes: vec![].into(), max_values: 0, physical, dictionary: None };
             let refused = registry::decoder(row.code, &page).is_err();
-            assert!(refused || (row.legal)(physical), "{} of {physical}", row.name);
+            assert!(refused || (row.supports)(physical), "{} of {physical}", row.name);
         }
     }
 }

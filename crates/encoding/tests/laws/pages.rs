@@ -42,7 +42,7 @@ impl Page {
         let mut file = self.bytes.clone();
         file.resize(self.bytes.len() + PADDING, 0xa5);
         (self.row.decoder)(&EncodedPage {
-            bytes: PaddedBytes::within(&Bytes::from(file), 0..self.bytes.len()),
+            bytes: PaddedBytes::from_file_range(&Bytes::from(file), 0..self.bytes.len()),
             max_values: self.max_values,
             physical: self.physical,
             dictionary: self.dictionary.clone(),

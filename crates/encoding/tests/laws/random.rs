@@ -35,7 +35,7 @@ fn round_trip(
 ) -> Result<(), TestCaseError> {
     let n = values.len();
     let cut = cut.index(n + 1);
-    for row in ENCODINGS.iter().filter(|row| (row.legal)(physical)) {
+    for row in ENCODINGS.iter().filter(|row| (row.supports)(physical)) {
         let page = Page::write(row, physical, values);
         let mut decoder = page.open().unwrap();
         let mut out = page.next(&mut *decoder, cut).unwrap();

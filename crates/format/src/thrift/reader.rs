@@ -1,6 +1,6 @@
 //! Reading the compact protocol from a slice, without trusting a length in it.
 
-use super::Wire;
+use super::wire::Wire;
 use marquetry_base::{ByteCursor, Error, Limits, Result};
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     pub(super) cursor: ByteCursor<'a>,
-    /// How many structs and lists may still be entered.
+    /// The remaining nesting depth: how many structs and lists may still be entered.
     pub(super) depth: usize,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
         Reader { cursor: ByteCursor::new(bytes), depth: limits.thrift_depth }
     }
 
-    /// How many structs and lists may still be entered.
+    /// The remaining nesting depth: how many structs and lists may still be entered.
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         Bookmark { rest: self.cursor.rest(), position: self.position(), depth: self.depth }
     }
 
-    /// Passes over bytes of which it is known what they are.
+    /// Skips bytes whose content is known.
     #[inline]
     pub(crate) fn pass_bytes(&mut self, len: usize) -> Result<()> {
         self.cursor.skip(len)
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
 
     /// Reads with a function that is not to be inlined where it is called.
     #[inline]
-    pub(crate) fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn out_of_line<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let mut r = self.clone();
         let out = read(&mut r)?;
         *self = r;
@@ -124,19 +124,19 @@ impl<'a> Reader<'a> {
         let Some(len) = self.list_of(T::WIRE)? else { return Ok(None) };
         let elements = Elements { first: self.bookmark(), len, of: PhantomData };
         for _ in 0..len {
-            T::pass_element(self)?;
+            T::skip_element_observed(self)?;
         }
         self.depth += 1;
         Ok(Some(elements))
     }
 
-    /// Enters a list, and says how many elements follow; one of another type is passed over as a whole.
+    /// Enters a list, and returns the number of elements; a list of another type is skipped as a whole.
     #[inline]
     fn list_of(&mut self, element: Wire) -> Result<Option<usize>> {
         self.enter()?;
         let List { len, wire } = self.list_header()?;
         if len > 0 && !wire.reads_as(element) {
-            self.apart(|r| (0..len).try_for_each(|_| r.skip_element(wire)))?;
+            self.out_of_line(|r| (0..len).try_for_each(|_| r.skip_element(wire)))?;
             self.depth += 1;
             return Ok(None);
         }
@@ -294,9 +294,9 @@ pub trait Element<'a>: Sized {
     /// Reads one.
     fn read_element(r: &mut Reader<'a>) -> Result<Self>;
 
-    /// Passes over one; fails if [`read_element`](Self::read_element) does.
+    /// Skips one; fails if [`read_element`](Self::read_element) does.
     #[inline]
-    fn pass_element(r: &mut Reader<'a>) -> Result<()> {
+    fn skip_element_observed(r: &mut Reader<'a>) -> Result<()> {
         Self::read_element(r).map(|_| ())
     }
 }
@@ -322,7 +322,7 @@ impl<'a> Bookmark<'a> {
     /// Where nothing is.
     pub(crate) const NOWHERE: Bookmark<'static> = Bookmark { rest: &[], position: 0, depth: 0 };
 
-    /// Byte `position` of `bytes`, from which so many structs and lists may be entered.
+    /// Byte `position` of `bytes`, with the remaining nesting `depth`.
     #[inline]
     pub(crate) fn inside(bytes: &'a [u8], position: usize, depth: usize) -> Self {
         Bookmark { rest: &bytes[position..], position, depth }
@@ -340,13 +340,13 @@ impl<'a> Bookmark<'a> {
         self.position
     }
 
-    /// How many structs and lists may still be entered.
+    /// The remaining nesting depth: how many structs and lists may still be entered.
     #[inline]
     pub(crate) fn depth(self) -> usize {
         self.depth
     }
 
-    /// The place `at` bytes behind this one, from which so many structs and lists may be entered.
+    /// The position `at` bytes after this one, with the remaining nesting `depth`.
     #[inline]
     pub(crate) fn behind(self, at: usize, depth: usize) -> Self {
         Bookmark { rest: &self.rest[at..], position: self.position + at, depth }
@@ -355,7 +355,7 @@ impl<'a> Bookmark<'a> {
     /// A reader at this place.
     #[inline]
     pub fn reader(self) -> Reader<'a> {
-        Reader { cursor: ByteCursor::behind(self.position, self.rest), depth: self.depth }
+        Reader { cursor: ByteCursor::with_base(self.position, self.rest), depth: self.depth }
     }
 }
 

@@ -1,21 +1,21 @@
-//! Passing over values without reading them.
+//! Skips Thrift values without reading them.
 
-use super::Wire;
 use super::reader::{FIELD_WIRES, List, Reader, bad_type};
+use super::wire::Wire;
 use marquetry_base::{Error, Result};
 use std::ops::Range;
 
-/// Who wants to know which bits decided how a value was walked through.
-pub(super) trait Marks {
-    /// In each of these bytes, counted from the start of the input, `bits` did.
+/// Observes which bits decided how a value was parsed.
+pub(super) trait SkipObserver {
+    /// `bits` of each of these bytes, counted from the start of the input, decided.
     fn mark(&mut self, bytes: Range<usize>, bits: u8);
 
     /// These bytes are the length of a byte string that ends before byte `end`.
     fn string(&mut self, len: Range<usize>, end: usize);
 }
 
-/// Nobody wants to know.
-impl Marks for () {
+/// Observes nothing.
+impl SkipObserver for () {
     #[inline]
     fn mark(&mut self, _: Range<usize>, _: u8) {}
 
@@ -24,33 +24,33 @@ impl Marks for () {
 }
 
 impl<'a> Reader<'a> {
-    /// Passes over a value.
+    /// Skips a value.
     #[inline]
     pub fn skip(&mut self, wire: Wire) -> Result<()> {
-        self.apart(|r| r.pass(wire, &mut ()))
+        self.out_of_line(|r| r.skip_observed(wire, &mut ()))
     }
 
-    pub(super) fn pass<M: Marks>(&mut self, wire: Wire, marks: &mut M) -> Result<()> {
+    pub(super) fn skip_observed<M: SkipObserver>(&mut self, wire: Wire, marks: &mut M) -> Result<()> {
         match wire {
             Wire::True | Wire::False => Ok(()),
-            Wire::I16 | Wire::I32 | Wire::I64 => self.pass_varint(marks),
-            Wire::Binary => self.pass_string(marks),
+            Wire::I16 | Wire::I32 | Wire::I64 => self.skip_varint_observed(marks),
+            Wire::Binary => self.skip_string_observed(marks),
             Wire::I8 => self.cursor.skip(1),
             Wire::Double => self.cursor.skip(8),
             Wire::Uuid => self.cursor.skip(16),
-            Wire::Struct => self.pass_struct(marks),
-            Wire::List | Wire::Set => self.pass_list(marks),
-            Wire::Map => self.pass_map(marks),
+            Wire::Struct => self.skip_struct_observed(marks),
+            Wire::List | Wire::Set => self.skip_list_observed(marks),
+            Wire::Map => self.skip_map_observed(marks),
         }
     }
 
     #[inline]
-    fn pass_varint<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+    fn skip_varint_observed<M: SkipObserver>(&mut self, marks: &mut M) -> Result<()> {
         let start = self.position();
         self.cursor.skip_uleb128()?;
         let end = self.position();
         marks.mark(start..end, 0x80);
-        if end - start == LONGEST_VARINT {
+        if end - start == MAX_VARINT_BYTES {
             // Only one of its bits may be set.
             marks.mark(end - 1..end, 0xff);
         }
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn pass_string<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+    fn skip_string_observed<M: SkipObserver>(&mut self, marks: &mut M) -> Result<()> {
         let start = self.position();
         let len = self.cursor.uleb128()?;
         let end = self.position();
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn pass_struct<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+    fn skip_struct_observed<M: SkipObserver>(&mut self, marks: &mut M) -> Result<()> {
         let mut r = self.clone();
         r.enter()?;
         loop {
@@ -85,10 +85,10 @@ impl<'a> Reader<'a> {
             }
             marks.mark(start..r.position(), 0xff);
             match wire {
-                Wire::INT => r.pass_varint(marks)?,
-                Wire::Binary => r.pass_string(marks)?,
+                Wire::INT => r.skip_varint_observed(marks)?,
+                Wire::Binary => r.skip_string_observed(marks)?,
                 Wire::True | Wire::False => {}
-                other => r.apart(|r| r.pass(other, marks))?,
+                other => r.out_of_line(|r| r.skip_observed(other, marks))?,
             }
         }
         r.depth += 1;
@@ -96,23 +96,25 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn pass_list<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+    fn skip_list_observed<M: SkipObserver>(&mut self, marks: &mut M) -> Result<()> {
         self.enter()?;
         let start = self.position();
         let List { len, wire } = self.list_header()?;
         marks.mark(start..self.position(), 0xff);
         // PERF: a loop of its own for what lists mostly have.
         match wire {
-            Wire::I16 | Wire::I32 | Wire::I64 => (0..len).try_for_each(|_| self.pass_varint(marks))?,
-            Wire::Binary => (0..len).try_for_each(|_| self.pass_string(marks))?,
-            Wire::Struct => (0..len).try_for_each(|_| self.pass_struct(marks))?,
-            other => (0..len).try_for_each(|_| self.pass_element(other, marks))?,
+            Wire::I16 | Wire::I32 | Wire::I64 => {
+                (0..len).try_for_each(|_| self.skip_varint_observed(marks))?
+            }
+            Wire::Binary => (0..len).try_for_each(|_| self.skip_string_observed(marks))?,
+            Wire::Struct => (0..len).try_for_each(|_| self.skip_struct_observed(marks))?,
+            other => (0..len).try_for_each(|_| self.skip_element_observed(other, marks))?,
         }
         self.depth += 1;
         Ok(())
     }
 
-    fn pass_map<M: Marks>(&mut self, marks: &mut M) -> Result<()> {
+    fn skip_map_observed<M: SkipObserver>(&mut self, marks: &mut M) -> Result<()> {
         self.enter()?;
         let start = self.position();
         let len = self.cursor.uleb128()?;
@@ -128,8 +130,8 @@ impl<'a> Reader<'a> {
             let value =
                 Wire::from_code(types & 0x0f).ok_or_else(|| bad_type(types & 0x0f, self.position()))?;
             for _ in 0..len {
-                self.pass_element(key, marks)?;
-                self.pass_element(value, marks)?;
+                self.skip_element_observed(key, marks)?;
+                self.skip_element_observed(value, marks)?;
             }
         }
         self.depth += 1;
@@ -138,17 +140,17 @@ impl<'a> Reader<'a> {
 
     /// An element of a list of another type than was looked for.
     pub(super) fn skip_element(&mut self, wire: Wire) -> Result<()> {
-        self.pass_element(wire, &mut ())
+        self.skip_element_observed(wire, &mut ())
     }
 
     /// In lists and maps a bool is a byte.
-    fn pass_element<M: Marks>(&mut self, wire: Wire, marks: &mut M) -> Result<()> {
+    fn skip_element_observed<M: SkipObserver>(&mut self, wire: Wire, marks: &mut M) -> Result<()> {
         match wire {
             Wire::True | Wire::False => self.cursor.skip(1),
-            other => self.pass(other, marks),
+            other => self.skip_observed(other, marks),
         }
     }
 }
 
 /// Bytes of a varint of 64 bits.
-const LONGEST_VARINT: usize = 10;
+const MAX_VARINT_BYTES: usize = 10;

@@ -1,6 +1,6 @@
 //! Writing the compact protocol.
 
-use super::Wire;
+use super::wire::Wire;
 
 /// Appends Thrift values to a buffer. Fields must be written in the order of their ids.
 #[derive(Debug, Default)]

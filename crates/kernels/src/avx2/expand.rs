@@ -1,18 +1,18 @@
-//! Spreading by a permutation: for each pattern of validity bits a table says which dense lane a slot takes.
+//! Null expansion by a permutation: for each pattern of validity bits a table says which dense lane a slot takes.
 
-use super::{fill, from, load};
-use crate::expand::by_words;
-use crate::shuffles::{NOTHING, SPREAD_8};
+use super::vector::{fill, from, load};
+use crate::expand::for_each_word;
+use crate::shuffle_tables::{EXPAND_8, ZERO_LANE};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn expand_u32(dense: &[[u8; 4]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
-    by_words(dense, validity, first, out, |word, dense, slots| {
+    for_each_word(dense, validity, first, out, |word, dense, slots| {
         let (mut word, mut at) = (word, 0);
         for group in slots.as_chunks_mut::<8>().0 {
             let bits = word as u8;
-            let pattern = i64::from_le_bytes(SPREAD_8[bits as usize]);
+            let pattern = i64::from_le_bytes(EXPAND_8[bits as usize]);
             let lanes = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(pattern));
             fill(group, permuted(from::<_, 8>(dense, at), lanes));
             at += bits.count_ones() as usize;
@@ -23,18 +23,18 @@ pub(super) fn expand_u32(dense: &[[u8; 4]], validity: &[u8], first: usize, out: 
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn expand_u64(dense: &[[u8; 8]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) {
-    by_words(dense, validity, first, out, |word, dense, slots| {
+    for_each_word(dense, validity, first, out, |word, dense, slots| {
         let (mut word, mut at) = (word, 0);
         for group in slots.as_chunks_mut::<4>().0 {
             let bits = word as usize % 16;
-            fill(group, permuted(from::<_, 4>(dense, at), load(&SPREAD_4[bits])));
+            fill(group, permuted(from::<_, 4>(dense, at), load(&EXPAND_4[bits])));
             at += bits.count_ones() as usize;
             word >>= 4;
         }
     });
 }
 
-/// For each 32-bit lane the lane of `dense` that `pattern` says; 0 where it says [`NOTHING`].
+/// For each 32-bit lane the lane of `dense` that `pattern` says; 0 where it says [`ZERO_LANE`].
 #[target_feature(enable = "avx2")]
 #[inline]
 fn permuted(dense: __m256i, pattern: __m256i) -> __m256i {
@@ -43,14 +43,14 @@ fn permuted(dense: __m256i, pattern: __m256i) -> __m256i {
 }
 
 /// For each four bits the pattern of four pairs of lanes.
-static SPREAD_4: [[u32; 8]; 16] = {
+static EXPAND_4: [[u32; 8]; 16] = {
     let mut patterns = [[u32::MAX; 8]; 16];
     let mut bits = 0;
     while bits < 16 {
         let mut slot = 0;
         while slot < 4 {
-            let lane = SPREAD_8[bits][slot];
-            if lane != NOTHING {
+            let lane = EXPAND_8[bits][slot];
+            if lane != ZERO_LANE {
                 patterns[bits][2 * slot] = 2 * lane as u32;
                 patterns[bits][2 * slot + 1] = 2 * lane as u32 + 1;
             }

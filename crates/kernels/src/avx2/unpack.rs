@@ -8,10 +8,10 @@
 //! shift right, mask:      | 4 values of w bits      | 4 values of w bits      |
 //! ```
 
-use super::fill;
-use crate::shuffles::{LANES_U32, NOTHING, check_groups, in_half};
+use super::vector::{fill, load};
+use crate::shuffle_tables::{LANES_U32, ZERO_LANE, check_groups, in_half};
+use crate::uninit::put_chunk;
 use crate::unpack::unpack_u64_scalar;
-use crate::words::put_chunk;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -25,26 +25,6 @@ pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) 
         // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more.
         let packed = unsafe { source.as_ptr().add(i * width as usize).cast::<u64>().read_unaligned() };
         put_chunk(&_pdep_u64(packed, lanes).to_le_bytes(), group);
-    }
-}
-
-/// The same for four values at a time, in 16 bits each.
-#[target_feature(enable = "bmi2")]
-pub(super) fn unpack_u16(source: &[u8], width: u32, out: &mut [MaybeUninit<u16>]) {
-    check_groups(source, width, out.len());
-    assert!((1..=16).contains(&width));
-    let width = width as usize;
-    let lanes = 0x0001_0001_0001_0001 * (0xffff >> (16 - width));
-    // An odd width has the second four begin in the middle of a byte.
-    let (second, shift) = (width / 2, width % 2 * 4);
-    for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more; `second` is inside the group.
-        let [low, high] = unsafe {
-            let group = source.as_ptr().add(i * width);
-            [group, group.add(second)].map(|half| half.cast::<u64>().read_unaligned())
-        };
-        let values = [_pdep_u64(low, lanes), _pdep_u64(high >> shift, lanes)];
-        put_chunk(&std::array::from_fn(|i| (values[i / 4] >> (i % 4 * 16)) as u16), group);
     }
 }
 
@@ -65,8 +45,8 @@ pub(super) fn unpack_u32_as(
     check_groups(source, width, out.len());
     let width = width as usize;
     let lanes = &LANES_U32[width];
-    let (shuffle, shift) = (super::load(&lanes.shuffle), super::load(&lanes.shift));
-    let (shuffle_high, shift_high) = (super::load(&lanes.shuffle_high), super::load(&lanes.shift_high));
+    let (shuffle, shift) = (load(&lanes.shuffle), load(&lanes.shift));
+    let (shuffle_high, shift_high) = (load(&lanes.shuffle_high), load(&lanes.shift_high));
     let mask = _mm256_set1_epi32((u64::MAX >> (64 - width)) as i32);
     let second = width / 2;
     let groups = out.as_chunks_mut::<8>().0.iter_mut().enumerate();
@@ -110,8 +90,8 @@ pub(super) fn unpack_u64_as(
     check_groups(source, width, out.len());
     let width = width as usize;
     let [front, back] = &LANES_U64[width];
-    let (front_shuffle, front_shift) = (super::load(&front.shuffle), super::load(&front.shift));
-    let (back_shuffle, back_shift) = (super::load(&back.shuffle), super::load(&back.shift));
+    let (front_shuffle, front_shift) = (load(&front.shuffle), load(&front.shift));
+    let (back_shuffle, back_shift) = (load(&back.shuffle), load(&back.shift));
     let mask = _mm256_set1_epi64x((u64::MAX >> (64 - width)) as i64);
     let starts = [0, width / 4, width / 2, width * 3 / 4];
     for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
@@ -161,7 +141,7 @@ static LANES_U64: [[Lanes64; 2]; 58] = {
 };
 
 const fn lanes_u64(width: usize, first: usize) -> Lanes64 {
-    let mut lanes = Lanes64 { shuffle: [NOTHING; 32], shift: [0; 4] };
+    let mut lanes = Lanes64 { shuffle: [ZERO_LANE; 32], shift: [0; 4] };
     let mut lane = 0;
     while lane < 4 {
         let half_start = (first + lane / 2 * 2) * width / 8 * 8;

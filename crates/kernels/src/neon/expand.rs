@@ -1,29 +1,29 @@
-//! Spreading by a shuffle: for each pattern of validity bits a table says which dense lane a slot takes.
+//! Null expansion by a shuffle: for each pattern of validity bits a table says which dense lane a slot takes.
 
-use super::{Whole, counts, fill, from, load};
-use crate::expand::{WINDOW, by_words};
-use crate::shuffles::{NOTHING, SPREAD_8};
+use super::vector::{Whole, counts, fill, from, load};
+use crate::expand::{WINDOW, for_each_word};
+use crate::shuffle_tables::{EXPAND_8, ZERO_LANE};
 use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
 
 #[target_feature(enable = "neon")]
 pub(super) fn expand_u32(dense: &[[u8; 4]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
-    by_words(dense, validity, first, out, |word, dense, slots| {
-        spread::<_, 4, 4, 16>(word, &SPREAD_4, dense, slots);
+    for_each_word(dense, validity, first, out, |word, dense, slots| {
+        spread::<_, 4, 4, 16>(word, &EXPAND_4, dense, slots);
     });
 }
 
 #[target_feature(enable = "neon")]
 pub(super) fn expand_u64(dense: &[[u8; 8]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u64>]) {
-    by_words(dense, validity, first, out, |word, dense, slots| {
-        spread::<_, 8, 2, 4>(word, &SPREAD_2, dense, slots);
+    for_each_word(dense, validity, first, out, |word, dense, slots| {
+        spread::<_, 8, 2, 4>(word, &EXPAND_2, dense, slots);
     });
 }
 
 #[target_feature(enable = "neon")]
 pub(super) fn expand_u128(dense: &[[u8; 16]], validity: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) {
-    by_words(dense, validity, first, out, |word, dense, slots| {
-        spread::<_, 16, 1, 2>(word, &SPREAD_1, dense, slots);
+    for_each_word(dense, validity, first, out, |word, dense, slots| {
+        spread::<_, 16, 1, 2>(word, &EXPAND_1, dense, slots);
     });
 }
 
@@ -52,22 +52,22 @@ fn spread<T, const W: usize, const N: usize, const PATTERNS: usize>(
 }
 
 /// For each four bits the bytes of the dense four-byte lanes that the slots of the ones take.
-static SPREAD_4: [[u8; 16]; 16] = bytes_of::<16, 4>();
+static EXPAND_4: [[u8; 16]; 16] = bytes_of::<16, 4>();
 
 /// For each two bits the bytes of the dense eight-byte lanes that the slots of the ones take.
-static SPREAD_2: [[u8; 16]; 4] = bytes_of::<4, 8>();
+static EXPAND_2: [[u8; 16]; 4] = bytes_of::<4, 8>();
 
 /// For each bit the bytes of a dense value, or none.
-static SPREAD_1: [[u8; 16]; 2] = bytes_of::<2, 16>();
+static EXPAND_1: [[u8; 16]; 2] = bytes_of::<2, 16>();
 
 const fn bytes_of<const PATTERNS: usize, const BYTES: usize>() -> [[u8; 16]; PATTERNS] {
-    let mut patterns = [[NOTHING; 16]; PATTERNS];
+    let mut patterns = [[ZERO_LANE; 16]; PATTERNS];
     let mut bits = 0;
     while bits < PATTERNS {
         let mut byte = 0;
         while byte < 16 {
-            let lane = SPREAD_8[bits][byte / BYTES];
-            if lane != NOTHING {
+            let lane = EXPAND_8[bits][byte / BYTES];
+            if lane != ZERO_LANE {
                 patterns[bits][byte] = lane * BYTES as u8 + (byte % BYTES) as u8;
             }
             byte += 1;

@@ -1,9 +1,9 @@
 //! Packing by folding: of two neighbours the upper one moves down to the lower one, of bytes, then of pairs, then of
 //! quadruples. Wider values are packed by the scalar loops.
 
-use super::{fill, load, longs, words};
+use super::vector::{fill, load, longs, words};
 use crate::pack::pack_u8_scalar;
-use crate::shuffles::NOTHING;
+use crate::shuffle_tables::ZERO_LANE;
 use crate::unpack::GROUP;
 use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
@@ -24,7 +24,7 @@ pub(super) fn pack_u8(values: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     let bytes = width as usize;
     let together = load(&std::array::from_fn::<u8, 16, _>(|i| {
         let byte = if i < bytes { i } else { i - bytes + GROUP };
-        if i < 2 * bytes { byte as u8 } else { NOTHING }
+        if i < 2 * bytes { byte as u8 } else { ZERO_LANE }
     }));
     // 16 bytes are written for each pair: what is too much is overwritten by the next ones.
     let whole = out.len().saturating_sub(16 - 2 * bytes) / (2 * bytes);

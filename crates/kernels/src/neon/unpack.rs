@@ -1,7 +1,7 @@
 //! Unpacking by a shuffle, as in `avx2/unpack.rs`, with the same tables: a vector here is half of one there.
 
-use super::{fill, load, words};
-use crate::shuffles::{LANES_U32, check_groups};
+use super::vector::{fill, load, words};
+use crate::shuffle_tables::{LANES_U32, check_groups};
 use crate::unpack::{unpack_u8_scalar, unpack_u64_scalar};
 use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
@@ -30,21 +30,6 @@ pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) 
         fill(pair, vandq_u8(vuzp1q_u8(first, second), mask));
     }
     unpack_u8_scalar(&source[pairs.len() * bytes..], width, last);
-}
-
-/// As into 32 bits, of which the lower half is taken.
-#[target_feature(enable = "neon")]
-pub(super) fn unpack_u16(source: &[u8], width: u32, out: &mut [MaybeUninit<u16>]) {
-    check_groups(source, width, out.len());
-    assert!((1..=16).contains(&width));
-    let halves = [0, 1].map(|half| Lanes::of(width, half));
-    for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more.
-        let [low, high] = halves.each_ref().map(|lanes| unsafe {
-            vreinterpretq_u16_u32(lanes.values::<false>(source.as_ptr().add(i * width as usize)))
-        });
-        fill(group, vreinterpretq_u8_u16(vuzp1q_u16(low, high)));
-    }
 }
 
 #[target_feature(enable = "neon")]
@@ -89,7 +74,7 @@ pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]
     }
 }
 
-/// Values of up to so many bits are inside four bytes, wherever they begin.
+/// The largest width of values that are inside four bytes, wherever they begin.
 const WHOLE: u32 = 25;
 
 /// How four of the eight values of a group are taken out of it.

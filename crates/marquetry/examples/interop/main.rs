@@ -228,12 +228,12 @@ fn grouped(columns: &[Column], built: &[Both], encoding: Encoding) -> Result<BTr
 /// Whether the values of the column, which are its last leaf or the last but one, may have the encoding.
 fn is_legal((field, _): &(FieldRef, ArrayRef), encoding: Encoding) -> Result<bool> {
     let Some(code) = encoding.code() else { return Ok(true) };
-    let row = marquetry::encoding::registry::row(code).ok_or("an encoding that is not written")?;
+    let row = marquetry::encoding::registry::find(code).ok_or("an encoding that is not written")?;
     let writer = ArrowWriter::try_new(Vec::new(), Arc::new(Schema::new(vec![field.clone()])), None)?;
     let schema = writer.parquet_schema();
     let values =
         schema.columns().iter().find(|leaf| !matches!(leaf.dotted().rsplit('.').next(), Some("key" | "n")));
-    Ok(values.is_some_and(|leaf| (row.legal)(leaf.physical())))
+    Ok(values.is_some_and(|leaf| (row.supports)(leaf.physical())))
 }
 
 fn one_for_each_column(folder: &Path) -> Result<()> {

@@ -13,7 +13,7 @@ use marquetry::arrow::arrow_reader::{
     ArrowReaderOptions, LossReport, OnCorrupt, ParquetRecordBatchReaderBuilder,
 };
 use marquetry::errors::Error;
-use marquetry::file::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
+use marquetry::file::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
 use marquetry::file::properties::WriterProperties;
 use marquetry::file::read_metadata;
 use marquetry_core::page_index::read_offset_index;
@@ -190,12 +190,12 @@ pub(crate) fn pages(file: &Bytes, indexed: &Bytes) -> Vec<Page> {
             };
             let chunk = row_group.column(column).unwrap();
             let mut walk =
-                PageReader::new(Arc::new(file.clone()), chunk, options, PageMemory::default()).unwrap();
+                PageReader::new(Arc::new(file.clone()), chunk, options, PageBuffers::default()).unwrap();
             let index = read_offset_index(indexed, twin.column(column).unwrap(), &limits).unwrap().unwrap();
             let starts = index.page_locations.iter().map(|location| location.first_row_index as u64);
             let mut ends: Vec<u64> = starts.chain([row_group.num_rows()]).collect();
             ends.reverse();
-            while let Some(start) = walk.next_start().unwrap() {
+            while let Some(start) = walk.next_header().unwrap() {
                 let mut rows = group_rows.start..group_rows.start;
                 if start.is_data() {
                     let begin = ends.pop().unwrap();

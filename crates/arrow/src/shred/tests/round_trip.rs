@@ -330,8 +330,11 @@ fn batch(shredded: &ShreddedColumn, field: &NestedField, max_def: u8) -> ColumnB
         DefinitionLevels::Levels(levels) => levels.clone(),
     };
     assert_eq!(def.len(), shredded.entries);
-    let valid: Vec<bool> =
-        def.iter().filter(|&&def| def >= field.slot_def).map(|&def| def == max_def).collect();
+    let valid: Vec<bool> = def
+        .iter()
+        .filter(|&&def| def >= field.repeated_ancestor_def_level)
+        .map(|&def| def == max_def)
+        .collect();
     let dense = match &shredded.values {
         ColumnValues::Values(values) => values.clone(),
         ColumnValues::Keys { keys, dictionary } => {
@@ -345,7 +348,7 @@ fn batch(shredded: &ShreddedColumn, field: &NestedField, max_def: u8) -> ColumnB
     for &valid in &valid {
         match valid {
             true => values.push_range(&dense, next..next + 1),
-            false => values.push_defaults(1),
+            false => values.push_nulls(1),
         }
         next += usize::from(valid);
     }

@@ -2,7 +2,7 @@
 
 use super::recompress::Recompressor;
 use crate::metadata::ColumnChunk;
-use crate::page::{Checksum, ChecksumTrust, PageMemory, PageOptions, PageReader, PageStart};
+use crate::page::{Checksum, ChecksumTrust, LocatedHeader, PageBuffers, PageOptions, PageReader};
 use crate::source::Source;
 use crate::write::chunk_bytes::ChunkBytes;
 use marquetry_base::{Error, Limits, Result};
@@ -100,7 +100,7 @@ pub(super) fn walk(
         source,
         task,
         index,
-        pages: PageReader::new(source.clone(), chunk, options, PageMemory::default())?,
+        pages: PageReader::new(source.clone(), chunk, options, PageBuffers::default())?,
         max_rep: chunk.leaf().max_rep(),
         max_def: chunk.leaf().max_def(),
         recompressor,
@@ -136,8 +136,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn next(&mut self) -> Result<Option<PageStart>> {
-        if let Some(start) = self.pages.next_start()? {
+    fn next(&mut self) -> Result<Option<LocatedHeader>> {
+        if let Some(start) = self.pages.next_header()? {
             return Ok(Some(start));
         }
         // QUIRK: the number of values may leave nulls out; there are more pages then.
@@ -145,11 +145,11 @@ impl Walk<'_> {
             Some(index) => self.out.locations.len() < index.page_locations.len(),
             None => self.out.rows.is_some_and(|rows| rows < self.task.rows),
         };
-        if is_incomplete { self.pages.next_uncounted_start() } else { Ok(None) }
+        if is_incomplete { self.pages.next_uncounted_header() } else { Ok(None) }
     }
 
     /// Takes a page over. Whether it is where the index says.
-    fn page(&mut self, start: &PageStart) -> Result<bool> {
+    fn page(&mut self, start: &LocatedHeader) -> Result<bool> {
         let stored_len = u64::try_from(start.header.compressed_page_size).unwrap_or(0);
         let end = start.body + stored_len;
         self.end = end;
@@ -194,7 +194,7 @@ impl Walk<'_> {
     }
 
     /// Counts the page's values, and its rows if that can be done.
-    fn count(&mut self, start: &PageStart) -> Result<()> {
+    fn count(&mut self, start: &LocatedHeader) -> Result<()> {
         let values = start.num_values()?;
         self.out.values += values as u64;
         let Some(rows) = self.out.rows else { return Ok(()) };
@@ -216,7 +216,7 @@ impl Walk<'_> {
     }
 
     /// How many rows begin in the page, and whether one does with the first entry.
-    fn rows_by_levels(&mut self, start: &PageStart) -> Result<(usize, bool)> {
+    fn rows_by_levels(&mut self, start: &LocatedHeader) -> Result<(usize, bool)> {
         let mut page = self.pages.data(start, self.max_rep, self.max_def)?;
         let (mut levels, mut rows, mut left, mut begins_row) = (Vec::new(), 0, page.num_values, true);
         while left > 0 {
@@ -234,12 +234,12 @@ impl Walk<'_> {
     }
 
     /// The page's new header, and its new body if that changes as well; `None` if the page stays as it is.
-    fn changed(&mut self, start: &PageStart) -> Result<Option<(PageHeader, Option<Vec<u8>>)>> {
+    fn changed(&mut self, start: &LocatedHeader) -> Result<Option<(PageHeader, Option<Vec<u8>>)>> {
         if !self.task.opens_pages() {
             return Ok(None);
         }
         let checksum = self.pages.checksum(start)?;
-        let stored = self.pages.stored(start)?;
+        let stored = self.pages.raw_bytes(start)?;
         if let (Checksum::Bad { stored, computed }, true) = (checksum, self.task.verify) {
             return Err(Error::corrupt(format!(
                 "checksum mismatch: the page says {stored:08x}, its bytes give {computed:08x}; \
@@ -272,13 +272,13 @@ impl Walk<'_> {
     }
 
     /// The page's whole header, statistics and all.
-    fn header(&self, start: &PageStart) -> Result<PageHeader> {
+    fn header(&self, start: &LocatedHeader) -> Result<PageHeader> {
         let len = usize::try_from(start.body - start.offset).unwrap_or(usize::MAX);
         let bytes = self.source.read_at(start.offset, len)?;
         PageHeader::read(&mut Reader::with_limits(&bytes, &self.task.limits))
     }
 
-    fn keep(&mut self, start: &PageStart, end: u64) {
+    fn keep(&mut self, start: &LocatedHeader, end: u64) {
         self.out.kept += 1;
         self.out.uncompressed +=
             (start.body - start.offset) as i64 + i64::from(start.header.uncompressed_page_size);

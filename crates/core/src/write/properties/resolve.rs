@@ -133,14 +133,14 @@ fn encoding_choice(
             };
             return Err(Error::argument(format!("{deprecated} is deprecated and not written{instead}")));
         }
-        encoding => encoding.code().and_then(registry::row),
+        encoding => encoding.code().and_then(registry::find),
     };
     let Some(row) = code else {
         return Err(Error::argument(format!("{} is not written", encoding.unwrap_or_default())));
     };
-    if !(row.legal)(physical) {
+    if !(row.supports)(physical) {
         let legal: Vec<_> =
-            registry::ENCODINGS.iter().filter(|row| row.code != 2 && (row.legal)(physical)).collect();
+            registry::ENCODINGS.iter().filter(|row| row.code != 2 && (row.supports)(physical)).collect();
         let legal: Vec<_> = legal.iter().map(|row| row.name).collect();
         return Err(Error::argument(format!(
             "{} is not legal for {physical}, which may have {}",

@@ -1,0 +1,107 @@
+//! Arguments of commands that read: files, tables, columns and rows.
+
+use clap::{Args as ClapArgs, ValueEnum};
+use marquetry::arrow::arrow_reader::OnCorrupt;
+use marquetry::predicate::Predicate;
+use std::path::PathBuf;
+
+/// How facts and rows are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON object a line: one for each file, or for each row with head and cat
+    Json,
+    /// One SARIF 2.1.0 document: verify only
+    Sarif,
+}
+
+/// How many files become one table.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Many files as one table")]
+pub(crate) struct Together {
+    /// Have the columns of all files, null where a file has none, in the narrowest types that hold all values
+    #[arg(long)]
+    pub(crate) union_by_name: bool,
+    /// Make no columns of directories called key=value
+    #[arg(long)]
+    pub(crate) no_partitions: bool,
+    /// The type of a key=value directory's column, as after convert's --schema: 'year int16'
+    #[arg(long, value_name = "KEY TYPE", value_parser = crate::schema_parser::partition_type)]
+    pub(crate) partition_type: Vec<(String, arrow_schema::DataType)>,
+}
+
+/// Files and directories that a command looks at.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Tables {
+    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
+    /// shell did not. A directory is one table
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Read a file that has no footer yet, as its writer died or is still at it, up to its last checkpoint
+    #[arg(long)]
+    pub(crate) unfinished: bool,
+    #[command(flatten)]
+    pub(crate) together: Together,
+}
+
+/// The files that a command looks at.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Files {
+    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
+    /// shell did not
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Which rows are read, and of which columns.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Selection {
+    /// Only these columns, and all below them, in this order: dotted paths with commas between
+    #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
+    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    pub(crate) condition: Option<Predicate>,
+    /// Pass over so many rows first
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    pub(crate) offset: usize,
+    /// Read pages whose checksum is wrong, too
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+    /// What to do where a page of a Parquet file cannot be read; what is lost is told on standard error
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnCorruptArg::Fail)]
+    pub(crate) on_corrupt: OnCorruptArg,
+    /// Write what is lost to this new file, too: one JSON object for each Parquet file
+    #[arg(long, value_name = "FILE.json", value_parser = crate::remote::local())]
+    pub(crate) loss_report: Option<PathBuf>,
+}
+
+/// What is typed after --where.
+pub(crate) fn condition(text: &str) -> Result<Predicate, String> {
+    Predicate::parse(text).map_err(|error| error.message().to_owned())
+}
+
+/// What to do where a page cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnCorruptArg {
+    /// Stop
+    Fail,
+    /// Leave out its rows, of all columns
+    SkipPage,
+    /// Make its values null
+    NullPage,
+    /// Leave out its row group
+    SkipRowGroup,
+}
+
+impl From<OnCorruptArg> for OnCorrupt {
+    fn from(arg: OnCorruptArg) -> Self {
+        match arg {
+            OnCorruptArg::Fail => OnCorrupt::Fail,
+            OnCorruptArg::SkipPage => OnCorrupt::SkipPage,
+            OnCorruptArg::NullPage => OnCorrupt::NullPage,
+            OnCorruptArg::SkipRowGroup => OnCorrupt::SkipRowGroup,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Arguments of commands that write Parquet.
+
+use super::byte_size::bytes;
+use super::checkpoint_step::checkpoint;
+use clap::{Args as ClapArgs, ValueEnum};
+use marquetry_core::write::{CheckpointEvery, Compression, EnabledStatistics, Encoding};
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+
+/// What rows are written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    /// Parquet
+    Parquet,
+    /// Arrow IPC: the file format, on standard output the stream format
+    Arrow,
+    /// Comma-separated values with a header line
+    Csv,
+    /// One JSON object a line for each row
+    Jsonl,
+}
+
+/// How Parquet is written.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Writing Parquet")]
+pub(crate) struct WriteArgs {
+    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, none; of one column as COLUMN=zstd:9
+    #[arg(long, value_name = "[COLUMN=]CODEC", value_parser = of_column::<Compression>)]
+    pub(crate) compression: Vec<OfColumn<Compression>>,
+    /// Encoding, or auto: PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, ..
+    #[arg(long, value_name = "[COLUMN=]ENCODING", value_parser = of_column::<Encoding>)]
+    pub(crate) encoding: Vec<OfColumn<Encoding>>,
+    /// Whether dictionaries may be tried
+    #[arg(long, value_name = "[COLUMN=]on|off", value_parser = of_column::<Switch>)]
+    pub(crate) dictionary: Vec<OfColumn<Switch>>,
+    /// Which readers must be able to read what is chosen where --encoding says nothing
+    #[arg(long, value_enum)]
+    pub(crate) compat: Option<CompatArg>,
+    /// Most rows in a row group
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) row_group_rows: Option<NonZeroUsize>,
+    /// Most bytes in a row group, encoded
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) row_group_bytes: Option<usize>,
+    /// Bytes after which a data page ends, before compression
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) page_size: Option<usize>,
+    /// Rows after which a data page ends
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) page_rows: Option<NonZeroUsize>,
+    /// Leave checkpoints in the file: after so many row groups (1rg), so many bytes (64MiB) or so much time (10s), or auto
+    #[arg(long, value_name = "STEP", value_parser = checkpoint)]
+    pub(crate) checkpoint_every: Option<CheckpointEvery>,
+    /// Version of data page headers
+    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub(crate) page_version: Option<u8>,
+    /// Add bloom filters to a column, with the given rate of false positives
+    #[arg(long, value_name = "COLUMN[:FPP]", value_parser = Bloom::parse)]
+    pub(crate) bloom: Vec<Bloom>,
+    /// Statistics: none, of column chunks, or of pages as well
+    #[arg(long, value_name = "[COLUMN=]none|chunk|page", value_parser = of_column::<EnabledStatistics>)]
+    pub(crate) statistics: Vec<OfColumn<EnabledStatistics>>,
+    /// Write pages without checksums
+    #[arg(long)]
+    pub(crate) no_checksums: bool,
+    /// Do not store the Arrow schema
+    #[arg(long)]
+    pub(crate) no_arrow_schema: bool,
+    /// Add an entry to the file's key-value metadata
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) metadata: Vec<(String, String)>,
+    /// The name of the writer in the footer
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) created_by: Option<String>,
+    /// Threads that encode columns; as many as there are processors unless given
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// How the report of sizes after writing is printed; as --format says unless given
+    #[arg(long, value_enum)]
+    pub(crate) report: Option<Report>,
+}
+
+/// How the report after writing is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Report {
+    /// A table
+    Text,
+    /// One JSON object on a line
+    Json,
+    /// Not at all
+    None,
+}
+
+/// Which readers must be able to read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompatArg {
+    /// All of the last ten years
+    Maximum,
+    /// All current ones
+    Modern,
+    /// Those that know all encodings
+    Latest,
+}
+
+/// A setting of the columns that a pattern fits, or of all.
+#[derive(Debug, Clone)]
+pub(crate) struct OfColumn<T> {
+    pub(crate) column: Option<String>,
+    pub(crate) value: T,
+}
+
+fn of_column<T: FromStr>(text: &str) -> Result<OfColumn<T>, String>
+where
+    T::Err: ToString,
+{
+    // A column's name may have a `=` in it, what stands after it has none.
+    let (column, value) = match text.rsplit_once('=') {
+        Some(("", _)) => return Err("no column stands before the =".to_owned()),
+        Some((column, value)) => (Some(column.to_owned()), value),
+        None => (None, text),
+    };
+    let value = value.parse().map_err(|error: T::Err| error.to_string())?;
+    Ok(OfColumn { column, value })
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Switch(pub(crate) bool);
+
+impl FromStr for Switch {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "on" | "true" | "yes" => Ok(Switch(true)),
+            "off" | "false" | "no" => Ok(Switch(false)),
+            _ => Err("say on or off".to_owned()),
+        }
+    }
+}
+
+/// Bloom filters for a column.
+#[derive(Debug, Clone)]
+pub(crate) struct Bloom {
+    pub(crate) column: String,
+    /// The rate of false positives.
+    pub(crate) fpp: Option<f64>,
+}
+
+impl Bloom {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.rsplit_once(':') {
+            Some((column, fpp)) => match fpp.parse::<f64>() {
+                Ok(fpp) if fpp > 0.0 && fpp < 1.0 => Ok(Bloom { column: column.to_owned(), fpp: Some(fpp) }),
+                Ok(_) => Err("the rate of false positives must be between 0 and 1".to_owned()),
+                // The colon is in the name.
+                Err(_) => Ok(Bloom { column: text.to_owned(), fpp: None }),
+            },
+            None => Ok(Bloom { column: text.to_owned(), fpp: None }),
+        }
+    }
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("say KEY=VALUE".to_owned()),
+    }
+}

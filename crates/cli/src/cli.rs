@@ -1,0 +1,103 @@
+//! The command line: its options, and a subcommand for each file below `commands`.
+
+use crate::args::Format;
+use crate::commands;
+use clap::{Parser, Subcommand};
+
+/// Look inside Parquet files, and convert them.
+#[derive(Debug, Parser)]
+#[command(name = "marquetry", version, max_term_width = 110, after_help = AFTER_HELP)]
+pub(crate) struct CommandLine {
+    /// How facts and rows are printed
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What is to be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print the schema
+    #[command(after_help = commands::schema::SCHEMA_HELP)]
+    Schema(commands::schema::SchemaArgs),
+    /// Print what the footer says of the file, its row groups and columns; set and unset change it
+    #[command(after_help = commands::meta::META_HELP, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Meta(commands::meta::MetaArgs),
+    /// List every page: kind, place, sizes, encodings, checksum
+    #[command(after_help = commands::pages::PAGES_HELP)]
+    Pages(commands::pages::PagesArgs),
+    /// Print the entries of a column's dictionaries
+    #[command(after_help = commands::dictionary::DICTIONARY_HELP)]
+    Dictionary(commands::dictionary::DictionaryArgs),
+    /// Print column indexes, offset indexes and bloom filters
+    #[command(after_help = commands::index::INDEX_HELP)]
+    Index(commands::index::IndexArgs),
+    /// Print the first rows
+    #[command(after_help = commands::head::HEAD_HELP)]
+    Head(commands::head::HeadArgs),
+    /// Print all rows
+    #[command(after_help = commands::cat::CAT_HELP)]
+    Cat(commands::cat::CatArgs),
+    /// Count rows
+    #[command(after_help = commands::count::COUNT_HELP)]
+    Count(commands::count::CountArgs),
+    /// Show what a predicate lets be skipped, stage by stage, and what would help
+    #[command(after_help = commands::explain::EXPLAIN_HELP)]
+    Explain(commands::explain::ExplainArgs),
+    /// Print the bytes of each column, largest first
+    #[command(after_help = commands::size::SIZE_HELP)]
+    Size(commands::size::SizeArgs),
+    /// Write Parquet from CSV, JSON Lines, Arrow or Parquet, or any of these from Parquet
+    #[command(after_help = commands::convert::CONVERT_HELP)]
+    Convert(Box<commands::convert::ConvertArgs>),
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = commands::completions::COMPLETIONS_HELP)]
+    Completions(commands::completions::CompletionsArgs),
+    /// Write a Parquet file again, with another codec, encodings, columns, or what it lacks
+    #[command(after_help = commands::rewrite::REWRITE_HELP)]
+    Rewrite(Box<commands::rewrite::RewriteArgs>),
+    /// Put the row groups of several files into one
+    #[command(after_help = commands::merge::MERGE_HELP)]
+    Merge(commands::merge::MergeArgs),
+    /// Cut a file into files of so many rows
+    #[command(after_help = commands::split::SPLIT_HELP)]
+    Split(commands::split::SplitArgs),
+    /// Put the row groups of files behind those of a file, in place
+    #[command(after_help = commands::append::APPEND_HELP)]
+    Append(commands::append::AppendArgs),
+    /// Take row groups out of a file, in place
+    #[command(after_help = commands::drop_row_group::DROP_ROW_GROUP_HELP)]
+    DropRowGroup(commands::drop_row_group::DropRowGroupArgs),
+    /// Write _metadata and _common_metadata for the files of a directory
+    #[command(after_help = commands::summary::SUMMARY_HELP)]
+    Summary(commands::summary::SummaryArgs),
+    /// Check that files keep the format's rules, and that what they say of themselves is true
+    #[command(after_help = commands::verify::VERIFY_HELP)]
+    Verify(commands::verify::VerifyArgs),
+    /// Save what is left of a broken file, with or without its footer
+    #[command(after_help = commands::recover::RECOVER_HELP)]
+    Recover(commands::recover::RecoverArgs),
+    /// List the rules that verify checks
+    #[command(after_help = commands::rules::RULES_HELP)]
+    Rules(commands::rules::RulesArgs),
+}
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  success
+  1  a file is bad or cannot be read or written, or part of it is lost; each has its line on standard error
+  2  wrong usage, such as a column that does not exist
+
+Examples:
+  marquetry head wines.parquet
+  marquetry meta 'data/*.parquet' --format json
+  marquetry convert wines.parquet wines.csv
+  marquetry convert data.csv data.parquet
+  marquetry cat 's3://bucket/events/*.parquet' --where \"country = 'DE' and amount > 100\" --columns id,amount
+
+URLs:
+  Files may be read from s3://, gs://, az:// and http(s)://, as with patterns and directories on a disk; web servers list no
+  files. What a store needs to know is in the environment variables that its other tools use: AWS_ACCESS_KEY_ID,
+  AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_SKIP_SIGNATURE=true for public buckets;
+  GOOGLE_APPLICATION_CREDENTIALS; AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; HTTPS_PROXY.";

@@ -1,0 +1,61 @@
+//! The column chunks that a command looks at, and their pages.
+
+use marquetry::OpenFile;
+use marquetry::arrow::ProjectionMask;
+use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::errors::Error;
+use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
+use marquetry::file::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The column chunks that a command is to look at.
+pub(super) struct Chunks {
+    pub(super) row_groups: Range<usize>,
+    pub(super) mask: ProjectionMask,
+}
+
+impl Chunks {
+    /// Those of one row group and one column, or of all. Fails if there is no such row group or column.
+    pub(super) fn new(
+        metadata: &ParquetMetaData,
+        row_group: Option<usize>,
+        column: Option<&str>,
+    ) -> Result<Self, Error> {
+        let count = metadata.num_row_groups();
+        let row_groups = match row_group {
+            Some(row_group) if row_group < count => row_group..row_group + 1,
+            Some(row_group) => {
+                return Err(Error::argument(format!("no row group {row_group}, there are {count}")));
+            }
+            None => 0..count,
+        };
+        let mask = match column {
+            Some(column) => ProjectionMask::existing_columns(metadata.schema(), [column])?,
+            None => ProjectionMask::all(),
+        };
+        Ok(Chunks { row_groups, mask })
+    }
+
+    /// Row group and column of each.
+    pub(super) fn iter(&self, metadata: &ParquetMetaData) -> impl Iterator<Item = (usize, usize)> {
+        let columns = metadata.schema().num_columns();
+        let all =
+            self.row_groups.clone().flat_map(move |row_group| (0..columns).map(move |i| (row_group, i)));
+        all.filter(|(_, column)| self.mask.leaf_included(*column))
+    }
+}
+
+/// The pages of a chunk.
+pub(super) fn page_reader(
+    file: &OpenFile,
+    chunk: ColumnChunk<'_>,
+    verify_checksums: bool,
+) -> Result<PageReader, Error> {
+    let options = PageOptions {
+        limits: Arc::default(),
+        verify_checksums,
+        trust: ChecksumTrust::of_writer(file.metadata().created_by()),
+    };
+    PageReader::new(file.clone().into_source()?, chunk, options, PageBuffers::default())
+}

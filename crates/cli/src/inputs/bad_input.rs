@@ -1,0 +1,33 @@
+//! Errors of input that is not what it should be.
+
+use crate::failure::Failure;
+use std::fmt::Display;
+
+/// The input is bad.
+pub(super) fn bad(error: impl Display) -> Failure {
+    Failure::Check(error.to_string())
+}
+
+/// A value that is none of its column's type; `place` is `row 5` or `line 5`.
+pub(super) fn bad_value(place: &str, column: &str, message: &str, sample: Sample) -> Failure {
+    let hint = match sample {
+        Sample::First(rows) => {
+            format!(
+                "; types are guessed from the first {rows} rows: say --infer-rows all, or give the column's type by --schema"
+            )
+        }
+        Sample::All | Sample::None => String::new(),
+    };
+    bad(format!("{place}, column {column}: {message}{hint}"))
+}
+
+/// Which rows the types of a column were guessed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sample {
+    /// So many at the beginning.
+    First(u64),
+    /// All.
+    All,
+    /// None: the type was given.
+    None,
+}

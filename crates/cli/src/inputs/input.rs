@@ -1,0 +1,53 @@
+//! An input that is open, and how it is to be read.
+
+use crate::args::{InputArgs, Selection, Together};
+use crate::failure::Failure;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::LossReport;
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// Rows that are read.
+pub(crate) struct Input {
+    /// The schema of every batch.
+    pub(crate) schema: SchemaRef,
+    /// The rows.
+    pub(crate) batches: Batches,
+    /// How many rows will come, if that is known.
+    pub(crate) rows: Option<u64>,
+    /// How many bytes the input has, if that is known, and how far it is read.
+    pub(crate) bytes: Option<u64>,
+    /// Bytes of the input that were read so far; not counted for Parquet.
+    pub(crate) bytes_read: Rc<Cell<u64>>,
+    /// The file, if it is a Parquet file.
+    pub(crate) parquet: Option<OpenFile>,
+    /// What was lost of each Parquet file; complete after the last batch.
+    pub(crate) losses: Rc<RefCell<Losses>>,
+    /// The files of directories and patterns that are read.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// What was lost, by file.
+pub(crate) type Losses = Vec<(PathBuf, LossReport)>;
+
+/// Batches of rows.
+pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>>>;
+
+/// What is read of an input.
+pub(crate) struct InputOptions<'a> {
+    /// How the input is understood.
+    pub(crate) args: &'a InputArgs,
+    /// How many files become one table.
+    pub(crate) together: &'a Together,
+    /// Which columns and rows.
+    pub(crate) selection: &'a Selection,
+    /// At most so many rows.
+    pub(crate) limit: Option<usize>,
+    /// Rows in a batch.
+    pub(crate) batch_rows: usize,
+    /// Whether dictionaries and runs are read as their values, and text as views: for outputs that know no others.
+    pub(crate) plain: bool,
+}

@@ -1,0 +1,47 @@
+//! Memory that is reused from page to page.
+
+use bytes::BytesMut;
+use marquetry_base::MemoryReservation;
+use marquetry_codec::Decompressor;
+
+/// Codec contexts and memory for a page, reused from page to page, and possibly from chunk to chunk.
+#[derive(Default)]
+pub struct PageBuffers {
+    /// Number of other columns that are read side by side with this one.
+    others: usize,
+    pub(super) decompressor: Decompressor,
+    /// For the next window of bytes that are read ahead.
+    pub(super) window: BytesMut,
+    /// For the next decompressed page.
+    pub(super) spare: Vec<u8>,
+    /// Memory of the decompressed page, or of `spare` after it.
+    pub(super) page: MemoryReservation,
+    /// Memory of earlier pages and windows that values still refer to.
+    pub(super) retained: MemoryReservation,
+}
+
+impl PageBuffers {
+    /// Buffers for one of `columns` columns that are read side by side and share the bytes that are read ahead. Default 1.
+    pub fn sharing_read_ahead(columns: usize) -> Self {
+        PageBuffers { others: columns.saturating_sub(1), ..PageBuffers::default() }
+    }
+
+    /// New buffers with the same share of the read-ahead.
+    #[must_use]
+    pub fn new_like(&self) -> Self {
+        PageBuffers { others: self.others, ..PageBuffers::default() }
+    }
+
+    /// Most bytes to read ahead.
+    pub(super) fn max_read_ahead(&self) -> u64 {
+        (SHARED_READ_AHEAD_BYTES / (self.others as u64 + 1)).clamp(MIN_READ_AHEAD_BYTES, MAX_READ_AHEAD_BYTES)
+    }
+}
+
+/// Most bytes that one column reads ahead: large enough that reads are few.
+const MAX_READ_AHEAD_BYTES: u64 = 1 << 20;
+/// Bytes that columns read ahead together: a wide file does not fill the memory.
+const SHARED_READ_AHEAD_BYTES: u64 = 16 << 20;
+/// Least bytes that a column reads ahead, however many columns there are: with less, most pages would be read twice, first
+/// for their header.
+const MIN_READ_AHEAD_BYTES: u64 = 8 << 10;

@@ -1,0 +1,369 @@
+//! Reads the pages of a column chunk, front to back or at given offsets.
+
+use super::buffers::PageBuffers;
+use super::checksum::{Checksum, ChecksumTrust, check};
+use super::located_header::{LocatedHeader, size};
+use super::read_ahead::{FIRST_HEADER_READ, ReadAhead};
+use super::writer::plain_pages_are_believed;
+use crate::metadata::ColumnChunk;
+use crate::source::Source;
+use bytes::Bytes;
+use marquetry_base::{Error, ErrorKind, Limits, MemoryReservation, PADDING, PaddedBytes, Result};
+use marquetry_codec::Codec;
+use marquetry_encoding::PhysicalType;
+use marquetry_encoding::levels::Levels;
+use marquetry_format::{DataPageHeader, DataPageHeaderV2, PageHeader, PageType, Reader};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How pages are read.
+#[derive(Debug, Clone)]
+pub struct PageOptions {
+    /// Limits on sizes and memory.
+    pub limits: Arc<Limits>,
+    /// Whether pages are compared with their checksums.
+    pub verify_checksums: bool,
+    /// Whether the writer's checksums are reliable.
+    pub trust: ChecksumTrust,
+}
+
+/// Reads the pages of a column chunk. Reads ahead in windows, so that memory does not grow with the chunk.
+pub struct PageReader {
+    pub(super) options: PageOptions,
+    pub(super) codec: Codec,
+    pub(super) physical: PhysicalType,
+    /// Whether `is_compressed` of V2 headers is reliable.
+    trusts_is_compressed: bool,
+    /// Where the next page's header is.
+    position: u64,
+    read_ahead: ReadAhead,
+    /// Memory of the dictionary.
+    pub(super) dictionary_held: MemoryReservation,
+    /// Values of the chunk by the footer, nulls included.
+    num_values: u64,
+    /// Values of the pages so far by their headers.
+    values_seen: u64,
+    index: usize,
+    pub(super) buffers: PageBuffers,
+}
+
+/// A data page, opened: its levels and the bytes of its values.
+#[derive(Debug)]
+pub struct DataPage {
+    /// How many entries: values, nulls, and empty or absent lists.
+    pub num_values: usize,
+    /// Most of them that can be values.
+    pub max_values: usize,
+    /// The code of the values' encoding.
+    pub encoding: i32,
+    /// Repetition levels.
+    pub rep: Levels,
+    /// Definition levels.
+    pub def: Levels,
+    /// The bytes after the levels.
+    pub values: PaddedBytes,
+}
+
+impl PageReader {
+    /// The pages of `chunk`. `buffers` may come from a chunk that was read before.
+    pub fn new(
+        source: Arc<dyn Source>,
+        chunk: ColumnChunk<'_>,
+        options: PageOptions,
+        buffers: PageBuffers,
+    ) -> Result<Self> {
+        if chunk.is_encrypted() {
+            return Err(Error::encrypted("the column is encrypted, and no key was given"));
+        }
+        let num_values = u64::try_from(chunk.num_values())
+            .map_err(|_| Error::corrupt(format!("{} values in a column chunk", chunk.num_values())))?;
+        // QUIRK: a chunk without values may have no pages at all, and no sensible offset.
+        let range = if num_values == 0 { chunk.byte_range().unwrap_or(0..0) } else { chunk.byte_range()? };
+        if let Some(path) = chunk.elsewhere() {
+            return Err(Error::unsupported(format!("the pages are in another file, {path}")));
+        }
+        let end = range.end.min(source.len());
+        Ok(PageReader {
+            read_ahead: ReadAhead::new(source, options.limits.memory.clone(), end, &buffers),
+            options,
+            codec: chunk.codec()?,
+            physical: chunk.leaf().physical(),
+            trusts_is_compressed: plain_pages_are_believed(chunk.created_by()),
+            position: range.start,
+            dictionary_held: MemoryReservation::default(),
+            num_values,
+            values_seen: 0,
+            index: 0,
+            buffers,
+        })
+    }
+
+    /// Number of values, nulls included, by the footer.
+    pub fn num_values(&self) -> u64 {
+        self.num_values
+    }
+
+    /// Number of values, nulls included, of the pages so far by their headers.
+    pub fn values_seen(&self) -> u64 {
+        self.values_seen
+    }
+
+    /// The next page's header; `None` after the last page.
+    ///
+    /// Moves past the page. Methods that take a [`LocatedHeader`] read its bytes; without them they are not read.
+    pub fn next_header(&mut self) -> Result<Option<LocatedHeader>> {
+        if self.values_seen >= self.num_values {
+            return Ok(None);
+        }
+        self.locate_header().map(Some)
+    }
+
+    /// The next page's header, also after as many values as the footer counts, for a reader that still misses rows.
+    ///
+    /// QUIRK: some writers do not count nulls in the footer's number of values. There are more pages then, up to the end of
+    /// the chunk by the footer.
+    pub fn next_uncounted_header(&mut self) -> Result<Option<LocatedHeader>> {
+        if self.position >= self.read_ahead.end() {
+            return Ok(None);
+        }
+        self.locate_header().map(Some)
+    }
+
+    /// Reads the header at byte `offset`, as that of page `index` of the chunk. The next page is the one after it.
+    pub fn seek(&mut self, offset: u64, index: usize) -> Result<LocatedHeader> {
+        (self.position, self.index) = (offset, index);
+        self.locate_header()
+    }
+
+    /// Like [`seek`](Self::seek), but limits read-ahead to `range`, the exact bytes of the page.
+    pub fn seek_within(&mut self, range: Range<u64>, index: usize) -> Result<LocatedHeader> {
+        self.read_ahead.limit(range.end.saturating_sub(range.start));
+        self.seek(range.start, index)
+    }
+
+    /// Reads no more than headers ahead until a page is needed: the next pages will probably be skipped.
+    pub fn limit_read_ahead(&mut self) {
+        self.read_ahead.limit(FIRST_HEADER_READ as u64);
+    }
+
+    /// Where the next page's header should be.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    fn locate_header(&mut self) -> Result<LocatedHeader> {
+        let (index, offset) = (self.index, self.position);
+        let start = self.read_located_header().map_err(|error| error.in_page(index).at(offset))?;
+        self.index += 1;
+        Ok(start)
+    }
+
+    fn read_located_header(&mut self) -> Result<LocatedHeader> {
+        let offset = self.position;
+        let (header, len) = self.read_header(offset)?;
+        let stored = size(header.compressed_page_size, "compressed_page_size")?;
+        let uncompressed = size(header.uncompressed_page_size, "uncompressed_page_size")?;
+        self.options.limits.check_page(uncompressed, stored)?;
+        let body = offset + len as u64;
+        let next = body + stored as u64;
+        let file_len = self.read_ahead.source_len();
+        if next > file_len {
+            return Err(Error::truncated(format!(
+                "the page has {stored} bytes, the file ends {} bytes after its header",
+                file_len - body
+            )));
+        }
+        self.position = next;
+        let start = LocatedHeader { header, index: self.index, offset, body };
+        self.values_seen += start.num_values()? as u64;
+        Ok(start)
+    }
+
+    /// Parses the header at `offset`; reads more if the window holds only a part of it. Returns its length, too.
+    fn read_header(&mut self, offset: u64) -> Result<(PageHeader, usize)> {
+        let there =
+            usize::try_from(self.read_ahead.source_len().saturating_sub(offset)).unwrap_or(usize::MAX);
+        if there == 0 {
+            return Err(Error::truncated("the file ends before the page header"));
+        }
+        let limit = self.options.limits.page_header_bytes;
+        let mut wanted = self.read_ahead.header_bytes_at(offset);
+        loop {
+            let bytes = self.read_ahead.bytes_at(offset, wanted.min(there), &mut self.buffers)?;
+            let mut reader = Reader::with_limits(&bytes, &self.options.limits);
+            match PageHeader::read_without_statistics(&mut reader) {
+                Ok(header) => {
+                    Limits::check("page_header_bytes", reader.position(), limit)?;
+                    return Ok((header, reader.position()));
+                }
+                Err(error) if error.kind() == ErrorKind::Truncated && bytes.len() < there => {
+                    // The header is longer than the window.
+                    Limits::check("page_header_bytes", bytes.len() + 1, limit)?;
+                    wanted = bytes.len().saturating_mul(4).max(FIRST_HEADER_READ).min(limit);
+                }
+                Err(error) => return Err(in_header(error).offset_by(offset)),
+            }
+        }
+    }
+
+    /// The bytes of a page's header. They need no request directly after the header was read.
+    pub fn header_bytes(&mut self, start: &LocatedHeader) -> Result<Bytes> {
+        let len = (start.body - start.offset) as usize;
+        Ok(self.read_ahead.bytes_at(start.offset, len, &mut self.buffers)?.slice(0..len))
+    }
+
+    /// Compares a page's bytes with its checksum.
+    pub fn checksum(&mut self, start: &LocatedHeader) -> Result<Checksum> {
+        let stored = self.raw_bytes(start)?;
+        Ok(check(&start.header, stored.as_slice(), self.options.trust))
+    }
+
+    /// Reads a data page of a column with these maximum levels.
+    pub fn data(&mut self, start: &LocatedHeader, max_rep: u8, max_def: u8) -> Result<DataPage> {
+        let page = match (&start.header.data_page_header, &start.header.data_page_header_v2) {
+            (Some(header), _) if start.header.type_ == PageType::DATA_PAGE => {
+                self.data_v1(start, header, max_rep, max_def)
+            }
+            (_, Some(header)) if start.header.type_ == PageType::DATA_PAGE_V2 => {
+                self.data_v2(start, header, max_rep, max_def)
+            }
+            _ => Err(Error::corrupt(format!("no header for a {}", start.header.type_))),
+        };
+        page.map_err(|error| start.place(error))
+    }
+
+    /// Takes back the memory of a page for the next one, unless something still refers to it.
+    pub fn recycle(&mut self, page: PaddedBytes) {
+        match page.try_into_vec() {
+            Some(memory) => self.buffers.spare = memory,
+            None => self.buffers.retained.merge(std::mem::take(&mut self.buffers.page)),
+        }
+    }
+
+    /// Takes the reservation of the memory of earlier pages that values still refer to.
+    pub fn take_retained(&mut self) -> MemoryReservation {
+        std::mem::take(&mut self.buffers.retained)
+    }
+
+    /// Ends reading, and returns the buffers for the next chunk.
+    pub fn into_buffers(mut self) -> PageBuffers {
+        self.read_ahead.clear(&mut self.buffers);
+        // Values of the last batch may refer to it.
+        self.buffers.retained.merge(self.dictionary_held);
+        self.buffers
+    }
+
+    fn data_v1(
+        &mut self,
+        start: &LocatedHeader,
+        header: &DataPageHeader,
+        max_rep: u8,
+        max_def: u8,
+    ) -> Result<DataPage> {
+        let num_values = start.num_values()?;
+        let stored = self.verified(start)?;
+        let bytes = self.decompressed(stored, start.uncompressed_len(), self.codec, None)?;
+        let (rep, rep_len) = Levels::v1(header.repetition_level_encoding.0, &bytes, max_rep, num_values)
+            .map_err(|error| in_levels("repetition", error))?;
+        let rest = bytes.slice(rep_len..bytes.len());
+        let (def, def_len) = Levels::v1(header.definition_level_encoding.0, &rest, max_def, num_values)
+            .map_err(|error| in_levels("definition", error))?;
+        let values = rest.slice(def_len..rest.len());
+        Ok(DataPage { num_values, max_values: num_values, encoding: header.encoding.0, rep, def, values })
+    }
+
+    fn data_v2(
+        &mut self,
+        start: &LocatedHeader,
+        header: &DataPageHeaderV2,
+        max_rep: u8,
+        max_def: u8,
+    ) -> Result<DataPage> {
+        let num_values = start.num_values()?;
+        let nulls = size(header.num_nulls, "DataPageHeaderV2.num_nulls")?;
+        let rep_len = size(header.repetition_levels_byte_length, "repetition_levels_byte_length")?;
+        let def_len = size(header.definition_levels_byte_length, "definition_levels_byte_length")?;
+        let stored = self.verified(start)?;
+        let levels = rep_len + def_len;
+        let (Some(stored_values), Some(values_len)) =
+            (stored.len().checked_sub(levels), start.uncompressed_len().checked_sub(levels))
+        else {
+            return Err(Error::corrupt(format!("{levels} bytes of levels in a page of {}", stored.len())));
+        };
+        let rep = Levels::rle(stored.slice(0..rep_len), max_rep)?;
+        let def = Levels::rle(stored.slice(rep_len..levels), max_def)?;
+        let values = stored.slice(levels..levels + stored_values);
+        let is_compressed = header.is_compressed || !self.trusts_is_compressed;
+        let codec = if is_compressed { self.codec } else { Codec::Uncompressed };
+        // QUIRK: a page of only nulls may have no value bytes at all, not even an empty compressed block.
+        let values =
+            if stored_values == 0 { values } else { self.decompressed(values, values_len, codec, None)? };
+        let max_values = num_values.saturating_sub(nulls);
+        // QUIRK: some writers count absent lists in `num_nulls`, others do not, so it is a bound for flat columns only.
+        let max_values = if max_rep > 0 { num_values } else { max_values };
+        Ok(DataPage { num_values, max_values, encoding: header.encoding.0, rep, def, values })
+    }
+
+    /// A page's stored bytes, compared with its checksum.
+    pub(super) fn verified(&mut self, start: &LocatedHeader) -> Result<PaddedBytes> {
+        let stored = self.raw_bytes(start)?;
+        if self.options.verify_checksums
+            && let Checksum::Bad { stored, computed } =
+                check(&start.header, stored.as_slice(), self.options.trust)
+        {
+            return Err(Error::corrupt(format!(
+                "checksum mismatch: the page says {stored:08x}, its bytes give {computed:08x}; \
+                 turn checksum verification off to read it anyway"
+            )));
+        }
+        Ok(stored)
+    }
+
+    /// A page's bytes as they are in the file.
+    pub fn raw_bytes(&mut self, start: &LocatedHeader) -> Result<PaddedBytes> {
+        let len = start.stored_len();
+        let bytes = self.read_ahead.bytes_at(start.body, len, &mut self.buffers)?;
+        self.read_ahead.extend(&self.buffers);
+        Ok(PaddedBytes::from_file_range(&bytes, 0..len))
+    }
+
+    /// Decompresses `stored` to `len` bytes; with `part` only the first bytes of them, at least `part`.
+    pub(super) fn decompressed(
+        &mut self,
+        stored: PaddedBytes,
+        len: usize,
+        codec: Codec,
+        part: Option<usize>,
+    ) -> Result<PaddedBytes> {
+        if codec == Codec::Uncompressed {
+            if stored.len() != len {
+                let message =
+                    format!("an uncompressed page of {} bytes, its header says {len}", stored.len());
+                return Err(Error::corrupt(message));
+            }
+            return Ok(stored);
+        }
+        // Reserves `len` for a part as well: frames with a large window are decompressed completely.
+        let more = (len + PADDING).saturating_sub(self.buffers.page.bytes());
+        self.buffers.page.merge(self.options.limits.memory.reserve(more)?);
+        let mut out = std::mem::take(&mut self.buffers.spare);
+        let decompressor = &mut self.buffers.decompressor;
+        match part {
+            Some(part) => decompressor.decompress_prefix(codec, stored.as_slice(), len, part, &mut out)?,
+            None => decompressor.decompress(codec, stored.as_slice(), len, &mut out)?,
+        }
+        Ok(PaddedBytes::from(out))
+    }
+}
+
+fn in_header(error: Error) -> Error {
+    let framed = Error::new(error.kind(), format!("page header: {}", error.message()));
+    match error.place().offset {
+        Some(offset) => framed.at(offset),
+        None => framed,
+    }
+}
+
+fn in_levels(kind: &str, error: Error) -> Error {
+    Error::new(error.kind(), format!("{kind} levels: {}", error.message()))
+}

@@ -1,0 +1,94 @@
+//! The dictionary of a column chunk. It is decompressed when a data page first refers to it; if few rows are read, only as
+//! far as the indices of their pages reach.
+
+use super::utf8::not_utf8;
+use crate::page::{DictionaryPage, LocatedHeader, PageReader};
+use marquetry_base::{Error, PaddedBytes, Result};
+use marquetry_encoding::Values;
+use marquetry_encoding::dictionary::{Dictionary, IndexDecoder};
+use std::sync::Arc;
+
+/// The dictionary of a chunk, as far as it was read.
+pub(super) struct ChunkDictionary {
+    /// Whether byte strings must be UTF-8.
+    is_text: bool,
+    /// The entries that were read.
+    entries: Option<Arc<Dictionary>>,
+    /// The page, until all of it was read.
+    page: Option<DictionaryPage>,
+}
+
+impl ChunkDictionary {
+    /// No dictionary page found yet.
+    pub(super) fn new(is_text: bool) -> Self {
+        ChunkDictionary { is_text, entries: None, page: None }
+    }
+
+    /// Whether there is a dictionary page.
+    pub(super) fn is_found(&self) -> bool {
+        self.entries.is_some() || self.page.is_some()
+    }
+
+    /// The entries that were read.
+    pub(super) fn entries(&self) -> Option<&Arc<Dictionary>> {
+        self.entries.as_ref()
+    }
+
+    /// Takes note of a dictionary page, without decompressing it.
+    pub(super) fn find(&mut self, pages: &mut PageReader, header: &LocatedHeader) -> Result<()> {
+        if self.is_found() {
+            return Err(header.place(Error::corrupt("a second dictionary page in a column chunk")));
+        }
+        self.page = Some(pages.dictionary_page(header)?);
+        Ok(())
+    }
+
+    /// Finds and reads all of a dictionary page. After an error there is no dictionary.
+    pub(super) fn find_and_read(&mut self, pages: &mut PageReader, header: &LocatedHeader) -> Result<()> {
+        self.find(pages, header)?;
+        let read = self.read(pages, usize::MAX);
+        if read.is_err() {
+            *self = ChunkDictionary::new(self.is_text);
+        }
+        read
+    }
+
+    /// Reads the entries that a data page of `n` entries with these indices needs, and those that `rows` rows of similar
+    /// pages will probably need.
+    pub(super) fn read_for_page(
+        &mut self,
+        pages: &mut PageReader,
+        indices: &PaddedBytes,
+        n: usize,
+        rows: usize,
+    ) -> Result<()> {
+        // Decoding the indices reports errors in them.
+        let needed = IndexDecoder::new(indices).and_then(|indices| indices.entries_needed(n));
+        let needed = needed.unwrap_or(usize::MAX);
+        match &self.entries {
+            Some(entries) if entries.values().len() >= needed => Ok(()),
+            // PERF: no entry is decompressed more than twice.
+            Some(_) => self.read(pages, usize::MAX),
+            None => self.read(pages, needed.saturating_mul(rows.div_ceil(n.max(1)))),
+        }
+    }
+
+    /// Makes sure that the first `needed` entries of the dictionary, if there is one, have been read.
+    pub(super) fn read(&mut self, pages: &mut PageReader, needed: usize) -> Result<()> {
+        let Some(page) = &self.page else { return Ok(()) };
+        // If more than half are needed, reads all.
+        let wanted = Some(needed.max(1)).filter(|wanted| *wanted <= page.num_values() / 2);
+        let entries = pages.dictionary(page, wanted.unwrap_or(usize::MAX))?;
+        if self.is_text
+            && let Values::Bytes(views) = entries.values()
+            && let Some(at) = views.first_not_utf8(0..views.len())
+        {
+            return Err(page.start().place(not_utf8(views.get(at))));
+        }
+        if entries.values().len() >= page.num_values() {
+            self.page = None;
+        }
+        self.entries = Some(Arc::new(entries));
+        Ok(())
+    }
+}

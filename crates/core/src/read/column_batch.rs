@@ -1,0 +1,268 @@
+//! The output of reading one column for one batch of rows.
+
+use super::target::{ReadTarget, ValueLayout};
+use crate::nesting::LeafLevels;
+use crate::row_mask::compacted;
+use marquetry_base::{Error, MemoryReservation, Result};
+use marquetry_encoding::dictionary::Dictionary;
+use marquetry_encoding::{Bitmap, Shape, Values, filter_bits, filter_u8};
+use std::sync::Arc;
+
+/// The values of one leaf, one for each of its slots, and the levels that say how they nest.
+#[derive(Debug, Clone)]
+pub struct ColumnBatch {
+    /// One value for each slot; of null slots a default, or any value of the column's dictionary. 32-bit indices if
+    /// `dictionary` is set.
+    pub values: Values,
+    /// Which slots are not null; `None` if all are.
+    pub validity: Option<Bitmap>,
+    /// Definition levels, one for each entry; empty unless something above the leaf is nullable or a list.
+    pub def: Vec<u8>,
+    /// Repetition levels, one for each entry; empty unless something above the leaf is a list.
+    pub rep: Vec<u8>,
+    /// Number of entries: slots, and absent ancestors.
+    pub entries: usize,
+    /// The dictionary that `values` are indices into, if the target's layout is indices and the pages have them.
+    pub dictionary: Option<Arc<Dictionary>>,
+    /// Reservation of [`Limits::memory`](marquetry_base::Limits::memory) for the batch and the pages that it refers to.
+    pub held: MemoryReservation,
+    /// Bytes of strings that their encoding assembled, as far as `held` includes them.
+    pub arenas: usize,
+}
+
+impl ColumnBatch {
+    /// An empty batch for `target`.
+    pub(super) fn for_target(target: &ReadTarget) -> Self {
+        ColumnBatch::with_values(target.empty_values())
+    }
+
+    /// An empty batch of values of `shape`.
+    pub fn new(shape: Shape) -> Self {
+        ColumnBatch::with_values(shape.empty())
+    }
+
+    fn with_values(values: Values) -> Self {
+        ColumnBatch {
+            values,
+            validity: None,
+            def: Vec::new(),
+            rep: Vec::new(),
+            entries: 0,
+            dictionary: None,
+            held: MemoryReservation::default(),
+            arenas: 0,
+        }
+    }
+
+    /// A copy, which reserves memory of its own. Pages and dictionaries are shared.
+    pub fn copied(&self) -> Result<ColumnBatch> {
+        let mut held = self.held.clone();
+        held.grow(self.entries.saturating_mul(width(self.values.shape()) + LEVEL_BYTES))?;
+        Ok(ColumnBatch { held, ..self.clone() })
+    }
+
+    /// Reserves capacity for `rows` rows, up to `RESERVED_BYTES`: a schema may claim any width.
+    pub(super) fn reserve(&mut self, rows: usize, target: &ReadTarget) {
+        if target.layout != ValueLayout::Indices {
+            self.values.reserve(rows.min(RESERVED_BYTES / width(target.physical.shape())));
+        }
+        if target.max_def > 0 {
+            self.validity.get_or_insert_default().reserve(rows);
+        }
+    }
+
+    /// Reserves capacity for `entries` entries of a nested column.
+    pub(super) fn reserve_entries(&mut self, entries: usize, target: &ReadTarget) {
+        self.reserve(entries, target);
+        self.rep.reserve(entries);
+        self.def.reserve(entries);
+    }
+
+    /// Fails if the batch with `n` more entries takes more than `limit` bytes, or more than is left of the memory budget.
+    pub(super) fn check_room(&mut self, n: usize, target: &ReadTarget, limit: usize) -> Result<()> {
+        let entry = width(target.physical.shape()) + LEVEL_BYTES;
+        let entries = self.entries.saturating_add(n);
+        if entries.saturating_mul(entry) <= limit {
+            // Twice: a vector that grows exists twice for a moment.
+            return self.held.grow(n.saturating_mul(2 * entry));
+        }
+        Err(Error::limit(format!(
+            "{entries} entries of {entry} bytes in one batch exceed the limit of {limit}; read smaller batches, or \
+             raise Limits::batch_bytes"
+        )))
+    }
+
+    /// Appends the rows of `other`, of the same column, whose bit in `keep` is 1.
+    ///
+    /// # Panics
+    /// If `keep` has not a bit for each row.
+    pub fn push_filtered(&mut self, other: &ColumnBatch, keep: &Bitmap, target: &ReadTarget) -> Result<()> {
+        let of_entries = (target.max_rep > 0).then(|| of_entries(&other.rep, keep));
+        let entries = of_entries.as_ref().unwrap_or(keep);
+        assert_eq!(entries.len(), other.entries, "a bit for each row");
+        self.entries += entries.count_ones(0..entries.len());
+        filter_u8(&other.def, entries.as_bytes(), 0, &mut self.def);
+        filter_u8(&other.rep, entries.as_bytes(), 0, &mut self.rep);
+        let of_slots = (target.max_rep > 0).then(|| {
+            let mut is_slot = Bitmap::new();
+            is_slot.push_ge(&other.def, target.repeated_ancestor_def_level);
+            compacted(entries, 0..entries.len(), &is_slot)
+        });
+        let slots = of_slots.as_ref().unwrap_or(entries);
+        if target.max_def > 0 {
+            let validity = self.validity.get_or_insert_default();
+            match &other.validity {
+                Some(bits) => {
+                    filter_bits(bits.as_bytes(), 0, slots.as_bytes(), 0, slots.len(), validity);
+                }
+                None => validity.push_run(true, slots.count_ones(0..slots.len())),
+            }
+        }
+        let Some(dictionary) = &other.dictionary else {
+            self.begin_values(target.physical.shape())?;
+            return self.values.push_filtered(&other.values, slots, 0);
+        };
+        self.begin_indices(dictionary)?;
+        if self.dictionary.is_some() {
+            self.values.push_filtered(&other.values, slots, 0)
+        } else {
+            let mut keys = Values::W32(Vec::new());
+            keys.push_filtered(&other.values, slots, 0)?;
+            let values = dictionary.values_at(keys.as_w32()?)?;
+            let mut all = Bitmap::new();
+            all.push_run(true, values.len());
+            self.values.push_filtered(&values, &all, 0)
+        }
+    }
+
+    /// Number of null slots.
+    pub fn nulls(&self) -> usize {
+        self.validity.as_ref().map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()))
+    }
+
+    /// Reserves memory for the strings that their encoding assembled since the last call.
+    pub(super) fn reserve_arenas(&mut self) -> Result<()> {
+        if let Values::Bytes(views) = &self.values {
+            let arenas = views.buffers().iter().map(|buffer| buffer.len()).sum::<usize>();
+            self.held.grow(arenas.saturating_sub(self.arenas))?;
+            self.arenas = arenas.max(self.arenas);
+        }
+        Ok(())
+    }
+
+    /// Completes the batch: drops the validity if no slot is null.
+    pub fn finish(&mut self) {
+        // PERF: if there are nulls, the first word mostly has some.
+        let may_be_full = |bits: &Bitmap| bits.len() < 64 || bits.word(0) == u64::MAX;
+        let is_full = |bits: &Bitmap| may_be_full(bits) && bits.count_ones(0..bits.len()) == bits.len();
+        if self.validity.as_ref().is_some_and(is_full) {
+            self.validity = None;
+        }
+    }
+
+    /// Prepares for appending indices into `dictionary`. If the batch has values already, it keeps values: `dictionary` stays
+    /// `None`.
+    pub(super) fn begin_indices(&mut self, dictionary: &Arc<Dictionary>) -> Result<()> {
+        match &self.dictionary {
+            Some(present) if Arc::ptr_eq(present, dictionary) => Ok(()),
+            Some(present) => {
+                let shape = present.values().shape();
+                self.begin_values(shape)
+            }
+            None if self.values.is_empty() => {
+                self.values = Values::W32(Vec::new());
+                self.dictionary = Some(dictionary.clone());
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Prepares for appending values: replaces indices by the values of the dictionary.
+    pub(super) fn begin_values(&mut self, shape: Shape) -> Result<()> {
+        let Some(dictionary) = self.dictionary.take() else {
+            return Ok(());
+        };
+        let keys = std::mem::replace(&mut self.values, shape.empty());
+        if let Values::W32(keys) = keys {
+            self.values = dictionary.values_at(&keys)?;
+        }
+        Ok(())
+    }
+
+    /// The levels, from which the fields above are assembled.
+    pub fn slots(&self) -> LeafLevels<'_> {
+        LeafLevels { def: &self.def, rep: &self.rep, len: self.entries }
+    }
+}
+
+/// For each entry, whether its row's bit is 1. A row begins with a repetition level of 0.
+fn of_entries(rep: &[u8], keep: &Bitmap) -> Bitmap {
+    let (mut row, mut is_kept) = (0, false);
+    let of_entry = |&rep: &u8| {
+        if rep == 0 {
+            is_kept = keep.get(row);
+            row += 1;
+        }
+        is_kept
+    };
+    rep.iter().map(of_entry).collect()
+}
+
+/// Bytes of a value in a batch; at least 1.
+fn width(shape: Shape) -> usize {
+    match shape {
+        Shape::Bit => 1,
+        Shape::W32 => 4,
+        Shape::W64 => 8,
+        Shape::Bytes => 16,
+        Shape::Fixed(width) => width.max(1),
+    }
+}
+
+/// Bytes of a definition and a repetition level.
+const LEVEL_BYTES: usize = 2;
+/// Rows to reserve memory for before they are decoded: a batch of usual size, and no more than it takes.
+pub(super) const RESERVED_ROWS: usize = 1 << 16;
+/// Bytes to reserve for values before they are decoded: the widest of usual values, for `RESERVED_ROWS`.
+const RESERVED_BYTES: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marquetry_encoding::PhysicalType;
+
+    fn target(physical: PhysicalType) -> ReadTarget {
+        ReadTarget {
+            physical,
+            max_def: 1,
+            max_rep: 0,
+            repeated_ancestor_def_level: 0,
+            keep_levels: false,
+            is_text: false,
+            layout: ValueLayout::Native,
+        }
+    }
+
+    #[test]
+    fn a_width_that_a_schema_claims_reserves_nothing() {
+        let target = target(PhysicalType::FixedLenByteArray(i32::MAX as usize));
+        let mut batch = ColumnBatch::for_target(&target);
+        batch.reserve(8192, &target);
+        let Values::Fixed(values) = batch.values else { unreachable!() };
+        assert_eq!(values.into_bytes().capacity(), 0);
+    }
+
+    #[test]
+    fn nulls_and_runs_are_held_against_the_limit() {
+        let limit = 1 << 20;
+        let narrow = target(PhysicalType::Int64);
+        let mut batch = ColumnBatch::for_target(&narrow);
+        batch.check_room(1 << 16, &narrow, limit).unwrap();
+        batch.entries = 1 << 16;
+        let error = batch.check_room(1 << 16, &narrow, limit).unwrap_err();
+        assert!(error.message().contains("Limits::batch_bytes"), "{error}");
+        let wide = target(PhysicalType::FixedLenByteArray(i32::MAX as usize));
+        assert!(ColumnBatch::for_target(&wide).check_room(1, &wide, limit).is_err());
+    }
+}

@@ -1,0 +1,423 @@
+//! Decodes a data page: its levels and values, block by block.
+
+mod selective;
+
+use super::column_batch::ColumnBatch;
+use super::row_starts::{COUNTED_LEVELS, starts_in};
+use super::target::{ReadTarget, ValueLayout};
+use super::utf8::not_utf8;
+use crate::page::{DataPage, LocatedHeader};
+use crate::sort_order::plain_value;
+use marquetry_base::{Error, PaddedBytes, Result};
+use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, IndexLookup, check_indices};
+use marquetry_encoding::levels::Levels;
+use marquetry_encoding::{Bitmap, Decode, EncodedPage, PhysicalType, Values, filter_u8, registry};
+use std::sync::Arc;
+
+/// A data page, partly decoded.
+pub(super) struct PageDecoder {
+    pub(super) header: LocatedHeader,
+    rep: Levels,
+    def: Levels,
+    values: Box<dyn Decode>,
+    /// Entries whose levels were not decoded yet.
+    left: usize,
+    /// Decoded levels, not consumed from `consumed` on. Only of nested columns.
+    pending_rep: Vec<u8>,
+    pending_def: Vec<u8>,
+    consumed: usize,
+    /// The size of the chunk's dictionary, if `values` gives indices into it.
+    index_bound: Option<usize>,
+    /// Whether the encoding assembles strings in memory of their own.
+    has_arenas: bool,
+    /// Whether the encoding only copies values, or their bytes.
+    is_plain: bool,
+    /// Values to decode at a time: less than a block if long strings are copied.
+    values_per_step: usize,
+    /// Whether byte strings were validated with the dictionary already.
+    is_validated: bool,
+}
+
+/// Whether a page has bytes after its last level and after its last value. It should have none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct TrailingBytes {
+    pub(super) levels: bool,
+    pub(super) values: bool,
+}
+
+/// Memory for intermediate values, reused from page to page.
+pub(super) struct DecodeScratch {
+    /// Non-null values of a block.
+    dense: Values,
+    /// Indices of the non-null values of a block.
+    dense_indices: Values,
+    /// Values of a block, selected or not.
+    whole: Values,
+    /// Indices of a block, selected or not.
+    whole_indices: Values,
+    levels: Vec<u8>,
+    /// Most bytes of a batch.
+    batch_bytes: usize,
+}
+
+impl DecodeScratch {
+    pub(super) fn new(target: &ReadTarget, batch_bytes: usize) -> Self {
+        DecodeScratch {
+            dense: target.empty_values(),
+            dense_indices: Values::W32(Vec::new()),
+            whole: target.empty_values(),
+            whole_indices: Values::W32(Vec::new()),
+            levels: Vec::new(),
+            batch_bytes,
+        }
+    }
+}
+
+impl PageDecoder {
+    /// A decoder of `page`, whose values are `bytes`. `dictionary` is that of the chunk if the page has indices into it.
+    pub(super) fn new(
+        header: LocatedHeader,
+        page: DataPage,
+        bytes: PaddedBytes,
+        dictionary: Option<&Arc<Dictionary>>,
+        target: &ReadTarget,
+    ) -> Result<Self> {
+        let copied_bytes = if target.layout == ValueLayout::Offsets { bytes.len() } else { 0 };
+        // QUIRK: a page of only nulls may have no value bytes even if its encoding stores a header. PLAIN stores none.
+        let encoding = if bytes.is_empty() { PLAIN } else { page.encoding };
+        let index_bound = dictionary.filter(|_| target.layout == ValueLayout::Indices);
+        let values: Box<dyn Decode> = match index_bound {
+            Some(_) => Box::new(IndexDecoder::new(&bytes).map_err(|error| header.place(error))?),
+            None => {
+                let (max_values, physical) = (page.max_values, target.physical);
+                let encoded = EncodedPage { bytes, max_values, physical, dictionary: dictionary.cloned() };
+                registry::decoder(encoding, &encoded).map_err(|error| header.place(error))?
+            }
+        };
+        Ok(PageDecoder {
+            header,
+            has_arenas: page.encoding == DELTA_BYTE_ARRAY,
+            is_plain: matches!(page.encoding, PLAIN | BYTE_STREAM_SPLIT),
+            values_per_step: values_per_step(copied_bytes, page.max_values),
+            rep: page.rep,
+            def: page.def,
+            values,
+            left: page.num_values,
+            pending_rep: Vec::new(),
+            pending_def: Vec::new(),
+            consumed: 0,
+            index_bound: index_bound.map(|dictionary| dictionary.values().len()),
+            is_validated: dictionary
+                .is_some_and(|dictionary| matches!(dictionary.values(), Values::Bytes(_))),
+        })
+    }
+
+    /// The page with the rest of its values looked up in `dictionary`, instead of as indices into it.
+    pub(super) fn with_values_of(self, dictionary: Arc<Dictionary>) -> Self {
+        let values = Box::new(IndexLookup::new(self.values, dictionary));
+        PageDecoder { values, index_bound: None, ..self }
+    }
+
+    /// Whether the page gives indices into the chunk's dictionary.
+    pub(super) fn gives_indices(&self) -> bool {
+        self.index_bound.is_some()
+    }
+
+    /// Whether every entry was consumed.
+    pub(super) fn is_over(&self) -> bool {
+        self.left == 0 && self.consumed == self.pending_rep.len()
+    }
+
+    /// What follows the page's entries, once the last one was consumed.
+    pub(super) fn trailing_bytes(&self) -> TrailingBytes {
+        let v2 = self.header.header.data_page_header_v2.as_ref().filter(|_| self.header.is_data());
+        let lengths = v2.map_or((0, 0), |header| {
+            (header.repetition_levels_byte_length, header.definition_levels_byte_length)
+        });
+        // If the largest level is 0, nothing is stored.
+        let is_exhausted =
+            |levels: &Levels, len: i32| if levels.max() == 0 { len == 0 } else { levels.is_exhausted() };
+        TrailingBytes {
+            levels: !is_exhausted(&self.rep, lengths.0) || !is_exhausted(&self.def, lengths.1),
+            values: !self.values.is_exhausted(),
+        }
+    }
+
+    /// Number of entries that were not consumed.
+    pub(super) fn entries_left(&self) -> usize {
+        self.left + self.pending_rep.len() - self.consumed
+    }
+
+    /// Appends up to `rows` rows of a flat column, in which an entry is a row. Returns how many.
+    pub(super) fn read_flat(
+        &mut self,
+        rows: usize,
+        target: &ReadTarget,
+        scratch: &mut DecodeScratch,
+        out: &mut ColumnBatch,
+    ) -> Result<usize> {
+        let rows = rows.min(self.left);
+        let is_copied = self.is_plain && target.physical != PhysicalType::ByteArray;
+        let mut done = 0;
+        while done < rows {
+            let run = self.def.run()?;
+            let most_rows = if is_copied || !run.is_max { run.n.min(ROWS_PER_COPY) } else { 0 };
+            let block = (rows - done).min(most_rows.max(ENTRIES_PER_BLOCK));
+            self.read_block(block, target, scratch, out)?;
+            done += block;
+        }
+        Ok(rows)
+    }
+
+    /// Appends `block` rows of a flat column, no more than are left.
+    fn read_block(
+        &mut self,
+        block: usize,
+        target: &ReadTarget,
+        scratch: &mut DecodeScratch,
+        out: &mut ColumnBatch,
+    ) -> Result<()> {
+        out.check_room(block, target, scratch.batch_bytes)?;
+        if target.max_def == 0 {
+            self.decode_values(block, target, &mut out.values)?;
+        } else {
+            let run = self.def.run()?;
+            let validity = out.validity.get_or_insert_default();
+            let first = validity.len();
+            if target.keep_levels {
+                let first = out.def.len();
+                self.def.decode(block, &mut out.def)?;
+                validity.push_ge(&out.def[first..], target.max_def);
+            } else {
+                self.def.decode_is_max(block, &mut scratch.levels, validity)?;
+            }
+            match run.n >= block {
+                true if run.is_max => self.decode_values(block, target, &mut out.values)?,
+                true => out.values.push_nulls(block),
+                false => self.decode_slots(first, block, target, scratch, out)?,
+            }
+        }
+        if self.has_arenas {
+            out.reserve_arenas()?;
+        }
+        out.entries += block;
+        self.left -= block;
+        Ok(())
+    }
+
+    /// Appends entries of a nested column, until `rows` rows have begun and the next one would begin. Returns how many rows
+    /// began. The last of them may continue in the next page.
+    pub(super) fn read_nested(
+        &mut self,
+        rows: usize,
+        target: &ReadTarget,
+        scratch: &mut DecodeScratch,
+        out: &mut ColumnBatch,
+    ) -> Result<usize> {
+        self.walk_rows(rows, |page, take, _| page.consume(take, target, scratch, out))
+    }
+
+    /// Calls `step` for the entries of the rest of the current row and of the next `rows` rows, as many as are pending at a
+    /// time, with their number and the number of rows that began before. `step` must consume them. Returns how many rows
+    /// began.
+    fn walk_rows(
+        &mut self,
+        rows: usize,
+        mut step: impl FnMut(&mut Self, usize, usize) -> Result<()>,
+    ) -> Result<usize> {
+        let mut begun = 0;
+        while !self.is_over() {
+            if self.consumed == self.pending_rep.len() {
+                self.decode_levels()?;
+            }
+            let (take, starts) = self.entries_of_rows(rows - begun);
+            if take > 0 {
+                step(self, take, begun)?;
+            }
+            begun += starts;
+            if self.consumed < self.pending_rep.len() {
+                break;
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Skips up to `rows` rows of a flat column. Returns how many.
+    pub(super) fn skip_flat(&mut self, rows: usize, scratch: &mut DecodeScratch) -> Result<usize> {
+        let rows = rows.min(self.left);
+        let values = if self.def.max() == 0 { rows } else { self.def.skip(rows, &mut scratch.levels)? };
+        self.values.skip(values)?;
+        self.left -= rows;
+        Ok(rows)
+    }
+
+    /// Skips the entries that [`read_nested`](Self::read_nested) would append. Returns how many rows began.
+    pub(super) fn skip_nested(&mut self, rows: usize) -> Result<usize> {
+        self.walk_rows(rows, |page, take, _| {
+            let def = &page.pending_def[page.consumed..page.consumed + take];
+            let values = def.iter().filter(|&&def| def == page.def.max()).count();
+            page.values.skip(values)?;
+            page.consumed += take;
+            Ok(())
+        })
+    }
+
+    /// Whether the next entry begins a row; the page must not be over.
+    pub(super) fn begins_row(&mut self) -> Result<bool> {
+        if self.consumed == self.pending_rep.len() {
+            self.decode_levels()?;
+        }
+        Ok(self.pending_rep[self.consumed] == 0)
+    }
+
+    /// Decodes the levels of the next block of entries.
+    fn decode_levels(&mut self) -> Result<()> {
+        let block = self.left.min(ENTRIES_PER_BLOCK);
+        self.pending_rep.clear();
+        self.pending_def.clear();
+        self.consumed = 0;
+        self.rep.decode(block, &mut self.pending_rep).map_err(|error| level_error("repetition", error))?;
+        self.def.decode(block, &mut self.pending_def).map_err(|error| level_error("definition", error))?;
+        self.left -= block;
+        Ok(())
+    }
+
+    /// Number of pending entries of the rest of the current row and of the next `rows` rows, and number of rows that begin
+    /// in them.
+    fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
+        let pending = &self.pending_rep[self.consumed..];
+        // PERF: no more rows begin than there are entries, so rows are only counted in most blocks.
+        let mut begun = 0;
+        for (i, block) in pending.chunks(COUNTED_LEVELS).enumerate() {
+            let starts = starts_in(block);
+            if begun + usize::from(starts) > rows {
+                let left = rows - begun;
+                let is_next = |(_, rep): &(usize, &u8)| **rep == 0;
+                let at = block.iter().enumerate().filter(is_next).nth(left).map_or(block.len(), |(at, _)| at);
+                return (i * COUNTED_LEVELS + at, rows);
+            }
+            begun += usize::from(starts);
+        }
+        (pending.len(), begun)
+    }
+
+    /// Appends `n` pending entries.
+    fn consume(
+        &mut self,
+        n: usize,
+        target: &ReadTarget,
+        scratch: &mut DecodeScratch,
+        out: &mut ColumnBatch,
+    ) -> Result<()> {
+        out.check_room(n, target, scratch.batch_bytes)?;
+        let range = self.consumed..self.consumed + n;
+        let def = &self.pending_def[range.clone()];
+        out.rep.extend_from_slice(&self.pending_rep[range]);
+        out.def.extend_from_slice(def);
+        out.entries += n;
+        let validity = out.validity.get_or_insert_default();
+        let first = validity.len();
+        push_slots(def, target, &mut scratch.levels, validity);
+        let slots = validity.len() - first;
+        self.consumed += n;
+        self.decode_slots(first, slots, target, scratch, out)?;
+        if self.has_arenas { out.reserve_arenas() } else { Ok(()) }
+    }
+
+    /// Appends a value or a default for each of the `n` slots whose validity is in `out` from bit `first` on.
+    fn decode_slots(
+        &mut self,
+        first: usize,
+        n: usize,
+        target: &ReadTarget,
+        scratch: &mut DecodeScratch,
+        out: &mut ColumnBatch,
+    ) -> Result<()> {
+        let empty = Bitmap::new();
+        let validity = out.validity.as_ref().unwrap_or(&empty);
+        let ones = validity.count_ones(first..first + n);
+        if ones == n {
+            return self.decode_values(n, target, &mut out.values);
+        }
+        if ones == 0 {
+            out.values.push_nulls(n);
+            return Ok(());
+        }
+        if self.values.decode_spaced(validity, first, n, ones, &mut out.values)? {
+            return Ok(());
+        }
+        let dense = if self.gives_indices() { &mut scratch.dense_indices } else { &mut scratch.dense };
+        out.values.with_scratch(dense, |dense| self.decode_values(ones, target, dense))?;
+        out.values.push_spaced(dense, validity, first, n);
+        Ok(())
+    }
+
+    /// Appends the next `n` values, dense, and validates text.
+    fn decode_values(&mut self, n: usize, target: &ReadTarget, out: &mut Values) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let now = left.min(self.values_per_step);
+            self.decode_some(now, target, out)?;
+            left -= now;
+        }
+        Ok(())
+    }
+
+    fn decode_some(&mut self, n: usize, target: &ReadTarget, out: &mut Values) -> Result<()> {
+        let first = out.len();
+        let is_text = if target.is_text && !self.is_validated {
+            self.values.decode_utf8(n, out)?
+        } else {
+            self.values.decode(n, out)?;
+            true
+        };
+        if let (Some(len), Values::W32(keys)) = (self.index_bound, &*out) {
+            check_indices(&keys[first..], len)?;
+        }
+        if !is_text && let Some(at) = out.first_not_utf8(first..out.len()) {
+            return Err(not_utf8(plain_value(out, at, &mut [0; 8])));
+        }
+        Ok(())
+    }
+}
+
+/// Number of values to decode at a time, of `n` that take `bytes` bytes.
+///
+/// PERF: long strings are validated where they were copied to, while they are in the cache.
+fn values_per_step(bytes: usize, n: usize) -> usize {
+    match bytes / n.max(1) {
+        0..256 => usize::MAX,
+        average => (CACHED_BYTES / average).max(1),
+    }
+}
+
+/// Appends the validity of the slots among entries with these definition levels.
+fn push_slots(def: &[u8], target: &ReadTarget, slots: &mut Vec<u8>, validity: &mut Bitmap) {
+    // An entry below the level of the innermost list's elements is an empty or absent list, which has no slot.
+    if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.repeated_ancestor_def_level {
+        validity.push_ge(def, target.max_def);
+        return;
+    }
+    slots.clear();
+    let mut is_slot = Bitmap::new();
+    is_slot.push_ge(def, target.repeated_ancestor_def_level);
+    filter_u8(def, is_slot.as_bytes(), 0, slots);
+    validity.push_ge(slots, target.max_def);
+}
+
+#[cold]
+fn level_error(kind: &str, error: Error) -> Error {
+    Error::new(error.kind(), format!("{kind} levels: {}", error.message()))
+}
+
+const PLAIN: i32 = 0;
+const BYTE_STREAM_SPLIT: i32 = 9;
+const DELTA_BYTE_ARRAY: i32 = 7;
+
+/// Bytes that are decoded at a time if values are long: they stay in the cache until they are validated.
+const CACHED_BYTES: usize = 2 << 10;
+/// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
+const ENTRIES_PER_BLOCK: usize = 2048;
+/// Rows per block of plain fixed-width values and of runs of nulls: most batches at once. Bounded, because the page header's
+/// count is untrusted.
+const ROWS_PER_COPY: usize = 4 * ENTRIES_PER_BLOCK;

@@ -1,0 +1,75 @@
+//! The target of a read: the leaf's types and levels, and the layout of its values in a batch.
+
+use crate::logical_type::LogicalType;
+use crate::nesting::{FieldKind, NestedField};
+use crate::schema::Leaf;
+use marquetry_encoding::{OffsetStrings, PhysicalType, Values};
+
+/// What to read of a leaf, and how to interpret its levels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadTarget {
+    /// Physical type.
+    pub physical: PhysicalType,
+    /// The definition level of a value.
+    pub max_def: u8,
+    /// The largest repetition level.
+    pub max_rep: u8,
+    /// The definition level from which on there is a slot in the array.
+    pub repeated_ancestor_def_level: u8,
+    /// Whether to keep definition levels: something above the leaf is nullable.
+    pub keep_levels: bool,
+    /// Whether byte strings must be UTF-8.
+    pub is_text: bool,
+    /// Layout of the values.
+    pub layout: ValueLayout,
+}
+
+/// The layout of a column's values in a batch, for types with more than one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ValueLayout {
+    /// The layout of the shape; byte strings are views.
+    #[default]
+    Native,
+    /// Indices and a dictionary if the pages have them.
+    Indices,
+    /// Byte strings end to end, with offsets. Only for BYTE_ARRAY.
+    Offsets,
+}
+
+impl ReadTarget {
+    /// For a leaf that is somewhere below `field`, a field of the root.
+    pub fn new(leaf: &Leaf, field: &NestedField, index: usize, layout: ValueLayout) -> Self {
+        let (repeated_ancestor_def_level, keep_levels) = position(field, index, false).unwrap_or((0, false));
+        ReadTarget {
+            physical: leaf.physical(),
+            max_def: leaf.max_def(),
+            max_rep: leaf.max_rep(),
+            repeated_ancestor_def_level,
+            keep_levels,
+            is_text: leaf.logical().is_some_and(LogicalType::is_text),
+            layout,
+        }
+    }
+
+    /// No values, in this layout.
+    pub(super) fn empty_values(&self) -> Values {
+        match self.layout {
+            ValueLayout::Offsets => Values::Offsets(OffsetStrings::new()),
+            ValueLayout::Native | ValueLayout::Indices => self.physical.shape().empty(),
+        }
+    }
+}
+
+/// The level of slots of leaf `index` below `field`, and whether anything above it is nullable.
+fn position(field: &NestedField, index: usize, nullable_above: bool) -> Option<(u8, bool)> {
+    match &field.kind {
+        FieldKind::Leaf(leaf) => {
+            (*leaf == index).then_some((field.repeated_ancestor_def_level, nullable_above))
+        }
+        FieldKind::List(child) | FieldKind::Map(child) => position(child, index, true),
+        FieldKind::Struct(fields) => {
+            let nullable = nullable_above || field.nullable;
+            fields.iter().find_map(|field| position(field, index, nullable))
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Errors for strings that are not UTF-8.
+
+use marquetry_base::Error;
+
+/// The error for text that is not UTF-8.
+#[cold]
+pub(super) fn not_utf8(bytes: &[u8]) -> Error {
+    let shown = &bytes[..bytes.len().min(32)];
+    Error::corrupt(format!("a string is not UTF-8: \"{}\"", shown.escape_ascii()))
+}

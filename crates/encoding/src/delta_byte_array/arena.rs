@@ -1,0 +1,97 @@
+//! Collects values that share their prefixes: repeated values share their bytes.
+
+use crate::delta_length_byte_array::MAX_INLINE_BYTES;
+use crate::string_views::StringViews;
+use bytes::Bytes;
+use marquetry_base::Result;
+use marquetry_kernels as kernels;
+
+/// How many bytes values have.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Size {
+    /// Those that do not just repeat the start of the value before them.
+    pub(super) new: u64,
+    /// All of them.
+    pub(super) all: u64,
+}
+
+/// A decoded value.
+pub(super) struct Value<'a> {
+    /// The value, and at least [`PADDING_BYTES`] bytes of anything.
+    pub(super) padded: &'a [u8],
+    pub(super) len: u32,
+    /// Whether the value before it begins with all of it.
+    pub(super) is_start: bool,
+}
+
+impl Value<'_> {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.padded[..self.len as usize]
+    }
+}
+
+/// Collects strings: short ones in their views, long ones in buffers of at most [`MAX_ARENA_BYTES`] bytes or of a single string.
+pub(super) struct ValueArena<'a> {
+    out: &'a mut StringViews,
+    views: Vec<u128>,
+    bytes: Vec<u8>,
+    /// Where in `bytes` the string before the next begins, if it is there.
+    last: Option<usize>,
+}
+
+impl<'a> ValueArena<'a> {
+    pub(super) fn new(out: &'a mut StringViews) -> Self {
+        ValueArena { out, views: Vec::new(), bytes: Vec::new(), last: None }
+    }
+
+    pub(super) fn reserve(&mut self, size: Size) -> Result<()> {
+        let room = MAX_ARENA_BYTES - self.bytes.len().min(MAX_ARENA_BYTES);
+        // A copy of the last string may take that much more, for a moment.
+        self.bytes.reserve((size.new as usize).min(room) + SHORT_VALUE_BYTES);
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, value: Value<'_>) {
+        if value.len <= MAX_INLINE_BYTES {
+            // What the string before it left in the arena stays, but is not looked for any more.
+            self.last = None;
+            self.views.push(kernels::view_at(value.padded, 0, value.len, 0));
+            return;
+        }
+        let string = value.bytes();
+        // PERF: strings that are repeated, as in any sorted column, share their bytes. It also keeps a page of nothing
+        // but repetitions, which takes no bits for each, from growing without bounds.
+        let start = match self.last {
+            Some(last) if value.is_start => last,
+            _ => {
+                if self.bytes.len() + string.len() > MAX_ARENA_BYTES && !self.bytes.is_empty() {
+                    self.seal();
+                }
+                kernels::push_padded(value.padded, string.len(), &mut self.bytes);
+                self.bytes.len() - string.len()
+            }
+        };
+        self.last = Some(start);
+        // The buffer's number is added when the arena is sealed. A start is at most `MAX_ARENA_BYTES`.
+        self.views.push(kernels::long_view(string, 0, start as u32));
+    }
+
+    /// Hands over the views and their buffer.
+    pub(super) fn seal(&mut self) {
+        let bytes = Bytes::from(std::mem::take(&mut self.bytes));
+        let buffer = std::slice::from_ref(&bytes);
+        let buffers = if bytes.is_empty() { &[] } else { buffer };
+        self.out.push_views(buffers, |views, base| {
+            let start = views.len();
+            views.append(&mut self.views);
+            kernels::rebase_views(&mut views[start..], base);
+        });
+        self.last = None;
+    }
+}
+
+/// Values up to this length are assembled at once.
+pub(super) const SHORT_VALUE_BYTES: usize = 64;
+/// Most bytes of an arena of several strings: the offset of a view has 32 bits, and only 31 for some readers.
+const MAX_ARENA_BYTES: usize = 1 << 30;

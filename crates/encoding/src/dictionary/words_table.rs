@@ -1,0 +1,302 @@
+//! Finds the index of a number in a dictionary: by direct addressing, or by hashing.
+//!
+//! ```text
+//! direct:  slot = number - base      one for each number: no hash, nothing to compare, and numbers that ascend find
+//!                                    theirs side by side
+//! hashed:  slot = hash(number) ..    open addressing, a quarter to a half full; what is there is compared with the
+//!                                    dictionary
+//! ```
+//!
+//! A table begins hashed. Whenever it grows, it becomes direct if the numbers are dense, as most keys, dates and quantities are.
+
+use super::bytes_table::{MAX_PROBES, NONE, most_values, slots_for};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+/// A value that is compared and hashed as a number.
+pub(super) trait Word: Copy + Eq {
+    fn to_u64(self) -> u64;
+    /// As a signed number: those around 0 are near each other.
+    fn to_i64(self) -> i64;
+}
+
+impl Word for u32 {
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        u64::from(self)
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        i64::from(self as i32)
+    }
+}
+
+impl Word for u64 {
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        self
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        self as i64
+    }
+}
+
+/// Where in a dictionary of words each of them is. Slots have only the index: what is compared is in the dictionary,
+/// which is smaller than a table that has the words too.
+#[derive(Debug, Default)]
+pub(super) struct WordsTable {
+    slots: Vec<u32>,
+    way: Method,
+}
+
+/// Which slot is a word's.
+#[derive(Debug)]
+enum Method {
+    /// One for each number from this one on.
+    Direct { base: i64 },
+    /// The hash is a product of 64 bits, shifted by `shift` to the number of the first slot to probe.
+    Hashed { shift: u32, multiplier: u64 },
+    /// The same with a hash of a random key.
+    Keyed { shift: u32, key: RandomState },
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Method::Hashed { shift: 0, multiplier: MULTIPLIERS[0] }
+    }
+}
+
+impl WordsTable {
+    /// Appends the index of each of `words`, and to `dictionary` those that were not there.
+    pub(super) fn intern<T: Word>(&mut self, words: &[T], dictionary: &mut Vec<T>, indices: &mut Vec<u32>) {
+        if self.slots.is_empty() {
+            self.resize(dictionary);
+        }
+        indices.reserve(words.len());
+        let mut found = [NONE; WORDS_PER_BLOCK];
+        for words in words.chunks(WORDS_PER_BLOCK) {
+            // PERF: sorted data has runs, and is as fast as a comparison.
+            if words[0] == words[words.len() - 1] && words.iter().all(|word| *word == words[0]) {
+                let index = self.index_of(words[0], dictionary);
+                indices.resize(indices.len() + words.len(), index);
+                continue;
+            }
+            // PERF: first those that are where they should be, without a branch for each; waits for memory overlap.
+            let found = &mut found[..words.len()];
+            self.find_at_once(words, dictionary, found);
+            if found.contains(&NONE) {
+                let unknown = found.iter_mut().zip(words).filter(|(index, _)| **index == NONE);
+                unknown.for_each(|(index, &word)| *index = self.index_of(word, dictionary));
+            }
+            indices.extend_from_slice(found);
+        }
+    }
+
+    /// The index of each of `words` that is found at the first look, [`NONE`] for the others.
+    #[inline]
+    fn find_at_once<T: Word>(&self, words: &[T], dictionary: &[T], found: &mut [u32]) {
+        match self.way {
+            Method::Direct { base } => {
+                for (index, word) in found.iter_mut().zip(words) {
+                    let at = usize::try_from(distance(word.to_i64(), base)).unwrap_or(usize::MAX);
+                    *index = self.slots.get(at).copied().unwrap_or(NONE);
+                }
+            }
+            Method::Hashed { shift, multiplier } => {
+                for (index, word) in found.iter_mut().zip(words) {
+                    let guess = self.slots[place(word.to_u64().wrapping_mul(multiplier), shift)];
+                    *index = if dictionary.get(guess as usize) == Some(word) { guess } else { NONE };
+                }
+            }
+            Method::Keyed { .. } => found.fill(NONE),
+        }
+    }
+
+    /// Bytes of the table.
+    pub(super) fn memory(&self) -> usize {
+        4 * self.slots.capacity()
+    }
+
+    #[inline]
+    fn index_of<T: Word>(&mut self, word: T, dictionary: &mut Vec<T>) -> u32 {
+        let (hash, shift, limit) = match &self.way {
+            Method::Direct { base } => return self.index_direct(word, *base, dictionary),
+            Method::Hashed { shift, multiplier } => {
+                (word.to_u64().wrapping_mul(*multiplier), *shift, MAX_PROBES)
+            }
+            Method::Keyed { shift, key } => (key.hash_one(word.to_u64()), *shift, usize::MAX),
+        };
+        let mut at = place(hash, shift);
+        let mut probes = 0;
+        while let Some(there) = dictionary.get(self.slots[at] as usize) {
+            if *there == word {
+                return self.slots[at];
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+            probes += 1;
+            if probes > limit {
+                self.way = Method::Keyed { shift, key: RandomState::new() };
+                self.resize(dictionary);
+                return self.index_of(word, dictionary);
+            }
+        }
+        let index = dictionary.len() as u32;
+        dictionary.push(word);
+        self.slots[at] = index;
+        if dictionary.len() > most_values(self.slots.len()) {
+            self.resize(dictionary);
+        }
+        index
+    }
+
+    fn index_direct<T: Word>(&mut self, word: T, base: i64, dictionary: &mut Vec<T>) -> u32 {
+        let index = dictionary.len() as u32;
+        match self.slots.get_mut(usize::try_from(distance(word.to_i64(), base)).unwrap_or(usize::MAX)) {
+            Some(slot) if *slot != NONE => return *slot,
+            Some(slot) => {
+                *slot = index;
+                dictionary.push(word);
+            }
+            None => {
+                dictionary.push(word);
+                self.resize(dictionary);
+            }
+        }
+        index
+    }
+
+    /// Makes the table anew, for all of `dictionary` and more.
+    #[cold]
+    fn resize<T: Word>(&mut self, dictionary: &[T]) {
+        let before = match self.way {
+            Method::Direct { base } => Some((base, self.slots.len())),
+            Method::Hashed { .. } | Method::Keyed { .. } => None,
+        };
+        if let Some((base, len)) = direct_range(dictionary, before) {
+            self.way = Method::Direct { base };
+            self.slots = vec![NONE; len];
+            for (index, word) in dictionary.iter().enumerate() {
+                self.slots[distance(word.to_i64(), base) as usize] = index as u32;
+            }
+            return;
+        }
+        let slots = slots_for(dictionary.len());
+        let shift = u64::BITS - slots.trailing_zeros();
+        let known = match std::mem::take(&mut self.way) {
+            Method::Direct { .. } => MULTIPLIERS[0],
+            Method::Hashed { multiplier, .. } => multiplier,
+            Method::Keyed { key, .. } => {
+                self.fill(slots, dictionary, |word| place(key.hash_one(word), shift));
+                self.way = Method::Keyed { shift, key };
+                return;
+            }
+        };
+        let multiplied = |multiplier| move |word: u64| place(word.wrapping_mul(multiplier), shift);
+        let tried = if slots <= MAX_SLOTS_TRIED { &MULTIPLIERS[..] } else { &[known] };
+        let (mut best, mut fewest, mut last) = (known, usize::MAX, known);
+        for &multiplier in tried {
+            let displaced = self.fill(slots, dictionary, multiplied(multiplier));
+            last = multiplier;
+            if displaced < fewest {
+                (best, fewest) = (multiplier, displaced);
+            }
+            if displaced <= dictionary.len() / MAX_DISPLACED_SHARE {
+                break;
+            }
+        }
+        if last != best {
+            self.fill(slots, dictionary, multiplied(best));
+        }
+        self.way = Method::Hashed { shift, multiplier: best };
+    }
+
+    /// Puts all of `dictionary` into a new table, and says how many words are not where they should be.
+    fn fill<T: Word>(&mut self, slots: usize, dictionary: &[T], place: impl Fn(u64) -> usize) -> usize {
+        self.slots.clear();
+        self.slots.resize(slots, NONE);
+        let mut displaced = 0;
+        for (index, word) in dictionary.iter().enumerate() {
+            let mut at = place(word.to_u64());
+            displaced += usize::from(self.slots[at] != NONE);
+            while self.slots[at] != NONE {
+                at = (at + 1) & (slots - 1);
+            }
+            self.slots[at] = index as u32;
+        }
+        displaced
+    }
+}
+
+/// The slot where the search for a word begins.
+#[inline(always)]
+fn place(hash: u64, shift: u32) -> usize {
+    (hash >> (shift & 63)) as usize
+}
+
+/// The distance of `word` above `base`, or a number larger than any table if it is below.
+#[inline(always)]
+fn distance(word: i64, base: i64) -> u64 {
+    word.wrapping_sub(base) as u64
+}
+
+/// Where a table with a slot for each number begins and how many it gets, if the numbers are so near each other that it
+/// does not take much more than a hashed one. `before` is the same of the one that has become too short. There is room on
+/// the side to which the numbers went, and the space on the other side stays, so that tables seldom grow.
+fn direct_range<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Option<(i64, usize)> {
+    if dictionary.len() < MIN_DIRECT_NUMBERS {
+        return None;
+    }
+    let numbers = || dictionary.iter().map(|word| word.to_i64());
+    let (least, greatest) = (numbers().min()?, numbers().max()?);
+    let span = distance(greatest, least);
+    if span >= (MAX_SLOTS_PER_NUMBER * dictionary.len()) as u64 {
+        return None;
+    }
+    let room = span + 1;
+    let (first, last) = match before {
+        Some((base, len)) if least < base => {
+            (least.saturating_sub_unsigned(room), base.saturating_add_unsigned(len as u64 - 1).max(greatest))
+        }
+        _ => (before.map_or(least, |(base, _)| base), greatest.saturating_add_unsigned(room)),
+    };
+    Some((first, distance(last, first) as usize + 1))
+}
+
+/// Words that are looked for at a time.
+const WORDS_PER_BLOCK: usize = 32;
+/// 2^64 divided by the golden ratio: multiples of it are spread evenly. PERF: neighbouring floats, and what else has a step
+/// that the first does not like, are often spread better by one of the others, which are random but for that.
+const MULTIPLIERS: [u64; 4] =
+    [0x9e37_79b9_7f4a_7c15, 0x5822_cb77_f4de_2c09, 0xb774_eb52_48db_40af, 0x153e_7c2a_26a2_c0bd];
+/// One of this many words may be displaced by others before the next multiplier is tried. By a random hash it is one of
+/// sixteen in a table that was just made.
+const MAX_DISPLACED_SHARE: usize = 32;
+/// Slots of the largest table that is filled several times to find the best multiplier: it stays in the second-level cache.
+const MAX_SLOTS_TRIED: usize = 1 << 14;
+/// The maximum number of slots for each number in a direct table. A hashed table has 2 to 6.
+const MAX_SLOTS_PER_NUMBER: usize = 8;
+/// A hashed table of fewer words stays in the first-level cache.
+const MIN_DIRECT_NUMBERS: usize = 1 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_a_step_are_found_at_the_first_look() {
+        let floats = (0..1_000).map(|i| u64::from((i as f32 * 1.003).to_bits())).collect();
+        let doubles = (0..1_000).map(|i| (f64::from(i) / 100.0).to_bits()).collect();
+        let integers = (0..1_000).map(|i| i * 1_000_003).collect();
+        for all in [floats, doubles, integers] as [Vec<u64>; 3] {
+            let (mut words, mut dictionary, mut indices) = (WordsTable::default(), Vec::new(), Vec::new());
+            words.intern(&all, &mut dictionary, &mut indices);
+            assert!(indices.iter().copied().eq(0..1_000));
+            words.find_at_once(&all, &dictionary, &mut indices);
+            let missed = indices.iter().filter(|index| **index == NONE).count();
+            assert!(missed < 100, "{missed}");
+        }
+    }
+}

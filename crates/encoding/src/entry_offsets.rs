@@ -1,0 +1,36 @@
+//! The positions of the strings of a dictionary in its page, for copies into the offset layout.
+
+use crate::string_views::StringViews;
+use marquetry_base::{Error, PaddedBytes, Result};
+use marquetry_kernels::{Entry, view_len};
+
+/// A PLAIN dictionary page, and where each of its strings is.
+///
+/// PERF: copying through views would have to check whether each string is inline. And the page has padding after it, so that a
+/// copy may take more than the string.
+#[derive(Debug, Clone)]
+pub(crate) struct EntryOffsets {
+    pub(crate) page: PaddedBytes,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl EntryOffsets {
+    /// The strings of `views`, in the PLAIN page that they were decoded from, or in a new one if `page` is `None`.
+    pub(crate) fn new(views: &StringViews, page: Option<&PaddedBytes>) -> Result<Self> {
+        let page = page.cloned().unwrap_or_else(|| {
+            let mut page = Vec::new();
+            views.write_plain(0..views.len(), &mut page);
+            PaddedBytes::from(page)
+        });
+        if u32::try_from(page.len()).is_err() {
+            return Err(Error::limit("a dictionary of over 4 GiB of byte strings"));
+        }
+        let mut end = 0;
+        let entries = views.views().iter().map(|&view| {
+            let entry = Entry { start: end + 4, len: view_len(view) };
+            end = entry.start + entry.len;
+            entry
+        });
+        Ok(EntryOffsets { entries: entries.collect(), page })
+    }
+}

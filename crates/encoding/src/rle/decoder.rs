@@ -1,0 +1,311 @@
+//! Decodes the RLE / bit-packing hybrid: levels, dictionary indices and booleans.
+
+use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
+use marquetry_kernels::{self as kernels, BitAppender, BitRun, Bitmap};
+
+/// Decodes hybrid bytes run by run: levels, dictionary indices and booleans.
+#[derive(Debug, Clone)]
+pub struct RleBitPackedDecoder {
+    page: PaddedBytes,
+    /// Where the next header is.
+    position: usize,
+    width: u32,
+    run: Run,
+}
+
+/// The rest of the current run.
+#[derive(Debug, Clone, Copy)]
+enum Run {
+    Repeated {
+        value: u32,
+        left: usize,
+    },
+    /// Packed values from byte `start` of the page; `first` is the next of them.
+    Packed {
+        start: usize,
+        first: usize,
+        left: usize,
+    },
+}
+
+/// A run of equal values, or a part of a run of packed values.
+#[derive(Debug)]
+pub enum RleRun<'a> {
+    /// `n` times `value`.
+    Repeated {
+        /// The value.
+        value: u32,
+        /// The number of values.
+        n: usize,
+    },
+    /// `n` values, beginning with value `first` of `bytes`, which may be longer.
+    Packed {
+        /// Packed values and what follows them.
+        bytes: &'a [u8],
+        /// The first value to take.
+        first: usize,
+        /// The number of values.
+        n: usize,
+    },
+}
+
+impl RleBitPackedDecoder {
+    /// A reader of values of `width` bits; fails if `width > 32`.
+    pub fn new(page: PaddedBytes, width: u32) -> Result<Self> {
+        if width > 32 {
+            return Err(Error::corrupt(format!("RLE width {width} > 32")));
+        }
+        Ok(RleBitPackedDecoder { page, position: 0, width, run: Run::Repeated { value: 0, left: 0 } })
+    }
+
+    /// The width of a value in bits.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The next run of at most `max > 0` values; never an empty one.
+    #[inline]
+    pub fn next(&mut self, max: usize) -> Result<RleRun<'_>> {
+        if self.left() == 0 {
+            self.next_run()?;
+        }
+        match &mut self.run {
+            Run::Repeated { value, left } => {
+                let n = max.min(*left);
+                *left -= n;
+                Ok(RleRun::Repeated { value: *value, n })
+            }
+            Run::Packed { start, first, left } => {
+                let n = max.min(*left);
+                let from = *first;
+                *first += n;
+                *left -= n;
+                Ok(RleRun::Packed { bytes: &self.page.padded()[*start..], first: from, n })
+            }
+        }
+    }
+
+    /// The value that comes next, and how many times at least; 0 times if it is packed among others.
+    pub fn run(&mut self) -> Result<(u32, usize)> {
+        if self.left() == 0 {
+            self.next_run()?;
+        }
+        match self.run {
+            Run::Repeated { value, left } => Ok((value, left)),
+            Run::Packed { .. } => Ok((0, 0)),
+        }
+    }
+
+    /// Appends the next `n` values.
+    pub fn decode(&mut self, n: usize, out: &mut Vec<u32>) -> Result<()> {
+        let width = self.width;
+        self.for_each(n, |piece| match piece {
+            RleRun::Repeated { value, n } => out.resize(out.len() + n, value),
+            RleRun::Packed { bytes, first, n } => kernels::unpack_u32(bytes, width, first, n, out),
+        })
+    }
+
+    /// Appends the next `n` values, which must be of at most 8 bits, as bytes.
+    ///
+    /// PERF: runs of levels are short, so a block of them is packed again without headers, and then unpacked at once.
+    ///
+    /// # Panics
+    /// If the width is over 8.
+    pub fn decode_u8(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
+        let width = self.width;
+        assert!(width <= 8);
+        let mut packed = Bitmap::new();
+        let mut left = n;
+        while left > 0 {
+            match self.run {
+                Run::Repeated { value, left: run } if run >= left.min(VALUES_PER_BLOCK) => {
+                    let n = run.min(left);
+                    out.resize(out.len() + n, value as u8);
+                    self.run = Run::Repeated { value, left: run - n };
+                    left -= n;
+                }
+                _ => {
+                    let block = left.min(VALUES_PER_BLOCK);
+                    packed.clear();
+                    self.decode_packed(block, &mut packed)?;
+                    kernels::unpack_u8(packed.as_bytes(), width, 0, block, out);
+                    left -= block;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the next `n` values, which must be of one bit, as bits.
+    ///
+    /// # Panics
+    /// If the width is not 1.
+    pub fn decode_bits(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
+        assert_eq!(self.width, 1);
+        self.decode_packed(n, out)
+    }
+
+    /// Appends the bits of the next `n` values, which must be of at most 8 bits each.
+    fn decode_packed(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
+        let width = self.width as usize;
+        let mut out = out.appender();
+        let mut left = n;
+        while left > 0 {
+            if self.left() == 0 {
+                left -= self.short_runs(left, &mut out);
+            }
+            if left > 0 {
+                left -= match self.next(left)? {
+                    RleRun::Repeated { value, n } => {
+                        push_repeated(value, n, width, &mut out);
+                        n
+                    }
+                    RleRun::Packed { bytes, first, n } => {
+                        out.push_packed(bytes, first * width, n * width);
+                        n
+                    }
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the bits of whole runs that are short and have headers of up to two bytes, and not more than `most` values
+    /// together; returns how many values. The run before must be over.
+    ///
+    /// PERF: scattered nulls make runs of ten or twenty levels, of either kind. There is no branch on the kind, on the header's
+    /// size or on the length, which would be mispredicted every other time.
+    fn short_runs(&mut self, most: usize, out: &mut BitAppender<'_>) -> usize {
+        let width = self.width as usize;
+        let Some(longest_packed) = 64usize.checked_div(width) else { return 0 };
+        // If values do not straddle words, all words of a run are equal.
+        let longest_run = if 64 % width == 0 { 256 / width } else { longest_packed };
+        let in_every_value = IN_EVERY_VALUE[width];
+        let bytes = self.page.as_slice();
+        let most = most.min(VALUES_PER_BLOCK);
+        let (mut position, mut left) = (self.position, most);
+        out.push_bit_runs(most * width, || {
+            let next = bytes.get(position..)?.first_chunk::<10>()?;
+            let has_two = next[0] >> 7;
+            let count = usize::from(next[0] & 0x7f) | usize::from(next[1] * has_two) << 7;
+            let payload = u64::from_le_bytes(*next[1..].first_chunk()?);
+            let behind = u64::from_le_bytes(*next[2..].first_chunk()?);
+            let payload = if has_two == 0 { payload } else { behind };
+            let is_packed = count & 1 == 1;
+            let n = count >> 1 << if is_packed { 3 } else { 0 };
+            let longest = if is_packed { longest_packed } else { longest_run };
+            let is_value = is_packed | (u32::from(payload as u8) >> width == 0);
+            if n > left.min(longest) || !is_value || next[1] & (has_two << 7) != 0 {
+                return None;
+            }
+            left -= n;
+            let bits = n * width;
+            position += 1 + usize::from(has_two) + if is_packed { bits / 8 } else { 1 };
+            let repeated = u64::from(payload as u8).wrapping_mul(in_every_value);
+            let word = if is_packed { payload } else { repeated };
+            Some(BitRun { bits, word, after: if bits > 64 { repeated } else { 0 } })
+        });
+        self.position = position;
+        most - left
+    }
+
+    /// Skips the next `n` values.
+    pub fn skip(&mut self, n: usize) -> Result<()> {
+        self.for_each(n, |_| ())
+    }
+
+    fn for_each(&mut self, n: usize, mut take: impl FnMut(RleRun<'_>)) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let piece = self.next(left)?;
+            let (RleRun::Repeated { n, .. } | RleRun::Packed { n, .. }) = piece;
+            left -= n;
+            take(piece);
+        }
+        Ok(())
+    }
+
+    fn left(&self) -> usize {
+        let (Run::Repeated { left, .. } | Run::Packed { left, .. }) = self.run;
+        left
+    }
+
+    /// Whether only padding of the last group is left.
+    pub fn is_exhausted(&self) -> bool {
+        let is_filling = match self.run {
+            Run::Repeated { left, .. } => left == 0,
+            Run::Packed { left, .. } => left < VALUES_PER_GROUP,
+        };
+        is_filling && self.position == self.page.len()
+    }
+
+    /// Reads headers up to a run that is not empty. Each header consumes a byte, so this ends.
+    fn next_run(&mut self) -> Result<()> {
+        while self.left() == 0 {
+            let mut cursor = ByteCursor::new(&self.page.as_slice()[self.position..]);
+            let header = cursor.uleb128().map_err(|error| error.offset_by(self.position as u64))?;
+            let count = usize::try_from(header >> 1).unwrap_or(usize::MAX);
+            self.run = if header & 1 == 0 {
+                // SPEC: the value takes as many whole bytes as its width needs.
+                let mut word = [0; 4];
+                let bytes = cursor.take(self.width.div_ceil(8) as usize)?;
+                word[..bytes.len()].copy_from_slice(bytes);
+                let value = u32::from_le_bytes(word);
+                if u64::from(value) >> self.width != 0 {
+                    let message = format!("RLE value {value} is wider than {} bits", self.width);
+                    return Err(Error::corrupt(message));
+                }
+                Run::Repeated { value, left: count }
+            } else {
+                let start = self.position + cursor.position();
+                let bytes = count.saturating_mul(self.width as usize);
+                // QUIRK: writers cut the last group short; what is there can be read; the rest is an error only when it is read.
+                let there = bytes.min(cursor.remaining());
+                let _ = cursor.skip(there);
+                let left = match self.width {
+                    0 => count.saturating_mul(8),
+                    width => there * 8 / width as usize,
+                };
+                if left == 0 && count > 0 {
+                    return Err(Error::truncated("packed values end within the first").at(start as u64));
+                }
+                Run::Packed { start, first: 0, left }
+            };
+            self.position += cursor.position();
+        }
+        Ok(())
+    }
+}
+
+/// Appends the bits of `n` times `value`, of 1 to 8 bits.
+fn push_repeated(value: u32, n: usize, width: usize, out: &mut BitAppender<'_>) {
+    if width == 1 {
+        return out.push_run(value != 0, n);
+    }
+    let Some(longest) = 64usize.checked_div(width) else { return };
+    let word = u64::from(value).wrapping_mul(IN_EVERY_VALUE[width]);
+    for done in (0..n).step_by(longest) {
+        let bits = (n - done).min(longest) * width;
+        out.push(word & u64::MAX >> (64 - bits), bits as u32);
+    }
+}
+
+/// For each width up to 8 a word with a 1 as each value.
+static IN_EVERY_VALUE: [u64; 9] = {
+    let mut words = [0; 9];
+    let mut width = 1;
+    while width <= 8 {
+        let mut at = 0;
+        while at < 64 {
+            words[width] |= 1 << at;
+            at += width;
+        }
+        width += 1;
+    }
+    words
+};
+
+/// Values that are packed again at a time.
+const VALUES_PER_BLOCK: usize = 2048;
+/// Values in a packed group, which is a whole number of bytes for any width.
+pub(super) const VALUES_PER_GROUP: usize = 8;

@@ -1,0 +1,45 @@
+//! The table of scalar loops. They are the definition: every other level must give the same results.
+
+use crate::signatures::Kernels;
+use crate::{
+    alp, bitmap, byte_stream_split, expand, filter, gather, min_max, pack, prefix_sum, unpack, views,
+};
+
+pub(crate) const SCALAR: Kernels = Kernels {
+    name: "scalar",
+    unpack_u8: unpack::unpack_u8_scalar,
+    unpack_u32: unpack::unpack_u32_scalar,
+    unpack_u64: unpack::unpack_u64_scalar,
+    pack_u8: pack::pack_u8_scalar,
+    expand_u32: expand::expand_scalar,
+    expand_u64: expand::expand_scalar,
+    expand_u128: expand::expand_scalar,
+    expand_word: expand::expand_word_scalar,
+    filter_u8: filter::filter_scalar,
+    filter_u32: filter::filter_scalar,
+    filter_u64: filter::filter_scalar,
+    filter_u128: filter::filter_scalar,
+    filter_word: filter::filter_word_scalar,
+    prefix_sum_u32: prefix_sum::prefix_sum_u32_scalar,
+    prefix_sum_u64: prefix_sum::prefix_sum_u64_scalar,
+    deltas_u32: None,
+    deltas_u64: None,
+    alp_decode_f32: None,
+    alp_decode_f64: None,
+    alp_encode_f32: alp::alp_encode_scalar::<f32>,
+    alp_encode_f64: alp::alp_encode_scalar::<f64>,
+    min_max_i32: min_max::min_max_i32_scalar,
+    min_max_i64: min_max::min_max_i64_scalar,
+    min_max_u32: min_max::min_max_u32_scalar,
+    min_max_u64: min_max::min_max_u64_scalar,
+    min_max_f32: min_max::min_max_f32_scalar,
+    min_max_f64: min_max::min_max_f64_scalar,
+    split_streams_u32: byte_stream_split::split_streams_u32_scalar,
+    split_streams_u64: byte_stream_split::split_streams_u64_scalar,
+    max_u32: gather::max_u32_scalar,
+    count_ones: bitmap::count_ones_scalar,
+    levels_ge: bitmap::levels_ge_scalar,
+    summarize_views: views::summarize_views_scalar,
+    merge_streams_u32: byte_stream_split::merge_streams_u32_scalar,
+    merge_streams_u64: byte_stream_split::merge_streams_u64_scalar,
+};
