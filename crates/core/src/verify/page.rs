@@ -1,9 +1,8 @@
 //! Pages: headers, checksums, and what the footer says of all of them together.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
+use super::rule::{Level, Rule, Severity, rule};
 use crate::metadata::ColumnChunk;
 use crate::page::{Checksum, LocatedHeader};
 use marquetry_base::ErrorLocation;
@@ -244,7 +243,8 @@ fn check_dictionary_encoding(
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
-    let wrong = encoding(start).filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
+    let wrong =
+        encoding(start).filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
     if let Some(encoding) = wrong {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for a dictionary"));
     }
@@ -261,8 +261,8 @@ fn check_encoding(
 ) -> bool {
     let Some(encoding) = encoding(start) else { return true };
     let physical = chunk.leaf().physical();
-    let is_legal =
-        registry::find(encoding.0).is_none_or(|row| (row.supports)(physical)) && encoding != Encoding::BIT_PACKED;
+    let is_legal = registry::find(encoding.0).is_none_or(|row| (row.supports)(physical))
+        && encoding != Encoding::BIT_PACKED;
     if !is_legal {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for {physical}"));
     }
@@ -397,7 +397,7 @@ pub(super) fn check_v2(
 
 /// What the footer says of all pages of a chunk.
 pub(super) fn check_totals(
-    file: &File,
+    file: &VerifyContext,
     chunk: ColumnChunk<'_>,
     row_group: usize,
     pages: &mut Pages,
