@@ -131,6 +131,19 @@ impl Error {
         self.0.kind
     }
 
+    /// Whether the file causes the error, so that other parts of it may still be read: not, for example, an error of the
+    /// source.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self.kind(),
+            ErrorKind::Corrupt
+                | ErrorKind::Truncated
+                | ErrorKind::Unsupported
+                | ErrorKind::Limit
+                | ErrorKind::Key
+        )
+    }
+
     /// Adds a hint to the message on how to solve the problem. Kind and location stay.
     ///
     /// ```

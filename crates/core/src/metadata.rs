@@ -421,21 +421,21 @@ impl<'a> ColumnChunk<'a> {
         range(self.chunk.offset_index_offset()?, i64::from(self.chunk.offset_index_length()?))
     }
 
-    /// Where the footer says that the column index is, and how long: signed, as it is there.
+    /// Offset and length of the column index in bytes, as the footer has them: perhaps negative or outside of the file.
     #[inline]
-    pub(crate) fn column_index(self) -> (Option<i64>, Option<i32>) {
+    pub fn declared_column_index(self) -> (Option<i64>, Option<i32>) {
         (self.chunk.column_index_offset(), self.chunk.column_index_length())
     }
 
-    /// Where the footer says that the offset index is, and how long: signed, as it is there.
+    /// Offset and length of the offset index in bytes, as the footer has them: perhaps negative or outside of the file.
     #[inline]
-    pub(crate) fn offset_index(self) -> (Option<i64>, Option<i32>) {
+    pub fn declared_offset_index(self) -> (Option<i64>, Option<i32>) {
         (self.chunk.offset_index_offset(), self.chunk.offset_index_length())
     }
 
-    /// Where the footer says that the bloom filter is: signed, as it is there.
+    /// Offset of the bloom filter in bytes, as the footer has it: perhaps negative or outside of the file.
     #[inline]
-    pub(crate) fn signed_bloom_filter_offset(self) -> Option<i64> {
+    pub fn declared_bloom_filter_offset(self) -> Option<i64> {
         self.chunk.bloom_filter_offset()
     }
 

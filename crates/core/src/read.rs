@@ -22,5 +22,5 @@ mod utf8;
 pub use column::{ColumnReader, SkipThenRead};
 pub use column_batch::ColumnBatch;
 pub use column_chunk::ColumnChunkReader;
-pub use damage::{ChunkDamage, LostPage, find_damage, is_damage};
+pub use damage::{ChunkDamage, LostPage, find_damage};
 pub use target::{ReadTarget, ValueLayout};

@@ -77,8 +77,8 @@ impl Source for Bytes {
     }
 }
 
-/// The error for a read past the end.
+/// The error of a [`Source`] for a read of `len` bytes past its end.
 #[cold]
-pub(crate) fn outside(offset: u64, len: usize, file_len: u64) -> Error {
+pub fn outside(offset: u64, len: usize, file_len: u64) -> Error {
     Error::truncated(format!("{len} bytes wanted from byte {offset} on, the file has {file_len}")).at(offset)
 }

@@ -10,7 +10,7 @@ use marquetry_base::Result;
 use marquetry_core::fetch::chunk_ranges;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
-use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout, find_damage, is_damage};
+use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout, find_damage};
 use marquetry_core::source::Source;
 use marquetry_encoding::{PhysicalType, Values};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(super) fn fit(
             let row_group = std::slice::from_ref(&row_group);
             let read = coarsen(reader(row_group), rows_of(metadata, row_group), &mut unit);
             if let Err(error) = read {
-                if !is_damage(&error) {
+                if !error.is_damage() {
                     return Err(error);
                 }
                 let found = find_damage(source, metadata, row_group[0], index, &target, &page_options)?;

@@ -20,7 +20,7 @@ use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::page::{ChecksumTrust, PageOptions};
 use marquetry_core::predicate::BoundPredicate;
-use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout, is_damage};
+use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::schema::Leaf;
 use marquetry_core::source::Source;
 use marquetry_encoding::PhysicalType;
@@ -303,7 +303,7 @@ impl ParquetRecordBatchReader {
                 Err(error) => error,
             };
             let Failed { root, leaf, error } = error;
-            if !is_damage(&error) {
+            if !error.is_damage() {
                 return Err(error);
             }
             let found = match leaf {

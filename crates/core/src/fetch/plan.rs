@@ -5,7 +5,6 @@
 
 use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::page_index::read_offset_index;
-use crate::read::is_damage;
 use crate::source::Source;
 use marquetry_base::{Limits, Result};
 use marquetry_format::OffsetIndex;
@@ -52,7 +51,7 @@ pub fn page_ranges(
         let Ok(chunk) = group.column(leaf) else { continue };
         let index = match read_offset_index(source, chunk, limits) {
             Ok(index) => index,
-            Err(error) if is_damage(&error) => None,
+            Err(error) if error.is_damage() => None,
             Err(error) => {
                 // The others are asked for all the same, so that all that are missing are fetched at once.
                 (failed, lacks) = (failed.or(Some(error)), true);

@@ -35,5 +35,5 @@ mod find_damage;
 mod header_walk;
 mod reconcile;
 
-pub use chunk_damage::{ChunkDamage, LostPage, is_damage};
+pub use chunk_damage::{ChunkDamage, LostPage};
 pub use find_damage::find_damage;

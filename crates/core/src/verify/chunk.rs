@@ -266,7 +266,8 @@ fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut
             if let Some(range) = byte_range(file, chunk).filter(|_| chunk.num_values() > 0) {
                 part(range, "pages");
             }
-            let ((column_offset, column_len), (offset, len)) = (chunk.column_index(), chunk.offset_index());
+            let ((column_offset, column_len), (offset, len)) =
+                (chunk.declared_column_index(), chunk.declared_offset_index());
             let indexes = [("column index", column_offset, column_len), ("offset index", offset, len)];
             let place = file.place(index, column);
             for (what, offset, len) in indexes {
@@ -278,7 +279,7 @@ fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut
                     }
                 }
             }
-            let Some(offset) = chunk.signed_bloom_filter_offset() else { continue };
+            let Some(offset) = chunk.declared_bloom_filter_offset() else { continue };
             let len = i64::from(chunk.bloom_filter_length().unwrap_or(1));
             match range(file, offset, len) {
                 Some(range) => part(range, "bloom filter"),

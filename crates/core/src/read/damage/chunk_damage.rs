@@ -1,6 +1,6 @@
 //! The damage of a column chunk: which pages can be read, and which rows are lost.
 
-use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_base::{Error, Result};
 use std::ops::Range;
 
 /// The readable and the lost parts of a column chunk.
@@ -39,18 +39,6 @@ pub(in crate::read) struct ReadablePage {
     pub(in crate::read) is_after_gap: bool,
 }
 
-/// Whether the file causes the error, so that reading may go on without the page: not, for example, an error of the source.
-pub fn is_damage(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::Corrupt
-            | ErrorKind::Truncated
-            | ErrorKind::Unsupported
-            | ErrorKind::Limit
-            | ErrorKind::Key
-    )
-}
-
 impl ChunkDamage {
     /// Number of rows that begin in readable page `page`.
     pub(in crate::read) fn rows_in(&self, page: usize) -> usize {
@@ -78,7 +66,7 @@ impl ChunkDamage {
 
     /// Nothing can be read because of `error`. Returns the error if it is no damage.
     pub(super) fn total(rows: u64, bytes: Range<u64>, error: Error) -> Result<ChunkDamage> {
-        if !is_damage(&error) {
+        if !error.is_damage() {
             return Err(error);
         }
         let reason = error.message().to_owned();

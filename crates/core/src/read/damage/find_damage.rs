@@ -1,6 +1,6 @@
 //! Finds the damage of a column chunk: walks over its page headers and decodes every page.
 
-use super::chunk_damage::{ChunkDamage, is_damage};
+use super::chunk_damage::ChunkDamage;
 use super::header_walk::{HeaderWalk, PageRole, WalkedPage, is_plausible};
 use super::reconcile::{apply_offset_index, locate_rows, reconcile_rows, reject_contradicted};
 use crate::metadata::ParquetMetaData;
@@ -48,7 +48,7 @@ pub fn find_damage(
     let mut index = None;
     if !is_counted || walk.rows.is_none() {
         index = match read_offset_index(&**source, chunk, &options.limits) {
-            Err(error) if is_damage(&error) => None,
+            Err(error) if error.is_damage() => None,
             index => index?.filter(|index| is_plausible(index, &bytes, rows)),
         };
     }
@@ -114,7 +114,7 @@ fn decode(reader: &mut ColumnChunkReader, page: &mut WalkedPage, left: u64) -> R
     });
     match decoded {
         Ok((rows, trailing)) => (page.rows, page.trailing) = (Some(rows), trailing),
-        Err(error) if is_damage(&error) => page.reason = Some(error.message().to_owned()),
+        Err(error) if error.is_damage() => page.reason = Some(error.message().to_owned()),
         Err(error) => return Err(error),
     }
     Ok(())

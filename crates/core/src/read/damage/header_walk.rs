@@ -1,6 +1,5 @@
 //! Walks over the page headers of a chunk, or over the pages of its offset index.
 
-use super::chunk_damage::is_damage;
 use crate::metadata::ColumnChunk;
 use crate::page::{LocatedHeader, PageReader};
 use crate::read::page_decoder::TrailingBytes;
@@ -70,7 +69,7 @@ impl HeaderWalk {
             let start = match start {
                 Ok(Some(start)) => start,
                 Ok(None) => break,
-                Err(error) if is_damage(&error) => {
+                Err(error) if error.is_damage() => {
                     walk.error = Some(error);
                     break;
                 }
@@ -189,7 +188,7 @@ impl WalkedPage {
                 }
                 format!("a {} of {} bytes where none should be", start.header.type_, found.end - found.start)
             }
-            Err(error) if is_damage(&error) => error.message().to_owned(),
+            Err(error) if error.is_damage() => error.message().to_owned(),
             Err(error) => return Err(error),
         };
         Ok((WalkedPage { role, ..WalkedPage::lost(index, bytes, reason) }, None))
