@@ -4,8 +4,8 @@ use crate::file::limits;
 use crate::memory::earned;
 use bytes::Bytes;
 use marquetry_core::io::read_metadata;
-use marquetry_core::recover::{GivenSchema, RecoverOptions, SchemaOrigin, recover as search};
 use marquetry_core::schema::Schema;
+use marquetry_recover::{GivenSchema, RecoverOptions, SchemaOrigin, recover as search};
 use std::sync::Arc;
 
 /// The first byte chooses where a schema is from; the rest is what is left of the file. What is recovered is a file, with

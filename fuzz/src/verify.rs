@@ -3,7 +3,7 @@
 use crate::file::limits;
 use crate::memory::earned;
 use bytes::Bytes;
-use marquetry_core::verify::{Level, VerifyOptions, verify as check};
+use marquetry_verify::{Level, VerifyOptions, verify as check};
 use std::sync::Arc;
 
 /// The input is the file. Threads change nothing, and no level finds less than the one before it: what is corrupt in a

@@ -2,8 +2,8 @@
 //!
 //! The modules are layers, bottom to top; a module uses only those before it:
 //! [`source`], [`logical_type`], [`schema`], [`sort_order`], [`statistics`], [`metadata`], [`checkpoint`],
-//! [`page_index`], [`predicate`], [`page`], [`nesting`], [`row_mask`], [`prune`], [`read`] and
-//! [`write`](mod@write), [`fetch`], [`io`], [`recover`](mod@recover), [`verify`](mod@verify). `read` and `write` do not use each other.
+//! [`page_index`], [`predicate`], [`page`], [`nesting`], [`row_mask`], [`prune`], [`read`],
+//! [`write`](mod@write), [`fetch`] and [`io`]. `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
 
 pub mod checkpoint;
@@ -17,11 +17,9 @@ pub mod page_index;
 pub mod predicate;
 pub mod prune;
 pub mod read;
-pub mod recover;
 pub mod row_mask;
 pub mod schema;
 pub mod sort_order;
 pub mod source;
 pub mod statistics;
-pub mod verify;
 pub mod write;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 19] = [
+const LAYERS: [&str; 17] = [
     "source",
     "logical_type",
     "schema",
@@ -22,8 +22,6 @@ const LAYERS: [&str; 19] = [
     "write",
     "fetch",
     "io",
-    "recover",
-    "verify",
 ];
 
 #[test]

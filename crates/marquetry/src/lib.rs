@@ -67,4 +67,4 @@ pub use marquetry_core::prune;
 pub use marquetry_object_store as object_store;
 
 /// What is wrong with a file, rule by rule.
-pub use marquetry_core::verify;
+pub use marquetry_verify as verify;

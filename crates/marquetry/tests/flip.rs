@@ -8,8 +8,8 @@ mod corpus;
 
 use bytes::Bytes;
 use marquetry::arrow::arrow_reader::OnCorrupt;
-use marquetry_core::recover::{RecoverOptions, recover};
-use marquetry_core::verify::{Level, VerifyOptions, verify};
+use marquetry_recover::{RecoverOptions, recover};
+use marquetry_verify::{Level, VerifyOptions, verify};
 use peak_alloc::PeakAlloc;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -11,7 +11,7 @@ use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use marquetry::basic::{Compression, ZstdLevel};
 use marquetry::file::properties::WriterProperties;
 use marquetry::file::read_metadata;
-use marquetry_core::recover::{RecoverOptions, SchemaOrigin, recover};
+use marquetry_recover::{RecoverOptions, SchemaOrigin, recover};
 use std::sync::Arc;
 
 const ROWS: usize = 2_000;

@@ -14,7 +14,7 @@ use marquetry::errors::{ErrorKind, Limits};
 use marquetry::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use marquetry::file::read_metadata;
 use marquetry::predicate::Predicate;
-use marquetry_core::recover::{GivenSchema, RecoverOptions, SchemaOrigin, recover};
+use marquetry_recover::{GivenSchema, RecoverOptions, SchemaOrigin, recover};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Instant;

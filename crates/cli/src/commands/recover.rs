@@ -10,10 +10,10 @@ use marquetry::file::AtomicFile;
 use marquetry::file::properties::WriterProperties;
 use marquetry::format::KeyValue;
 use marquetry_core::io::read_metadata;
-use marquetry_core::recover::{
+use marquetry_core::schema::Schema;
+use marquetry_recover::{
     Decision, GivenSchema, KeptRowGroup, Loss, RecoverOptions, Recovery, Report, SchemaOrigin, recover,
 };
-use marquetry_core::schema::Schema;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;

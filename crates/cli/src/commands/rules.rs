@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::Table;
 use clap::Args as ClapArgs;
-use marquetry_core::verify::{RULES, Rule};
+use marquetry_verify::{RULES, Rule};
 use serde_json::{Value, json};
 use std::io;
 

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::table::printable;
 use clap::Args as ClapArgs;
 use marquetry::errors::{Error, ErrorLocation};
-use marquetry_core::verify::{Finding, Level, Report, Rule, Severity, VerifyOptions, verify};
+use marquetry_verify::{Finding, Level, Report, Rule, Severity, VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

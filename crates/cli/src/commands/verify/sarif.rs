@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::remote::is_url;
-use marquetry_core::verify::{Finding, RULES, Report, Rule, Severity};
+use marquetry_verify::{Finding, RULES, Report, Rule, Severity};
 use serde_json::{Value, json};
 use std::path::Path;
 

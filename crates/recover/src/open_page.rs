@@ -1,0 +1,212 @@
+//! Opening pages of which neither the codec nor the levels are known for certain.
+
+use crate::found_page::FoundPage;
+use crate::window::Window;
+use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
+use marquetry_codec::{Codec, Decompressor};
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::levels::Levels;
+use marquetry_encoding::{PhysicalType, Shape};
+use marquetry_format::Encoding;
+
+/// A data page, its parts decompressed; or a dictionary, which has values only.
+pub(crate) struct Opened {
+    pub(crate) rep: Levels,
+    pub(crate) def: Levels,
+    pub(crate) values: PaddedBytes,
+}
+
+/// The codecs that make as many bytes of a page as its header says, the likeliest first. None: it is no page.
+pub(crate) fn fitting_codecs(
+    window: &mut Window,
+    page: &FoundPage,
+    preferred: Option<Codec>,
+    decompressor: &mut Decompressor,
+) -> Result<Vec<Codec>> {
+    let (_, stored, size, is_compressed) = parts(window, page)?;
+    let bytes = stored.as_slice();
+    if !is_compressed || bytes.is_empty() {
+        return Ok(vec![preferred.unwrap_or(Codec::Uncompressed)]);
+    }
+    let mut codecs: Vec<Codec> = preferred.into_iter().collect();
+    codecs.extend(ORDER.into_iter().filter(|codec| Some(*codec) != preferred));
+    let mut out = Vec::new();
+    for codec in codecs {
+        // What neither has a magic nor a checksum fits by chance: only where nothing else does.
+        let may_be = !matches!(codec, Codec::Lz4 | Codec::Lzo | Codec::Brotli) || out.is_empty();
+        if may_be && decompresses(codec, bytes, size, decompressor) {
+            out.push(codec);
+        }
+    }
+    Ok(out)
+}
+
+/// Whether a codec makes as many bytes of a page as its header says.
+pub(crate) fn fits_codec(
+    window: &mut Window,
+    page: &FoundPage,
+    codec: Codec,
+    decompressor: &mut Decompressor,
+) -> Result<bool> {
+    let (_, stored, size, is_compressed) = parts(window, page)?;
+    let bytes = stored.as_slice();
+    Ok(!is_compressed || bytes.is_empty() || decompresses(codec, bytes, size, decompressor))
+}
+
+fn decompresses(codec: Codec, bytes: &[u8], size: usize, decompressor: &mut Decompressor) -> bool {
+    let is_likely = match codec {
+        Codec::Uncompressed => return bytes.len() == size,
+        Codec::Zstd => bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
+        Codec::Gzip => bytes.starts_with(&[0x1f, 0x8b]),
+        _ => true,
+    };
+    is_likely && decompressor.decompress(codec, bytes, size, &mut Vec::new()).is_ok()
+}
+
+/// Levels and values of a page under a codec. The largest levels are those of the column.
+pub(crate) fn open(
+    window: &mut Window,
+    page: &FoundPage,
+    codec: Codec,
+    (max_rep, max_def): (u8, u8),
+    decompressor: &mut Decompressor,
+) -> Result<Opened> {
+    let (levels, stored, size, is_compressed) = parts(window, page)?;
+    let values = if codec == Codec::Uncompressed || !is_compressed || stored.is_empty() {
+        stored
+    } else {
+        let mut plain = Vec::new();
+        decompressor.decompress(codec, stored.as_slice(), size, &mut plain)?;
+        PaddedBytes::from(plain)
+    };
+    if let Some(v2) = &page.header.data_page_header_v2 {
+        let rep_len = (v2.repetition_levels_byte_length.max(0) as usize).min(levels.len());
+        let rep = Levels::rle(levels.slice(0..rep_len), max_rep)?;
+        let def = Levels::rle(levels.slice(rep_len..levels.len()), max_def)?;
+        return Ok(Opened { rep, def, values });
+    }
+    let Some(v1) = page.header.data_page_header.as_ref().filter(|_| !page.is_dictionary()) else {
+        return Ok(Opened { rep: Levels::zero(), def: Levels::zero(), values });
+    };
+    let n = page.values() as usize;
+    let (rep, rep_len) = Levels::v1(v1.repetition_level_encoding.0, &values, max_rep, n)?;
+    let rest = values.slice(rep_len..values.len());
+    let (def, def_len) = Levels::v1(v1.definition_level_encoding.0, &rest, max_def, n)?;
+    Ok(Opened { rep, def, values: rest.slice(def_len..rest.len()) })
+}
+
+/// How many rows begin in a data page. Fails if its levels cannot be read.
+pub(crate) fn rows(
+    window: &mut Window,
+    page: &FoundPage,
+    codec: Codec,
+    levels: (u8, u8),
+    decompressor: &mut Decompressor,
+) -> Result<u64> {
+    let mut opened = open(window, page, codec, levels, decompressor)?;
+    let (mut left, mut rows, mut block) = (page.values() as usize, 0, Vec::new());
+    while left > 0 {
+        block.clear();
+        let n = left.min(BLOCK);
+        opened.rep.decode(n, &mut block)?;
+        rows += block.iter().filter(|&&rep| rep == 0).count() as u64;
+        left -= n;
+    }
+    Ok(rows)
+}
+
+/// Whether a data page has anything but nulls. Fails if its levels cannot be read.
+pub(crate) fn has_values(
+    window: &mut Window,
+    page: &FoundPage,
+    codec: Codec,
+    levels: (u8, u8),
+    decompressor: &mut Decompressor,
+) -> Result<bool> {
+    Ok(count_values(page, &mut open(window, page, codec, levels, decompressor)?)? > 0)
+}
+
+fn count_values(page: &FoundPage, opened: &mut Opened) -> Result<usize> {
+    let (mut left, mut values, mut scratch) = (page.values() as usize, 0, Vec::new());
+    while left > 0 {
+        let n = left.min(BLOCK);
+        values += opened.def.skip(n, &mut scratch)?;
+        left -= n;
+    }
+    Ok(values)
+}
+
+/// Whether PLAIN values of a type fill a page to its last byte, but for `padding` zeros; true for other encodings.
+pub(crate) fn is_filled(
+    window: &mut Window,
+    page: &FoundPage,
+    codec: Codec,
+    leaf: &Leaf,
+    padding: usize,
+    decompressor: &mut Decompressor,
+) -> Result<bool> {
+    if page.encoding() != Encoding::PLAIN && !page.is_dictionary() {
+        return Ok(true);
+    }
+    let mut opened = open(window, page, codec, (leaf.max_rep(), leaf.max_def()), decompressor)?;
+    let n = match page.header.dictionary_page_header.as_ref().filter(|_| page.is_dictionary()) {
+        Some(dictionary) => dictionary.num_values.max(0) as usize,
+        None => count_values(page, &mut opened)?,
+    };
+    let bytes = opened.values.as_slice();
+    let (values, zeros) = bytes.split_at(bytes.len().saturating_sub(padding));
+    let is_padded = padding > 0 && zeros.iter().all(|&byte| byte == 0);
+    Ok(fills(bytes, n, leaf.physical()) || is_padded && fills(values, n, leaf.physical()))
+}
+
+/// Whether `n` PLAIN values take just these bytes.
+pub(crate) fn fills(bytes: &[u8], n: usize, physical: PhysicalType) -> bool {
+    match physical.shape() {
+        Shape::Bit => bytes.len() == n.div_ceil(8),
+        Shape::W32 => Some(bytes.len()) == n.checked_mul(4),
+        Shape::W64 => Some(bytes.len()) == n.checked_mul(8),
+        Shape::Fixed(width) => Some(bytes.len()) == n.checked_mul(width),
+        Shape::Bytes => {
+            let mut cursor = ByteCursor::new(bytes);
+            (0..n).all(|_| cursor.u32_le().and_then(|len| cursor.skip(len as usize)).is_ok())
+                && cursor.is_empty()
+        }
+    }
+}
+
+/// The levels that are never compressed; what may be; its size before that; and whether it is.
+fn parts(window: &mut Window, page: &FoundPage) -> Result<(PaddedBytes, PaddedBytes, usize, bool)> {
+    let bytes = window.at(page.body, (page.end - page.body) as usize)?;
+    let size = page.header.uncompressed_page_size.max(0) as usize;
+    let mut levels = 0;
+    let mut is_compressed = true;
+    if let Some(v2) = &page.header.data_page_header_v2 {
+        levels = v2.repetition_levels_byte_length.max(0) as usize
+            + v2.definition_levels_byte_length.max(0) as usize;
+        // QUIRK: parquet-cpp before 2.0 marked no V2 page as compressed (ARROW-17100); sizes tell.
+        is_compressed = v2.is_compressed || size != bytes.len();
+    }
+    let Some(size) = size.checked_sub(levels).filter(|_| levels <= bytes.len()) else {
+        return Err(Error::corrupt(format!("{levels} bytes of levels in a page of {}", bytes.len())));
+    };
+    Ok((
+        PaddedBytes::from_file_range(&bytes, 0..levels),
+        PaddedBytes::from_file_range(&bytes, levels..bytes.len()),
+        size,
+        is_compressed,
+    ))
+}
+
+/// Codecs with a magic or a length first.
+const ORDER: [Codec; 8] = [
+    Codec::Uncompressed,
+    Codec::Zstd,
+    Codec::Gzip,
+    Codec::Snappy,
+    Codec::Lz4Raw,
+    Codec::Brotli,
+    Codec::Lz4,
+    Codec::Lzo,
+];
+/// Levels that are decoded at a time.
+const BLOCK: usize = 4096;

@@ -1,0 +1,157 @@
+//! What was found, kept and lost, and how certain each decision is.
+
+use std::fmt;
+use std::ops::Range;
+
+/// How certain a decision is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// The file says so, or nothing else fits.
+    Exact,
+    /// Nothing speaks against it, and it would be a rare chance if it were otherwise.
+    High,
+    /// It is the likeliest of several.
+    Medium,
+    /// It is a guess.
+    Low,
+}
+
+impl Confidence {
+    /// Its name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Exact => "exact",
+            Confidence::High => "high",
+            Confidence::Medium => "medium",
+            Confidence::Low => "low",
+        }
+    }
+}
+
+/// Where the schema is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemaOrigin {
+    /// A footer inside the file: the last one, one of a checkpoint, or one of before the file grew.
+    Footer,
+    /// The footer of another file, which the caller gave.
+    Sibling,
+    /// Text that the caller gave.
+    Text,
+    /// Guessed from the pages.
+    Inferred,
+}
+
+impl SchemaOrigin {
+    /// Its name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            SchemaOrigin::Footer => "footer",
+            SchemaOrigin::Sibling => "sibling",
+            SchemaOrigin::Text => "text",
+            SchemaOrigin::Inferred => "inferred",
+        }
+    }
+}
+
+/// Something that was decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// What.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// How certain it is.
+    pub confidence: Confidence,
+}
+
+/// A row group that is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptRowGroup {
+    /// Where its pages are in the broken file.
+    pub bytes: Range<u64>,
+    /// Its rows.
+    pub rows: u64,
+    /// Dotted paths of columns that are lost, and are null now.
+    pub nulls: Vec<String>,
+    /// How it was found.
+    pub why: String,
+    /// How certain it is that it is what was written.
+    pub confidence: Confidence,
+}
+
+/// Part of the file that is not kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loss {
+    /// Where it is in the broken file.
+    pub bytes: Range<u64>,
+    /// Its rows, if they are known.
+    pub rows: Option<u64>,
+    /// Why.
+    pub why: String,
+}
+
+/// What recovering came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    /// Where the schema is from; `None` if there is none.
+    pub schema: Option<SchemaOrigin>,
+    /// What was decided about the file as a whole.
+    pub decisions: Vec<Decision>,
+    /// The row groups of the new file.
+    pub row_groups: Vec<KeptRowGroup>,
+    /// What is not in the new file, by position.
+    pub losses: Vec<Loss>,
+    /// Bytes of the broken file.
+    pub bytes: u64,
+    /// Pages that were found by searching.
+    pub pages_found: usize,
+}
+
+impl Report {
+    /// Rows of all row groups that are kept.
+    pub fn rows(&self) -> u64 {
+        self.row_groups.iter().map(|group| group.rows).sum()
+    }
+
+    /// The bytes of the row groups that are kept.
+    pub fn bytes_kept(&self) -> u64 {
+        self.row_groups.iter().map(|group| group.bytes.end - group.bytes.start).sum()
+    }
+
+    pub(crate) fn decide(&mut self, what: impl Into<String>, why: impl Into<String>, confidence: Confidence) {
+        self.decisions.push(Decision { what: what.into(), why: why.into(), confidence });
+    }
+
+    pub(crate) fn lose(&mut self, bytes: Range<u64>, rows: Option<u64>, why: impl Into<String>) {
+        self.losses.push(Loss { bytes, rows, why: why.into() });
+    }
+}
+
+impl fmt::Display for Report {
+    /// A line for each decision, row group and loss.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Decision { what, why, confidence } in &self.decisions {
+            writeln!(f, "decided   {what}: {why} ({})", confidence.name())?;
+        }
+        for group in &self.row_groups {
+            let Range { start, end } = group.bytes;
+            write!(
+                f,
+                "kept      {} rows, bytes {start}..{end}: {} ({})",
+                group.rows,
+                group.why,
+                group.confidence.name()
+            )?;
+            if !group.nulls.is_empty() {
+                write!(f, "; lost, and null now: {}", group.nulls.join(", "))?;
+            }
+            writeln!(f)?;
+        }
+        for Loss { bytes, rows, why } in &self.losses {
+            let rows = rows.map(|rows| format!("{rows} rows, ")).unwrap_or_default();
+            writeln!(f, "lost      {rows}bytes {}..{}: {why}", bytes.start, bytes.end)?;
+        }
+        let (kept, rows) = (self.row_groups.len(), self.rows());
+        write!(f, "total     {rows} rows in {kept} row groups, {} of {} bytes", self.bytes_kept(), self.bytes)
+    }
+}

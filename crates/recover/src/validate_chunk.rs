@@ -1,0 +1,170 @@
+//! Whether a chunk is whole: all its pages can be read, to the last value, and have as many rows as they must.
+
+use crate::found_page::{FoundPage, PageEvidence};
+use crate::open_page::{self, fitting_codecs};
+use crate::window::Window;
+use marquetry_base::{Error, ErrorKind, Limits, Result};
+use marquetry_codec::{Codec, Decompressor};
+use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
+use marquetry_core::page::{ChecksumTrust, PageBuffers, PageOptions};
+use marquetry_core::read::{ColumnBatch, ColumnChunkReader, ReadTarget, ValueLayout};
+use marquetry_core::schema::{Leaf, column, group};
+use marquetry_core::source::Source;
+use marquetry_format as format;
+use std::sync::Arc;
+
+/// Reads all of a chunk.
+pub(crate) fn validate_chunk(
+    source: &Arc<dyn Source>,
+    chunk: ColumnChunk<'_>,
+    rows: u64,
+    trust: ChecksumTrust,
+    limits: &Arc<Limits>,
+) -> Result<()> {
+    let leaf = chunk.leaf();
+    let target = ReadTarget {
+        physical: leaf.physical(),
+        max_def: leaf.max_def(),
+        max_rep: leaf.max_rep(),
+        repeated_ancestor_def_level: 0,
+        keep_levels: leaf.max_rep() > 0,
+        is_text: leaf.logical().is_some_and(marquetry_core::logical_type::LogicalType::is_text),
+        layout: ValueLayout::Native,
+    };
+    let shape = target.physical.shape();
+    let options = PageOptions { limits: limits.clone(), verify_checksums: true, trust };
+    let mut reader =
+        ColumnChunkReader::new(source.clone(), chunk, Arc::new(target), options, PageBuffers::default())?;
+    let mut left = rows;
+    while left > 0 {
+        let n = left.min(BATCH);
+        let read = reader.read(n as usize, &mut ColumnBatch::new(shape))? as u64;
+        if read < n {
+            return Err(Error::truncated(format!("{} rows are missing", left - read)));
+        }
+        left -= n;
+    }
+    if reader.read(1, &mut ColumnBatch::new(shape))? > 0 {
+        return Err(Error::corrupt("more rows than the row group has"));
+    }
+    Ok(())
+}
+
+/// What a footer would say of the chunk that these pages are, `Err` why they are none.
+///
+/// Tries codecs until one gives values of the column to the last page; `preferred` first.
+pub(crate) fn describe(
+    window: &mut Window,
+    pages: &[FoundPage],
+    leaf: &Leaf,
+    rows: u64,
+    preferred: Option<Codec>,
+    created_by: Option<&str>,
+) -> Result<format::ColumnMetaData> {
+    if pages.iter().any(|page| page.evidence == PageEvidence::Damaged) {
+        return Err(Error::corrupt("a page's checksum is wrong"));
+    }
+    let trust = ChecksumTrust::of_writer(created_by);
+    // QUIRK: fastparquet writes eight zeros behind the values of each page.
+    let padding = if created_by.is_some_and(|writer| writer.starts_with("fastparquet")) { 8 } else { 0 };
+    let mut decompressor = Decompressor::new();
+    // The page that shrank most tells most about the codec.
+    let ratio = |page: &&FoundPage| {
+        (page.end - page.body) * 1000 / u64::from(page.header.uncompressed_page_size.unsigned_abs()).max(1)
+    };
+    let Some(telling) = pages.iter().filter(|page| page.end > page.body).min_by_key(ratio).or(pages.first())
+    else {
+        return Err(Error::corrupt("no pages"));
+    };
+    let codecs = fitting_codecs(window, telling, preferred, &mut decompressor)?;
+    let mut why = Error::corrupt("no codec gives a page's size");
+    for codec in codecs {
+        // Decoders take what they need: bytes of another type may be left over.
+        let mut is_filled = true;
+        for page in pages {
+            is_filled &=
+                open_page::is_filled(window, page, codec, leaf, padding, &mut decompressor).unwrap_or(false);
+        }
+        if !is_filled {
+            why = Error::corrupt("values do not fill their page as those of the column would");
+            continue;
+        }
+        let meta = metadata(pages, leaf, codec);
+        let lone = lone(meta.clone(), leaf, rows, created_by, &window.limits)?;
+        let chunk = lone.row_group(0).column(0)?;
+        match validate_chunk(&window.source, chunk, rows, trust, &window.limits) {
+            Ok(()) => return Ok(meta),
+            Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+            Err(error) => why = error,
+        }
+    }
+    Err(why)
+}
+
+/// What a footer would say, as far as page headers tell.
+fn metadata(pages: &[FoundPage], leaf: &Leaf, codec: Codec) -> format::ColumnMetaData {
+    let mut encodings = Vec::new();
+    for page in pages {
+        let levels = if page.is_dictionary() { page.encoding() } else { format::Encoding::RLE };
+        for encoding in [page.encoding(), levels] {
+            if !encodings.contains(&encoding) {
+                encodings.push(encoding);
+            }
+        }
+    }
+    let first = pages.first().map_or(0, |page| page.offset);
+    let end = pages.last().map_or(0, |page| page.end);
+    let data = pages.iter().find(|page| !page.is_dictionary()).map_or(first, |page| page.offset);
+    format::ColumnMetaData {
+        type_: column("", leaf.physical()).type_.unwrap_or_default(),
+        encodings,
+        path_in_schema: leaf.path_in_schema(),
+        codec: format::CompressionCodec(codec.code()),
+        num_values: pages.iter().map(FoundPage::values).sum::<u64>() as i64,
+        total_uncompressed_size: pages.iter().map(FoundPage::uncompressed).sum::<u64>() as i64,
+        total_compressed_size: (end - first) as i64,
+        data_page_offset: data as i64,
+        dictionary_page_offset: (data > first).then_some(first as i64),
+        ..format::ColumnMetaData::default()
+    }
+}
+
+/// A footer of one chunk of one column that has the levels of `leaf`: what is above a leaf matters for nothing else.
+fn lone(
+    mut meta: format::ColumnMetaData,
+    leaf: &Leaf,
+    rows: u64,
+    created_by: Option<&str>,
+    limits: &Limits,
+) -> Result<ParquetMetaData> {
+    let repeated = usize::from(leaf.max_rep());
+    let above = (0..leaf.max_def()).map(|i| {
+        let repetition = if usize::from(i) < repeated {
+            format::Repetition::REPEATED
+        } else {
+            format::Repetition::OPTIONAL
+        };
+        format::SchemaElement { repetition_type: Some(repetition), ..group("g", 1) }
+    });
+    let mut schema = vec![format::SchemaElement { repetition_type: None, ..group("m", 1) }];
+    schema.extend(above);
+    let mut element = column("c", leaf.physical());
+    leaf.logical().iter().for_each(|logical| marquetry_core::schema::annotate(&mut element, logical));
+    schema.push(element);
+    meta.path_in_schema = Vec::new();
+    let row_group = format::RowGroup {
+        num_rows: i64::try_from(rows).unwrap_or(i64::MAX),
+        columns: vec![format::ColumnChunk { meta_data: Some(meta), ..format::ColumnChunk::default() }],
+        ..format::RowGroup::default()
+    };
+    let thrift = format::FileMetaData {
+        schema,
+        row_groups: vec![row_group],
+        created_by: created_by.map(str::to_owned),
+        ..format::FileMetaData::default()
+    };
+    ParquetMetaData::from_thrift(thrift, limits)
+}
+
+/// Rows that are read at a time.
+const BATCH: u64 = 8192;

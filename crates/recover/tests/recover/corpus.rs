@@ -1,0 +1,149 @@
+//! Files of other writers without their footers. They stand beside the repository, or where `MARQUETRY_CORPUS` says;
+//! without them this passes and says so.
+
+use crate::sample::{contents, footer_start, given};
+use bytes::Bytes;
+use marquetry_base::{ErrorKind, Limits};
+use marquetry_core::io::read_metadata;
+use marquetry_recover::{GivenSchema, RecoverOptions, Recovery, SchemaOrigin, recover};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The folder of the files; `None` if the test is to be skipped.
+fn root() -> Option<PathBuf> {
+    let root = match std::env::var_os("MARQUETRY_CORPUS") {
+        Some(path) => PathBuf::from(path),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+    };
+    let is_there = root.join("parquet-testing/data").is_dir();
+    assert!(is_there || std::env::var_os("CI").is_none(), "no corpus at {}", root.display());
+    if !is_there {
+        println!("skipped: no corpus at {}", root.display());
+    }
+    is_there.then_some(root)
+}
+
+#[test]
+fn files_without_their_footers() {
+    let Some(root) = root() else { return };
+    let entries = std::fs::read_dir(root.join("parquet-testing/data")).unwrap();
+    let (mut files, mut with_schema, mut without, mut cut_in_footer, mut suggested) = (0, 0, 0, 0, 0);
+    let mut wrong = Vec::new();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "parquet")) {
+        let bytes = Bytes::from(std::fs::read(path).unwrap());
+        // Large ones, encrypted ones, and those that cannot be read tell nothing here.
+        let Ok(read) = read_metadata(&bytes, &Limits::default()) else { continue };
+        let is_slow = SLOW.iter().any(|name| path.ends_with(name));
+        if is_slow || bytes.len() > MOST_BYTES || read.metadata.num_rows() == 0 {
+            continue;
+        }
+        let Ok(good) = contents(&bytes) else { continue };
+        files += 1;
+        let broken = bytes.slice(..footer_start(&bytes));
+        let schema = GivenSchema {
+            elements: read.metadata.head().schema.clone(),
+            origin: SchemaOrigin::Sibling,
+            created_by: read.metadata.created_by().map(str::to_owned),
+            key_values: Vec::new(),
+        };
+        let with_footers = RecoverOptions { schema: Some(schema), ..RecoverOptions::default() };
+        let name = path.file_name().unwrap().to_string_lossy();
+        match outcome(&broken, &with_footers, &good) {
+            Ok(()) => with_schema += 1,
+            Err(why) => println!("{name}, with schema: {why}"),
+        }
+        // Where nothing is left of the footer, nothing shows that the last row group is whole.
+        for (cut, count) in [(footer_start(&bytes), &mut without), (bytes.len() - 8, &mut cut_in_footer)] {
+            let broken = bytes.slice(..cut);
+            match outcome(&broken, &RecoverOptions::default(), &good) {
+                Ok(()) => *count += 1,
+                Err(why) if why.contains("give the schema") => println!("{name}, {cut} bytes: {why}"),
+                Err(why) => wrong.push(format!("{name}, {cut} bytes: {why}")),
+            }
+        }
+        // Who knows that nothing is missing can take the schema that the report has.
+        let options = suggestion(&broken).map_or_else(RecoverOptions::default, |text| given(&text));
+        match outcome(&broken, &options, &good) {
+            Ok(()) => suggested += 1,
+            Err(why) => println!("{name}, suggested: {why}"),
+        }
+    }
+    println!(
+        "{files} files: {with_schema} come back with their schema; without it {without}, {cut_in_footer} if the footer is \
+         cut, {suggested} if the likeliest schema is taken"
+    );
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // Columns that are all alike, in pages of as many rows each, are given up: there is more than one way to read them.
+    assert!(with_schema * 100 >= files * 85, "{with_schema} of {files}");
+    assert!(cut_in_footer * 100 >= files * 55, "{cut_in_footer} of {files}");
+    assert!(suggested * 100 >= files * 55, "{suggested} of {files}");
+}
+
+/// The schema that the report calls the likeliest.
+fn suggestion(broken: &Bytes) -> Option<String> {
+    let recovery = recover(Arc::new(broken.clone()), &RecoverOptions::default()).ok()?;
+    let mut decisions = recovery.report().decisions.iter();
+    decisions.find_map(|decision| Some(decision.why.split_once("the likeliest is: ")?.1.to_owned()))
+}
+
+/// Encrypted files are left, with and without footer; nothing of them is taken for pages.
+#[test]
+fn encrypted_files_of_others_are_left() {
+    let Some(root) = root() else { return };
+    let mut files = 0;
+    for entry in std::fs::read_dir(root.join("parquet-testing/data")).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.to_string_lossy().ends_with(".parquet.encrypted") {
+            continue;
+        }
+        files += 1;
+        let bytes = Bytes::from(std::fs::read(&path).unwrap());
+        let error = recover(Arc::new(bytes), &RecoverOptions::default()).err();
+        assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Key), "{}", path.display());
+    }
+    assert!(files > 5, "{files}");
+}
+
+/// parquet-cpp before 2.0 said of its compressed V2 pages that they are not compressed (ARROW-17100).
+#[test]
+fn pages_that_are_marked_wrong_come_back() {
+    let Some(root) = root() else { return };
+    let path = root.join("corpus/apache__arrow-testing/data/parquet/ARROW-17100.parquet");
+    let bytes = Bytes::from(std::fs::read(path).unwrap());
+    let good = contents(&bytes).unwrap();
+    let metadata = read_metadata(&bytes, &Limits::default()).unwrap().metadata;
+    let schema = GivenSchema {
+        elements: metadata.head().schema.clone(),
+        origin: SchemaOrigin::Sibling,
+        created_by: metadata.created_by().map(str::to_owned),
+        key_values: Vec::new(),
+    };
+    let options = RecoverOptions { schema: Some(schema), ..RecoverOptions::default() };
+    outcome(&bytes.slice(..footer_start(&bytes)), &options, &good).unwrap();
+    outcome(&bytes, &RecoverOptions::default(), &good).unwrap();
+}
+
+/// Whether all values come back; types may be guessed wrong, as long as the bytes are right.
+fn outcome(broken: &Bytes, options: &RecoverOptions, good: &[Vec<String>]) -> Result<(), String> {
+    let recovery = recover(Arc::new(broken.clone()), options).map_err(|error| error.to_string())?;
+    let first_loss = |recovery: &Recovery| recovery.report().losses.first().map(|loss| loss.why.clone());
+    if recovery.report().row_groups.is_empty() {
+        return Err(format!("nothing is kept: {:?}", first_loss(&recovery)));
+    }
+    let written = recovery.write(Vec::new(), None).map_err(|error| error.to_string())?;
+    let seen = contents(&written.into()).map_err(|error| error.to_string())?;
+    match seen == good {
+        true => Ok(()),
+        false => {
+            let differs = seen.iter().flatten().zip(good.iter().flatten()).find(|(seen, good)| seen != good);
+            Err(format!("other values: {differs:?}, {:?}", first_loss(&recovery)))
+        }
+    }
+}
+
+const MOST_BYTES: usize = 200 << 10;
+
+/// Pages of a few bytes that become gigabytes, and very many pages.
+const SLOW: [&str; 2] = ["large_string_map.brotli.parquet", "overflow_i16_page_cnt.parquet"];

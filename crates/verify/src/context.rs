@@ -1,0 +1,81 @@
+//! What all checks of a file know: its source, its metadata and where its parts are.
+
+use crate::file_parts::FileParts;
+use crate::leaf_shape::{LeafShape, leaf_shapes};
+use crate::options::VerifyOptions;
+use crate::rule::Level;
+use marquetry_base::{ErrorLocation, Limits};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::page::{ChecksumTrust, PageOptions};
+use marquetry_core::schema::Leaf;
+use marquetry_core::sort_order::SortOrder;
+use marquetry_core::source::Source;
+use std::sync::Arc;
+
+/// A file whose footer was read.
+pub(crate) struct VerifyContext {
+    pub(crate) source: Arc<dyn Source>,
+    pub(crate) metadata: Arc<ParquetMetaData>,
+    /// Where the footer begins.
+    pub(crate) data_end: u64,
+    pub(crate) level: Level,
+    pub(crate) limits: Arc<Limits>,
+    /// Of each column.
+    pub(crate) shapes: Vec<LeafShape>,
+    /// Where chunks, indexes and filters are.
+    pub(crate) parts: FileParts,
+}
+
+impl VerifyContext {
+    pub(crate) fn new(
+        source: Arc<dyn Source>,
+        metadata: ParquetMetaData,
+        data_end: u64,
+        options: &VerifyOptions,
+    ) -> Self {
+        VerifyContext {
+            source,
+            shapes: leaf_shapes(metadata.schema()),
+            metadata: Arc::new(metadata),
+            data_end,
+            level: options.level,
+            limits: Arc::new(options.limits.clone()),
+            parts: FileParts::default(),
+        }
+    }
+
+    /// How pages are read: checksums are a rule of their own here.
+    pub(crate) fn page_options(&self) -> PageOptions {
+        PageOptions {
+            limits: self.limits.clone(),
+            verify_checksums: false,
+            trust: ChecksumTrust::of_writer(self.metadata.created_by()),
+        }
+    }
+
+    pub(crate) fn leaf(&self, column: usize) -> &Leaf {
+        self.metadata.schema().column(column)
+    }
+
+    /// The place of a column chunk.
+    pub(crate) fn place(&self, row_group: usize, column: usize) -> ErrorLocation {
+        ErrorLocation {
+            row_group: Some(row_group),
+            column: Some(self.leaf(column).dotted().clone()),
+            ..ErrorLocation::default()
+        }
+    }
+
+    /// The order of `min_value` and `max_value` of a column, if they are to be believed.
+    pub(crate) fn order(&self, column: usize) -> Option<SortOrder> {
+        let declared = self.metadata.column_orders().and_then(|orders| orders.get(column));
+        SortOrder::for_reading(self.leaf(column), declared)
+    }
+
+    /// The first byte after `from` that belongs to something else.
+    pub(crate) fn room_end(&self, from: u64) -> u64 {
+        let starts = &self.parts.starts;
+        let next = starts.partition_point(|start| *start <= from);
+        starts.get(next).map_or(self.data_end, |start| (*start).min(self.data_end))
+    }
+}

@@ -1,0 +1,37 @@
+//! Values in messages: short, and never more than a line.
+
+use marquetry_core::schema::Leaf;
+use marquetry_core::sort_order::SortOrder;
+use marquetry_encoding::PhysicalType;
+
+/// A value, PLAIN, as text.
+pub(crate) fn display_value(leaf: &Leaf, value: &[u8]) -> String {
+    let is_unsigned = matches!(SortOrder::of(leaf), SortOrder::Unsigned32 | SortOrder::Unsigned64);
+    match (leaf.physical(), value) {
+        (PhysicalType::Boolean, [byte]) => (*byte != 0).to_string(),
+        (PhysicalType::Int32, &[a, b, c, d]) if is_unsigned => u32::from_le_bytes([a, b, c, d]).to_string(),
+        (PhysicalType::Int32, &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).to_string(),
+        (PhysicalType::Float, &[a, b, c, d]) => format!("{:?}", f32::from_le_bytes([a, b, c, d])),
+        (PhysicalType::Int64, &[a, b, c, d, e, f, g, h]) => {
+            let word = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+            if is_unsigned { word.to_string() } else { (word as i64).to_string() }
+        }
+        (PhysicalType::Double, &[a, b, c, d, e, f, g, h]) => {
+            format!("{:?}", f64::from_le_bytes([a, b, c, d, e, f, g, h]))
+        }
+        _ => escaped(value),
+    }
+}
+
+/// The first bytes of a byte string, in quotes.
+pub(crate) fn escaped(value: &[u8]) -> String {
+    let dots = if value.len() > SHOWN { "..." } else { "" };
+    format!("\"{}\"{dots}", value[..value.len().min(SHOWN)].escape_ascii())
+}
+
+/// A name that a file gives, which may be long or have line ends in it.
+pub(crate) fn display_name(name: &str) -> String {
+    escaped(name.as_bytes())
+}
+
+const SHOWN: usize = 32;

@@ -1,0 +1,387 @@
+//! Column indexes and offset indexes: on their own, and beside the pages that they are of.
+
+use crate::context::VerifyContext;
+use crate::findings::Findings;
+use crate::observed_page::ObservedPage;
+use crate::rule::{Level, Rule, Severity, rule};
+use crate::statistics;
+use marquetry_base::ErrorLocation;
+use marquetry_core::metadata::ColumnChunk;
+use marquetry_core::page::LocatedHeader;
+use marquetry_core::page_index::{read_column_index, read_offset_index};
+use marquetry_core::schema::Leaf;
+use marquetry_core::statistics::boundary_order;
+use marquetry_format::{BoundaryOrder, ColumnIndex, OffsetIndex};
+use std::cmp::Ordering;
+use std::ops::Range;
+
+const UNREADABLE: Rule = rule(
+    "index-unreadable",
+    Severity::Corrupt,
+    Level::Quick,
+    "Column indexes and offset indexes can be read",
+    "PageIndex.md; parquet.thrift, ColumnIndex, OffsetIndex",
+);
+const LISTS: Rule = rule(
+    "column-index-lists",
+    Severity::Invalid,
+    Level::Quick,
+    "The lists of a column index have one element for each page, its histograms one for each page and level",
+    "parquet.thrift, ColumnIndex",
+);
+const VALID: Rule = rule(
+    "column-index-form",
+    Severity::Invalid,
+    Level::Quick,
+    "Bounds of pages with values are values of the column's type, the lower one not above the upper",
+    "parquet.thrift, ColumnIndex.min_values, max_values",
+);
+const BOUNDARY: Rule = rule(
+    "column-index-boundary-order",
+    Severity::Invalid,
+    Level::Quick,
+    "Bounds are sorted as the boundary order says",
+    "parquet.thrift, ColumnIndex.boundary_order",
+);
+const COUNTS: Rule = rule(
+    "column-index-counts",
+    Severity::Invalid,
+    Level::Default,
+    "Null pages, null counts, NaN counts and histograms of a column index are right",
+    "parquet.thrift, ColumnIndex.null_pages, null_counts, nan_counts, definition_level_histograms",
+);
+const BOUNDS: Rule = rule(
+    "column-index-bounds",
+    Severity::Invalid,
+    Level::Deep,
+    "Bounds of pages bound their values",
+    "parquet.thrift, ColumnIndex.min_values, max_values",
+);
+const OFFSETS: Rule = rule(
+    "offset-index-order",
+    Severity::Invalid,
+    Level::Quick,
+    "The places of an offset index go up inside the chunk, its rows from 0 inside the row group",
+    "parquet.thrift, OffsetIndex, PageLocation",
+);
+const PLACES: Rule = rule(
+    "offset-index-pages",
+    Severity::Invalid,
+    Level::Default,
+    "Data pages are where the offset index says, with the size and the first row that it says",
+    "parquet.thrift, PageLocation",
+);
+const PAGES: Rule = rule(
+    "index-page-count",
+    Severity::Invalid,
+    Level::Quick,
+    "Column index and offset index have as many entries as the chunk has data pages",
+    "PageIndex.md; parquet.thrift, OffsetIndex.page_locations",
+);
+const BYTES: Rule = rule(
+    "offset-index-bytes",
+    Severity::Invalid,
+    Level::Deep,
+    "The bytes of byte strings that an offset index counts are right",
+    "parquet.thrift, OffsetIndex.unencoded_byte_array_data_bytes",
+);
+
+pub(crate) const RULES: &[Rule] =
+    &[UNREADABLE, LISTS, VALID, BOUNDARY, COUNTS, BOUNDS, OFFSETS, PLACES, PAGES, BYTES];
+
+/// The indexes of a chunk, beside its pages one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Indexes {
+    column: Option<ColumnIndex>,
+    offset: Option<OffsetIndex>,
+    /// Whether the offset index is worth comparing with pages.
+    is_sound: bool,
+    /// Data pages passed.
+    pages: usize,
+    /// Rows before the next page, while they are known.
+    rows: Option<u64>,
+}
+
+/// Reads both and checks each on its own.
+pub(crate) fn read(
+    file: &VerifyContext,
+    column: usize,
+    chunk: ColumnChunk<'_>,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) -> Indexes {
+    // What is not inside the file was said before, by the footer alone.
+    let is_inside = |range: Option<Range<u64>>| range.is_none_or(|range| range.end <= file.data_end);
+    let mut indexes = Indexes { rows: Some(0), ..Indexes::default() };
+    if is_inside(chunk.column_index_range()) {
+        match read_column_index(&*file.source, chunk, &file.limits) {
+            Ok(Some(index)) => {
+                let place = at(place, chunk.column_index_range());
+                let is_usable = check_column_index(file, &index, column, &place, findings);
+                indexes.column = Some(index).filter(|_| is_usable);
+            }
+            Ok(None) => {}
+            Err(error) => findings.add_error(&UNREADABLE, place.clone(), error),
+        }
+    }
+    if is_inside(chunk.offset_index_range()) {
+        match read_offset_index(&*file.source, chunk, &file.limits) {
+            Ok(Some(index)) => {
+                let place = at(place, chunk.offset_index_range());
+                let rows = place.row_group.map_or(0, |i| file.metadata.row_group(i).num_rows());
+                indexes.is_sound = check_offset_index(&index, chunk, rows, &place, findings);
+                indexes.offset = Some(index);
+            }
+            Ok(None) => {}
+            Err(error) => findings.add_error(&UNREADABLE, place.clone(), error),
+        }
+    }
+    if let (Some(column), Some(offset)) = (&indexes.column, &indexes.offset)
+        && column.null_pages.len() != offset.page_locations.len()
+    {
+        findings.add(&PAGES, place.clone(), || {
+            let (column, offset) = (column.null_pages.len(), offset.page_locations.len());
+            format!("{column} pages in the column index, {offset} in the offset index")
+        });
+        // Which of the two is right shows when pages are counted; what they say of single pages cannot be held against any.
+        indexes.column = None;
+    }
+    indexes
+}
+
+fn at(place: &ErrorLocation, range: Option<Range<u64>>) -> ErrorLocation {
+    ErrorLocation { offset: range.map(|range| range.start), ..place.clone() }
+}
+
+/// Returns whether its lists have the lengths that they must have.
+fn check_column_index(
+    file: &VerifyContext,
+    index: &ColumnIndex,
+    column: usize,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) -> bool {
+    let (leaf, order) = (file.leaf(column), file.order(column));
+    let pages = index.null_pages.len();
+    let levels = |max: u8| pages.saturating_mul(usize::from(max) + 1);
+    let lists = [
+        ("min_values", Some(index.min_values.len()), pages),
+        ("max_values", Some(index.max_values.len()), pages),
+        ("null_counts", index.null_counts.as_ref().map(Vec::len), pages),
+        ("nan_counts", index.nan_counts.as_ref().map(Vec::len), pages),
+        (
+            "repetition_level_histograms",
+            index.repetition_level_histograms.as_ref().map(Vec::len),
+            levels(leaf.max_rep()),
+        ),
+        (
+            "definition_level_histograms",
+            index.definition_level_histograms.as_ref().map(Vec::len),
+            levels(leaf.max_def()),
+        ),
+    ];
+    let mut is_usable = true;
+    for (name, len, expected) in lists {
+        // QUIRK: some writers leave lists of no use empty.
+        if let Some(len) = len.filter(|len| *len != expected && (*len != 0 || name.contains("values"))) {
+            is_usable = false;
+            findings.add(&LISTS, place.clone(), || format!("{len} {name} of {pages} pages, not {expected}"));
+        }
+    }
+    if !is_usable {
+        return false;
+    }
+    let Some(order) = order else {
+        // Pages of nulls have no bounds: nothing has to be in order.
+        if index.null_pages.contains(&false) {
+            statistics::no_order(file, leaf, "a column index", place, findings);
+        }
+        return true;
+    };
+    let mut is_valid = true;
+    for (i, (is_null, (min, max))) in
+        index.null_pages.iter().zip(index.min_values.iter().zip(&index.max_values)).enumerate()
+    {
+        if !is_null {
+            is_valid &= statistics::check_pair(
+                &VALID,
+                leaf,
+                order,
+                (Some(min), Some(max)),
+                || format!("data page {i}: "),
+                place,
+                findings,
+            );
+        }
+    }
+    let sorted = boundary_order(order, &index.null_pages, &index.min_values, &index.max_values);
+    let declared = index.boundary_order;
+    // Lists in both orders at once are ascending to us.
+    let is_constant = || {
+        let values = || index.null_pages.iter().zip(&index.min_values).filter(|(is_null, _)| !**is_null);
+        values().zip(values().skip(1)).all(|(a, b)| order.compare(a.1, b.1) == Some(Ordering::Equal))
+    };
+    let holds = match declared {
+        BoundaryOrder::UNORDERED => true,
+        BoundaryOrder::ASCENDING => sorted == BoundaryOrder::ASCENDING,
+        BoundaryOrder::DESCENDING => {
+            sorted == BoundaryOrder::DESCENDING || sorted == BoundaryOrder::ASCENDING && is_constant()
+        }
+        _ => false,
+    };
+    if is_valid && !holds {
+        findings.add(&BOUNDARY, place.clone(), || format!("{declared} is said, {sorted} is true"));
+    }
+    true
+}
+
+fn check_offset_index(
+    index: &OffsetIndex,
+    chunk: ColumnChunk<'_>,
+    rows: u64,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) -> bool {
+    let Ok(range) = chunk.byte_range() else { return false };
+    let (mut end, mut row) = (range.start, 0);
+    for (i, location) in index.page_locations.iter().enumerate() {
+        let start = u64::try_from(location.offset).unwrap_or(0);
+        let size = u64::try_from(location.compressed_page_size).unwrap_or(0);
+        let first_row = location.first_row_index;
+        // QUIRK: total_compressed_size may forget the dictionary page's header.
+        let is_inside = start >= end && start < range.end;
+        let is_first = i > 0 || first_row == 0;
+        let is_row = first_row >= row && u64::try_from(first_row).is_ok_and(|first| first <= rows);
+        if !is_inside || size == 0 || !is_first || !is_row {
+            findings.add(&OFFSETS, place.clone(), || {
+                format!(
+                    "data page {i}: {} bytes at byte {}, first row {first_row} of {rows}",
+                    location.compressed_page_size, location.offset
+                )
+            });
+            return false;
+        }
+        (end, row) = (start.saturating_add(size), first_row);
+    }
+    true
+}
+
+impl Indexes {
+    /// Whether pages must begin with a row.
+    pub(crate) fn has_offset_index(&self) -> bool {
+        self.is_sound
+    }
+
+    /// Holds the next data page against both indexes.
+    pub(crate) fn check_page(
+        &mut self,
+        start: &LocatedHeader,
+        leaf: &Leaf,
+        seen: &ObservedPage,
+        place: &ErrorLocation,
+        findings: &mut Findings<'_>,
+    ) {
+        let i = self.pages;
+        self.pages += 1;
+        let rows_before = self.rows;
+        self.rows = self.rows.zip(seen.rows).and_then(|(before, rows)| before.checked_add(rows));
+        if let Some(index) = self.offset.as_ref().filter(|_| self.is_sound) {
+            check_location(index, i, start, rows_before, seen, place, findings);
+        }
+        if let Some(index) = self.column.as_ref().filter(|index| i < index.null_pages.len()) {
+            check_counts(index, i, leaf, seen, place, findings);
+            if let (Some(bounds), false) = (&seen.bounds, index.null_pages[i]) {
+                let (min, max) = (Some(&index.min_values[i][..]), Some(&index.max_values[i][..]));
+                statistics::check_bounds(&BOUNDS, leaf, bounds, (min, max), place, findings);
+            }
+        }
+    }
+
+    /// When all pages were passed.
+    pub(crate) fn finish(&self, place: &ErrorLocation, findings: &mut Findings<'_>) {
+        let counts = [
+            ("column", self.column.as_ref().map(|index| index.null_pages.len())),
+            ("offset", self.offset.as_ref().map(|index| index.page_locations.len())),
+        ];
+        for (name, count) in counts {
+            if let Some(count) = count.filter(|count| *count != self.pages) {
+                findings.add(&PAGES, place.clone(), || {
+                    format!("{count} pages in the {name} index, the chunk has {} data pages", self.pages)
+                });
+            }
+        }
+    }
+}
+
+fn check_location(
+    index: &OffsetIndex,
+    i: usize,
+    start: &LocatedHeader,
+    rows_before: Option<u64>,
+    seen: &ObservedPage,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
+    let Some(location) = index.page_locations.get(i) else { return };
+    let size = start.body - start.offset + u64::from(start.header.compressed_page_size.unsigned_abs());
+    let first_row = rows_before.unwrap_or_else(|| u64::try_from(location.first_row_index).unwrap_or(0));
+    let said = (location.offset, i64::from(location.compressed_page_size), location.first_row_index);
+    let (Ok(offset), Ok(size), Ok(first)) =
+        (i64::try_from(start.offset), i64::try_from(size), i64::try_from(first_row))
+    else {
+        return;
+    };
+    if said != (offset, size, first) {
+        findings.add(&PLACES, place.clone(), || {
+            format!(
+                "{} bytes at byte {}, first row {}, in the offset index; {size} bytes at byte {offset}, first row {first}",
+                said.1, said.0, said.2
+            )
+        });
+    }
+    let said = index.unencoded_byte_array_data_bytes.as_ref().and_then(|bytes| bytes.get(i));
+    if let (Some(said), Some(bytes)) = (said, seen.byte_array_bytes)
+        && u64::try_from(*said) != Ok(bytes)
+    {
+        findings.add(&BYTES, place.clone(), || format!("{said} bytes are said, {bytes} are there"));
+    }
+}
+
+fn check_counts(
+    index: &ColumnIndex,
+    i: usize,
+    leaf: &Leaf,
+    seen: &ObservedPage,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
+    let mut wrong = |message: String| findings.add(&COUNTS, place.clone(), || message);
+    if let Some(levels) = &seen.levels {
+        let is_null = levels.values() == 0;
+        if index.null_pages[i] != is_null {
+            wrong(format!("null page: {}, there are {} values", index.null_pages[i], levels.values()));
+            return;
+        }
+        let nulls = index.null_counts.as_ref().and_then(|counts| counts.get(i));
+        if let Some(nulls) = nulls.filter(|nulls| !seen.nulls().is_some_and(|range| range.contains(*nulls))) {
+            wrong(format!("null count {nulls}, there are {}", levels.nulls()));
+        }
+        let histograms = [
+            ("definition", index.definition_level_histograms.as_ref(), levels.def(), leaf.max_def()),
+            ("repetition", index.repetition_level_histograms.as_ref(), levels.rep(), leaf.max_rep()),
+        ];
+        for (name, histograms, counted, max) in histograms {
+            let width = usize::from(max) + 1;
+            let said = histograms.and_then(|all| all.chunks_exact(width).nth(i));
+            if let Some(said) = said.filter(|said| *said != counted) {
+                wrong(format!("histogram of {name} levels {said:?}, counted {counted:?}"));
+            }
+        }
+    }
+    let nans = index.nan_counts.as_ref().and_then(|counts| counts.get(i));
+    if let (Some(nans), Some(counted)) = (nans, seen.bounds.as_ref().and_then(|bounds| bounds.nan_count()))
+        && u64::try_from(*nans) != Ok(counted)
+    {
+        wrong(format!("NaN count {nans}, there are {counted}"));
+    }
+}

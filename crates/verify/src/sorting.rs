@@ -1,0 +1,167 @@
+//! Sorting columns: whether rows are in the order that the footer says.
+
+use crate::context::VerifyContext;
+use crate::display::display_value;
+use crate::findings::Findings;
+use crate::rule::{Level, Rule, Severity, rule};
+use marquetry_base::{ErrorLocation, Result};
+use marquetry_core::nesting::NestedField;
+use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
+use marquetry_core::schema::Leaf;
+use marquetry_core::sort_order::{SortOrder, plain_value};
+use marquetry_format::SortingColumn;
+use std::cmp::Ordering;
+
+const COLUMN: Rule = rule(
+    "sorting-column",
+    Severity::Invalid,
+    Level::Quick,
+    "Sorting columns are columns of the schema, each named once",
+    "parquet.thrift, SortingColumn.column_idx",
+);
+const ORDER: Rule = rule(
+    "sorting-order",
+    Severity::Invalid,
+    Level::Deep,
+    "Rows are sorted as the row group says",
+    "parquet.thrift, RowGroup.sorting_columns",
+);
+
+pub(crate) const RULES: &[Rule] = &[COLUMN, ORDER];
+
+/// A column that rows are sorted by, read side by side with the others.
+struct Key<'a> {
+    leaf: &'a Leaf,
+    order: SortOrder,
+    descending: bool,
+    nulls_first: bool,
+    reader: ColumnReader,
+    /// The value of the last row of the batch before.
+    last: Option<Cell>,
+}
+
+/// A value, or null.
+type Cell = Option<Vec<u8>>;
+
+/// Checks the rows of a row group.
+pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findings<'_>) {
+    let place = ErrorLocation { row_group: Some(row_group), ..ErrorLocation::default() };
+    let sorting = file.metadata.row_group(row_group).sorting_columns();
+    let mut columns = Vec::new();
+    for key in sorting {
+        let column = usize::try_from(key.column_idx).ok();
+        match column
+            .filter(|column| *column < file.metadata.schema().num_columns() && !columns.contains(column))
+        {
+            Some(column) => columns.push(column),
+            None => {
+                findings.add(&COLUMN, place.clone(), || format!("column {}", key.column_idx));
+                return;
+            }
+        }
+    }
+    if file.level < Level::Deep || columns.is_empty() {
+        return;
+    }
+    let mut keys = Vec::new();
+    for (key, column) in sorting.iter().zip(columns) {
+        // What a list is sorted by is not defined; the columns before it can still be checked.
+        match self::key(file, row_group, key, column) {
+            Some(key) => keys.push(key),
+            None => break,
+        }
+    }
+    let rows = usize::try_from(file.metadata.row_group(row_group).num_rows()).unwrap_or(usize::MAX);
+    // What cannot be read has findings of its own.
+    if let Ok(Some((row, leaf, message))) = first_unsorted(&mut keys, rows) {
+        let place = ErrorLocation { column: Some(leaf.dotted().clone()), ..place };
+        findings.add(&ORDER, place, || format!("row {row}: {message}"));
+    }
+}
+
+fn key<'a>(
+    file: &'a VerifyContext,
+    row_group: usize,
+    sorting: &SortingColumn,
+    column: usize,
+) -> Option<Key<'a>> {
+    let leaf = file.leaf(column);
+    let order = SortOrder::of(leaf);
+    if leaf.max_rep() > 0 || order == SortOrder::Undefined {
+        return None;
+    }
+    let field =
+        NestedField::from_schema(file.metadata.schema()).into_iter().find(|field| field.has_leaf(column))?;
+    let target = ReadTarget { is_text: false, ..ReadTarget::new(leaf, &field, column, ValueLayout::Native) };
+    let reader = ColumnReader::new(
+        file.source.clone(),
+        file.metadata.clone(),
+        &[row_group],
+        column,
+        target,
+        file.page_options(),
+    );
+    let SortingColumn { descending, nulls_first, .. } = *sorting;
+    Some(Key { leaf, order, descending, nulls_first, reader, last: None })
+}
+
+/// The first row that should be before the one above it, by which column, and the two values.
+fn first_unsorted<'a>(keys: &mut [Key<'a>], rows: usize) -> Result<Option<(usize, &'a Leaf, String)>> {
+    let mut done = 0;
+    while done < rows && !keys.is_empty() {
+        let n = (rows - done).min(BATCH);
+        let batches = keys.iter_mut().map(|key| key.reader.read(n)).collect::<Result<Vec<_>>>()?;
+        for row in 0..n {
+            for (key, batch) in keys.iter().zip(&batches) {
+                let (mut a, mut b) = ([0; 8], [0; 8]);
+                let above = match (row, &key.last) {
+                    (0, None) => continue,
+                    (0, Some(last)) => last.as_deref(),
+                    _ => cell(batch, row - 1, &mut a),
+                };
+                let this = cell(batch, row, &mut b);
+                match key.compare(above, this) {
+                    Some(Ordering::Equal) => {}
+                    Some(Ordering::Greater) => {
+                        let text = |cell: Option<&[u8]>| {
+                            cell.map_or("null".to_owned(), |cell| display_value(key.leaf, cell))
+                        };
+                        let message = format!("{} comes behind {}", text(this), text(above));
+                        return Ok(Some((done + row, key.leaf, message)));
+                    }
+                    // In order, or nobody can say: NaNs have no order.
+                    Some(Ordering::Less) | None => break,
+                }
+            }
+        }
+        for (key, batch) in keys.iter_mut().zip(&batches) {
+            key.last = Some(cell(batch, n - 1, &mut [0; 8]).map(<[u8]>::to_vec));
+        }
+        done += n;
+    }
+    Ok(None)
+}
+
+impl Key<'_> {
+    fn compare(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Option<Ordering> {
+        let nulls = |first: bool| if first { Ordering::Less } else { Ordering::Greater };
+        match (a, b) {
+            (None, None) => Some(Ordering::Equal),
+            (None, Some(_)) => Some(nulls(self.nulls_first)),
+            (Some(_), None) => Some(nulls(self.nulls_first).reverse()),
+            (Some(a), Some(b)) => {
+                let ordering = self.order.compare(a, b)?;
+                Some(if self.descending { ordering.reverse() } else { ordering })
+            }
+        }
+    }
+}
+
+/// The value of a row; `None` for null.
+fn cell<'a>(batch: &'a ColumnBatch, row: usize, scratch: &'a mut [u8; 8]) -> Option<&'a [u8]> {
+    let is_valid = batch.validity.as_ref().is_none_or(|validity| validity.get(row));
+    is_valid.then(|| plain_value(&batch.values, row, scratch))
+}
+
+/// Rows compared at a time.
+const BATCH: usize = 4096;

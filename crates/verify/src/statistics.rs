@@ -1,0 +1,430 @@
+//! Statistics of chunks and page headers: whether they can be true, and whether they are.
+
+use crate::context::VerifyContext;
+use crate::display::display_value;
+use crate::findings::Findings;
+use crate::observed_page::ObservedPage;
+use crate::rule::{Level, Rule, Severity, rule};
+use marquetry_base::ErrorLocation;
+use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
+use marquetry_core::schema::Leaf;
+use marquetry_core::sort_order::SortOrder;
+use marquetry_core::statistics::{GeoBounds, MinMaxStats};
+use marquetry_encoding::PhysicalType;
+use marquetry_format::{BoundingBox, SizeStatistics, Statistics};
+use std::cmp::Ordering;
+
+const FORM: Rule = rule(
+    "statistics-form",
+    Severity::Invalid,
+    Level::Quick,
+    "Bounds are values of the column's type, the lower one not above the upper",
+    "parquet.thrift, Statistics.min_value, max_value",
+);
+const NAN: Rule = rule(
+    "statistics-nan-bound",
+    Severity::Suspicious,
+    Level::Quick,
+    "No bound is NaN, but under IEEE_754_TOTAL_ORDER",
+    "parquet.thrift, ColumnOrder.TYPE_ORDER",
+);
+const NO_ORDER: Rule = rule(
+    "statistics-order",
+    Severity::Suspicious,
+    Level::Quick,
+    "There are bounds only where the footer declares an order that is defined for the column",
+    "parquet.thrift, FileMetaData.column_orders, ColumnOrder",
+);
+const COUNTS: Rule = rule(
+    "statistics-counts",
+    Severity::Invalid,
+    Level::Quick,
+    "Counts of nulls, NaNs and different values are possible in the column",
+    "parquet.thrift, Statistics.null_count, distinct_count, nan_count",
+);
+const NULL_COUNT: Rule = rule(
+    "statistics-null-count",
+    Severity::Invalid,
+    Level::Default,
+    "The null count is right; what levels tell that are compressed with their values is left to --deep",
+    "parquet.thrift, Statistics.null_count",
+);
+const NAN_COUNT: Rule = rule(
+    "statistics-nan-count",
+    Severity::Invalid,
+    Level::Deep,
+    "The NaN count is right",
+    "parquet.thrift, Statistics.nan_count",
+);
+const DISTINCT: Rule = rule(
+    "statistics-distinct-count",
+    Severity::Suspicious,
+    Level::Deep,
+    "The distinct count is right, and not an estimate",
+    "parquet.thrift, Statistics.distinct_count",
+);
+const BOUNDS: Rule = rule(
+    "statistics-bounds",
+    Severity::Invalid,
+    Level::Deep,
+    "min_value and max_value bound the values",
+    "parquet.thrift, Statistics.min_value, max_value",
+);
+const DEPRECATED: Rule = rule(
+    "statistics-deprecated-bounds",
+    Severity::Invalid,
+    Level::Deep,
+    "The deprecated min and max, where readers believe them, bound the values",
+    "parquet.thrift, Statistics.min, max",
+);
+const EXACT: Rule = rule(
+    "statistics-exact",
+    Severity::Invalid,
+    Level::Deep,
+    "Bounds that are said to be exact are values that occur",
+    "parquet.thrift, Statistics.is_min_value_exact, is_max_value_exact",
+);
+const SIZES_FORM: Rule = rule(
+    "size-statistics-form",
+    Severity::Invalid,
+    Level::Quick,
+    "Histograms have a count for each level, and count all entries; only BYTE_ARRAY has bytes",
+    "parquet.thrift, SizeStatistics",
+);
+const SIZES: Rule = rule(
+    "size-statistics",
+    Severity::Invalid,
+    Level::Default,
+    "Histograms of levels, and bytes of byte strings, are right",
+    "parquet.thrift, SizeStatistics",
+);
+const GEO: Rule = rule(
+    "geospatial-statistics",
+    Severity::Invalid,
+    Level::Deep,
+    "The bounding box bounds the geometries, and the list of types has all of them",
+    "Geospatial.md, Statistics",
+);
+
+pub(crate) const RULES: &[Rule] = &[
+    FORM, NAN, NO_ORDER, COUNTS, NULL_COUNT, NAN_COUNT, DISTINCT, BOUNDS, DEPRECATED, EXACT, SIZES_FORM,
+    SIZES, GEO,
+];
+
+/// Bounds in a file that declares no orders at all: said once for it.
+pub(crate) fn check_orders(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findings<'_>) {
+    let has_bounds = |chunk: ColumnChunk<'_>| {
+        chunk
+            .statistics()
+            .is_some_and(|statistics| statistics.min_value.is_some() || statistics.max_value.is_some())
+    };
+    let chunks = || metadata.row_groups().flat_map(|row_group| row_group.columns().flatten());
+    if metadata.column_orders().is_none() && chunks().any(has_bounds) {
+        findings.add(&NO_ORDER, place.clone(), || {
+            "there are min_value and max_value, and no column_orders for them".to_owned()
+        });
+    }
+}
+
+/// What the footer's statistics of a chunk say on their own.
+pub(crate) fn check_chunk(
+    file: &VerifyContext,
+    column: usize,
+    chunk: ColumnChunk<'_>,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
+    let leaf = chunk.leaf();
+    if let Some(statistics) = chunk.statistics() {
+        let statistics = statistics.map(<[u8]>::to_vec);
+        check_form(file, column, &statistics, chunk.num_values(), place, findings);
+    }
+    let Some(sizes) = size_statistics(chunk) else { return };
+    let histograms = [
+        ("definition", &sizes.definition_level_histogram, leaf.max_def()),
+        ("repetition", &sizes.repetition_level_histogram, leaf.max_rep()),
+    ];
+    for (name, histogram, max) in histograms {
+        // QUIRK: writers that have no use for a histogram leave it empty.
+        let Some(histogram) = histogram.as_ref().filter(|histogram| !histogram.is_empty()) else { continue };
+        let sum = histogram.iter().try_fold(0i64, |sum, count| sum.checked_add(*count));
+        if histogram.len() != usize::from(max) + 1 || sum != Some(chunk.num_values()) {
+            findings.add(&SIZES_FORM, place.clone(), || {
+                let shown = &histogram[..histogram.len().min(16)];
+                format!("{name} levels up to {max} of {} entries: {shown:?}", chunk.num_values())
+            });
+        }
+    }
+    if sizes.unencoded_byte_array_data_bytes.is_some() && leaf.physical() != PhysicalType::ByteArray {
+        findings.add(&SIZES_FORM, place.clone(), || format!("bytes of byte strings for {}", leaf.physical()));
+    }
+}
+
+/// What statistics say on their own.
+pub(crate) fn check_form(
+    file: &VerifyContext,
+    column: usize,
+    statistics: &Statistics,
+    entries: i64,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
+    let (leaf, order) = (file.leaf(column), file.order(column));
+    let bounds = (statistics.min_value.as_deref(), statistics.max_value.as_deref());
+    let deprecated = (statistics.min.as_deref(), statistics.max.as_deref());
+    match order {
+        Some(order) => {
+            check_pair(&FORM, leaf, order, bounds, String::new, place, findings);
+        }
+        None if bounds.0.is_some() || bounds.1.is_some() => {
+            no_order(file, leaf, "min_value and max_value", place, findings)
+        }
+        None => {}
+    }
+    // Where both say the same, once is enough.
+    if let Some(order) = SortOrder::for_deprecated(leaf).filter(|_| deprecated != bounds || order.is_none()) {
+        check_pair(&FORM, leaf, order, deprecated, || "deprecated ".to_owned(), place, findings);
+    }
+    let is_float = SortOrder::of(leaf).is_float();
+    let counts = [
+        ("null_count", statistics.null_count, true),
+        // Some writers estimate it, and more values than there are come out: another rule.
+        ("distinct_count", statistics.distinct_count.map(|count| count.min(0)), true),
+        ("nan_count", statistics.nan_count, is_float),
+    ];
+    for (name, count, is_legal) in counts {
+        if let Some(count) = count.filter(|count| !is_legal || *count < 0 || *count > entries.max(0)) {
+            findings.add(&COUNTS, place.clone(), || {
+                format!("{name} is {count} for {entries} entries of {}", leaf.physical())
+            });
+        }
+    }
+}
+
+/// Bounds in an order that nobody knows.
+pub(crate) fn no_order(
+    file: &VerifyContext,
+    leaf: &Leaf,
+    what: &str,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
+    if file.metadata.column_orders().is_none() {
+        // That was said once, for all columns.
+        return;
+    }
+    findings.add(&NO_ORDER, place.clone(), || match leaf.logical() {
+        Some(logical) => format!("{what} of {} ({logical})", leaf.physical()),
+        None => format!("{what} of {}", leaf.physical()),
+    });
+}
+
+/// Whether bounds can be such; reports what is wrong with them.
+pub(crate) fn check_pair(
+    rule: &Rule,
+    leaf: &Leaf,
+    order: SortOrder,
+    (min, max): (Option<&[u8]>, Option<&[u8]>),
+    whose: impl Fn() -> String,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) -> bool {
+    for (name, bound) in [("min", min), ("max", max)] {
+        let Some(bound) = bound else { continue };
+        if width(leaf.physical()).is_some_and(|width| width != bound.len()) {
+            findings.add(rule, place.clone(), || {
+                format!("{}{name} has {} bytes, the type is {}", whose(), bound.len(), leaf.physical())
+            });
+            return false;
+        }
+        if !order.is_total() && order.is_nan(bound) {
+            findings.add(&NAN, place.clone(), || format!("{}{name} is NaN", whose()));
+            return false;
+        }
+    }
+    let (Some(min), Some(max)) = (min, max) else { return true };
+    if order.compare(min, max) == Some(Ordering::Greater) {
+        findings.add(rule, place.clone(), || {
+            format!("{}min is {}, max is {}", whose(), display_value(leaf, min), display_value(leaf, max))
+        });
+        return false;
+    }
+    true
+}
+
+/// Bytes of a value, where all have the same number.
+fn width(physical: PhysicalType) -> Option<usize> {
+    match physical {
+        PhysicalType::Boolean => Some(1),
+        PhysicalType::Int32 | PhysicalType::Float => Some(4),
+        PhysicalType::Int64 | PhysicalType::Double => Some(8),
+        PhysicalType::Int96 => Some(12),
+        PhysicalType::FixedLenByteArray(width) => Some(width),
+        PhysicalType::ByteArray => None,
+    }
+}
+
+/// Whether two bounds bound what was seen.
+pub(crate) fn check_bounds(
+    rule: &Rule,
+    leaf: &Leaf,
+    bounds: &MinMaxStats,
+    (min, max): (Option<&[u8]>, Option<&[u8]>),
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
+    let sides = [("min", min, bounds.min(), Ordering::Greater), ("max", max, bounds.max(), Ordering::Less)];
+    for (name, said, actual, wrong) in sides {
+        let (Some(said), Some(actual)) = (said, actual) else { continue };
+        if bounds.order().compare(said, actual) == Some(wrong) {
+            findings.add(rule, place.clone(), || {
+                format!("{name} is {}, there is {}", display_value(leaf, said), display_value(leaf, actual))
+            });
+        }
+    }
+}
+
+/// Holds statistics of a page or a chunk against what is in it. `distinct` is how many different values there are, if all
+/// were counted.
+pub(crate) fn check_truth(
+    leaf: &Leaf,
+    order: Option<SortOrder>,
+    statistics: &Statistics,
+    seen: &ObservedPage,
+    distinct: Option<u64>,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
+    let nulls = statistics.null_count;
+    if let (Some(nulls), Some(counted)) = (nulls, seen.nulls())
+        && !counted.contains(&nulls)
+    {
+        findings.add(&NULL_COUNT, place.clone(), || {
+            format!("null_count is {nulls}, there are {}", counted.end())
+        });
+    }
+    if let (Some(said), Some(counted)) = (statistics.distinct_count, distinct)
+        && u64::try_from(said) != Ok(counted)
+    {
+        findings.add(&DISTINCT, place.clone(), || format!("distinct_count is {said}, there are {counted}"));
+    }
+    let Some(bounds) = &seen.bounds else { return };
+    if let (Some(said), Some(counted)) = (statistics.nan_count, bounds.nan_count())
+        && u64::try_from(said) != Ok(counted)
+    {
+        findings.add(&NAN_COUNT, place.clone(), || format!("nan_count is {said}, there are {counted}"));
+    }
+    let pair = (statistics.min_value.as_deref(), statistics.max_value.as_deref());
+    if order.is_some() {
+        check_bounds(&BOUNDS, leaf, bounds, pair, place, findings);
+        check_exact(leaf, bounds, statistics, place, findings);
+    }
+    // The order of what was seen is that of the deprecated bounds, or its totalOrder, which is finer.
+    if SortOrder::for_deprecated(leaf).is_some_and(|order| order == bounds.order()) {
+        let deprecated = (statistics.min.as_deref(), statistics.max.as_deref());
+        if deprecated != pair || order.is_none() {
+            check_bounds(&DEPRECATED, leaf, bounds, deprecated, place, findings);
+        }
+    }
+}
+
+fn check_exact(
+    leaf: &Leaf,
+    bounds: &MinMaxStats,
+    statistics: &Statistics,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
+    let sides = [
+        ("min", statistics.is_min_value_exact, &statistics.min_value, bounds.min(), Ordering::Less),
+        ("max", statistics.is_max_value_exact, &statistics.max_value, bounds.max(), Ordering::Greater),
+    ];
+    for (name, is_exact, said, actual, further) in sides {
+        let (Some(true), Some(said), Some(actual)) = (is_exact, said, actual) else { continue };
+        // That it does not even bound the values is another rule.
+        if bounds.order().compare(said, actual) == Some(further) {
+            findings.add(&EXACT, place.clone(), || {
+                format!(
+                    "{name} is {} and said to be exact, it is {}",
+                    display_value(leaf, said),
+                    display_value(leaf, actual)
+                )
+            });
+        }
+    }
+}
+
+/// What the footer says of a chunk's sizes.
+fn size_statistics(chunk: ColumnChunk<'_>) -> Option<SizeStatistics> {
+    chunk.size_statistics().map(|sizes| sizes.map(|counts| counts.iter().collect()))
+}
+
+/// Holds the footer's sizes and boxes against a chunk.
+pub(crate) fn check_sizes(
+    chunk: ColumnChunk<'_>,
+    seen: &ObservedPage,
+    geo: Option<&GeoBounds>,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
+    let sizes = size_statistics(chunk);
+    if let (Some(sizes), Some(levels)) = (&sizes, &seen.levels) {
+        let histograms = [
+            ("definition", &sizes.definition_level_histogram, levels.def()),
+            ("repetition", &sizes.repetition_level_histogram, levels.rep()),
+        ];
+        for (name, said, counted) in histograms {
+            // Of wrong lengths or sums another rule speaks.
+            let sum = |said: &[i64]| said.iter().try_fold(0i64, |sum, count| sum.checked_add(*count));
+            let is_possible =
+                |said: &[i64]| said.len() == counted.len() && sum(said) == Some(chunk.num_values());
+            if let Some(said) = said.as_ref().filter(|said| is_possible(said) && said[..] != *counted) {
+                findings.add(&SIZES, place.clone(), || {
+                    format!("{name} levels {said:?} are said, {counted:?} are counted")
+                });
+            }
+        }
+    }
+    let said = sizes.and_then(|sizes| sizes.unencoded_byte_array_data_bytes);
+    if let (Some(said), Some(bytes)) = (said, seen.byte_array_bytes)
+        && u64::try_from(said) != Ok(bytes)
+    {
+        findings.add(&SIZES, place.clone(), || {
+            format!("{said} bytes of byte strings are said, {bytes} are there")
+        });
+    }
+    let said = chunk.meta_data().ok().and_then(|meta| meta.geospatial_statistics);
+    let (Some(said), Some(actual)) = (said, geo.and_then(GeoBounds::finish)) else { return };
+    if let (Some(said), Some(actual)) = (&said.bbox, &actual.bbox)
+        && let Some((axis, said, actual)) = outside(said, actual)
+    {
+        findings.add(&GEO, place.clone(), || {
+            format!("{axis} from {} to {}, there are {} to {}", said.0, said.1, actual.0, actual.1)
+        });
+    }
+    let types = |types: &Option<Vec<i32>>| types.clone().filter(|types| !types.is_empty());
+    if let (Some(said), Some(actual)) = (types(&said.geospatial_types), types(&actual.geospatial_types))
+        && let Some(missing) = actual.iter().find(|code| !said.contains(code))
+    {
+        findings.add(&GEO, place.clone(), || format!("geometry type {missing} is not in the list"));
+    }
+}
+
+type Extent = (f64, f64);
+
+/// The first axis that `actual` leaves the box `said` in.
+fn outside(said: &BoundingBox, actual: &BoundingBox) -> Option<(&'static str, Extent, Extent)> {
+    let both = |min: Option<f64>, max: Option<f64>| Some((min?, max?));
+    let axes = [
+        ("x", Some((said.xmin, said.xmax)), Some((actual.xmin, actual.xmax))),
+        ("y", Some((said.ymin, said.ymax)), Some((actual.ymin, actual.ymax))),
+        ("z", both(said.zmin, said.zmax), both(actual.zmin, actual.zmax)),
+        ("m", both(said.mmin, said.mmax), both(actual.mmin, actual.mmax)),
+    ];
+    axes.into_iter().find_map(|(axis, said, actual)| {
+        let (said, actual) = (said?, actual?);
+        // SPEC: of x, a least above the greatest means a box across the antimeridian: it is not judged.
+        let is_wrapped = axis == "x" && said.0 > said.1;
+        (!is_wrapped && (said.0 > actual.0 || said.1 < actual.1)).then_some((axis, said, actual))
+    })
+}

@@ -1,0 +1,466 @@
+//! Values: whether dictionaries and pages can be decoded, and whether values are what the schema says.
+
+use crate::bloom::Filter;
+use crate::display::{display_value, escaped};
+use crate::findings::Findings;
+use crate::rule::{Level, Rule, Severity, rule};
+use marquetry_base::{Error, ErrorLocation, Result};
+use marquetry_core::logical_type::{LogicalType, TimeUnit};
+use marquetry_core::page::{DataPage, LocatedHeader};
+use marquetry_core::schema::Leaf;
+use marquetry_core::sort_order::{SortOrder, plain_value};
+use marquetry_core::statistics::{BloomFilter, GeoBounds, MinMaxStats};
+use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, check_indices, look_up};
+use marquetry_encoding::{Decode, EncodedPage, Values, registry};
+use marquetry_format::Encoding;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::ops::Range;
+
+const UNREADABLE: Rule = rule(
+    "value-unreadable",
+    Severity::Corrupt,
+    Level::Deep,
+    "The values of a page can be decoded, as many as its levels say",
+    "Encodings.md",
+);
+const INDEX: Rule = rule(
+    "dictionary-index",
+    Severity::Corrupt,
+    Level::Deep,
+    "Dictionary indices are inside the dictionary",
+    "Encodings.md, Dictionary Encoding",
+);
+const DICTIONARY: Rule = rule(
+    "dictionary-unreadable",
+    Severity::Corrupt,
+    Level::Deep,
+    "Dictionary pages can be decoded, and have as many values as their header says, and nothing behind them",
+    "parquet.thrift, DictionaryPageHeader; Encodings.md, Dictionary Encoding",
+);
+const SORTED: Rule = rule(
+    "dictionary-sorted",
+    Severity::Invalid,
+    Level::Deep,
+    "A dictionary that is said to be sorted is",
+    "parquet.thrift, DictionaryPageHeader.is_sorted",
+);
+const TEXT: Rule = rule(
+    "value-utf8",
+    Severity::Invalid,
+    Level::Deep,
+    "Values of STRING, ENUM and JSON are UTF-8",
+    "LogicalTypes.md, STRING, ENUM, JSON",
+);
+const DECIMAL: Rule = rule(
+    "value-decimal",
+    Severity::Invalid,
+    Level::Deep,
+    "Decimals have no more digits than their precision",
+    "LogicalTypes.md, DECIMAL",
+);
+const INTEGER: Rule = rule(
+    "value-integer",
+    Severity::Invalid,
+    Level::Deep,
+    "Integers of 8 and 16 bits are in their range",
+    "LogicalTypes.md, INT",
+);
+const TIME: Rule = rule(
+    "value-time",
+    Severity::Invalid,
+    Level::Deep,
+    "Times are between midnight and midnight",
+    "LogicalTypes.md, TIME",
+);
+const NULL: Rule = rule(
+    "value-unknown",
+    Severity::Invalid,
+    Level::Deep,
+    "A column annotated as UNKNOWN has no values",
+    "LogicalTypes.md, UNKNOWN (always null)",
+);
+const GEOMETRY: Rule = rule(
+    "value-geometry",
+    Severity::Invalid,
+    Level::Deep,
+    "Values of GEOMETRY and GEOGRAPHY are well-known binary",
+    "Geospatial.md, Well-Known Binary",
+);
+
+pub(crate) const RULES: &[Rule] =
+    &[UNREADABLE, INDEX, DICTIONARY, SORTED, TEXT, DECIMAL, INTEGER, TIME, NULL, GEOMETRY];
+
+/// Decodes the values of a chunk, page by page.
+pub(crate) struct ValueReader<'a> {
+    leaf: &'a Leaf,
+    order: SortOrder,
+    check: Check,
+    dictionary: Option<std::sync::Arc<Dictionary>>,
+    /// Which entries of the dictionary occur.
+    used: Vec<bool>,
+    filter: Option<Filter>,
+    /// Hashes of the values outside dictionaries, while there are not too many.
+    distinct: Option<HashSet<u64>>,
+    pub(crate) geo: Option<GeoBounds>,
+    is_geo_valid: bool,
+    keys: Values,
+    out: Values,
+}
+
+/// What a page's values came to.
+pub(crate) struct Decoded {
+    pub(crate) bounds: MinMaxStats,
+    pub(crate) bytes: u64,
+}
+
+/// What is to be true of each value.
+enum Check {
+    Nothing,
+    Text,
+    /// Big-endian: the least and the greatest that the precision allows.
+    Decimal(Vec<u8>, Vec<u8>),
+    /// Least and greatest.
+    Range(&'static Rule, i64, i64),
+    Never,
+}
+
+impl<'a> ValueReader<'a> {
+    /// `order` is that of the bounds to check, `wants_distinct` whether different values are to be counted.
+    pub(crate) fn new(
+        leaf: &'a Leaf,
+        order: Option<SortOrder>,
+        filter: Option<Filter>,
+        wants_distinct: bool,
+    ) -> Self {
+        ValueReader {
+            leaf,
+            order: order.or(SortOrder::for_deprecated(leaf)).unwrap_or(SortOrder::Undefined),
+            check: Check::of(leaf.logical()),
+            dictionary: None,
+            used: Vec::new(),
+            filter,
+            distinct: wants_distinct.then(HashSet::new),
+            geo: GeoBounds::of(leaf.logical()),
+            is_geo_valid: true,
+            keys: Values::W32(Vec::new()),
+            out: leaf.physical().shape().empty(),
+        }
+    }
+
+    /// No bounds yet, in the order of the column.
+    pub(crate) fn bounds(&self) -> MinMaxStats {
+        MinMaxStats::new(self.order)
+    }
+
+    /// Takes the dictionary, or what came of reading it.
+    pub(crate) fn set_dictionary(
+        &mut self,
+        start: &LocatedHeader,
+        dictionary: Result<Dictionary>,
+        place: &ErrorLocation,
+        findings: &mut Findings<'_>,
+    ) {
+        let dictionary = match dictionary {
+            Ok(dictionary) => dictionary,
+            Err(error) => {
+                findings.add_error(&DICTIONARY, place.clone(), error);
+                return;
+            }
+        };
+        let values = dictionary.values();
+        let n = values.len();
+        let body = usize::try_from(start.header.uncompressed_page_size).unwrap_or(0);
+        if let Some(rest) = body.checked_sub(plain_len(values)).filter(|rest| *rest > 0) {
+            findings.add(&DICTIONARY, place.clone(), || {
+                format!("{rest} of {body} bytes are left behind the {n} values that its header says")
+            });
+        }
+        self.check.check(self.leaf, values, 0..n, "dictionary entry", place, findings);
+        let header = start.header.dictionary_page_header.as_ref();
+        let order = SortOrder::of(self.leaf);
+        if header.is_some_and(|header| header.is_sorted == Some(true))
+            && let Some(at) = (1..n).find(|i| order.compare_at(values, i - 1, *i) == Some(Ordering::Greater))
+        {
+            findings.add(&SORTED, place.clone(), || format!("entry {at} is less than the one before"));
+        }
+        self.used = vec![false; n];
+        self.dictionary = Some(std::sync::Arc::new(dictionary));
+    }
+
+    /// Decodes the `n` values of a page. Reports what is wrong; `None` if not all could be decoded.
+    pub(crate) fn read(
+        &mut self,
+        page: DataPage,
+        n: usize,
+        place: &ErrorLocation,
+        findings: &mut Findings<'_>,
+    ) -> Option<Decoded> {
+        let mut decoded = Decoded { bounds: self.bounds(), bytes: 0 };
+        // A dictionary that is missing or could not be read is a finding of its own.
+        let is_indices =
+            matches!(Encoding(page.encoding), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
+        if is_indices && n > 0 && self.dictionary.is_none() {
+            return None;
+        }
+        match self.decode(page, n, is_indices, &mut decoded, place, findings) {
+            Ok(()) => Some(decoded),
+            Err((rule, error)) => {
+                findings.add_error(rule, place.clone(), error.without_offset());
+                None
+            }
+        }
+    }
+
+    fn decode(
+        &mut self,
+        page: DataPage,
+        n: usize,
+        is_indices: bool,
+        decoded: &mut Decoded,
+        place: &ErrorLocation,
+        findings: &mut Findings<'_>,
+    ) -> Result<(), (&'static Rule, Error)> {
+        let unreadable = |error| (&UNREADABLE, error);
+        let mut decoder = self.decoder(page, is_indices).map_err(unreadable)?;
+        let (mut done, mut block) = (0, FIRST_BLOCK);
+        while done < n {
+            let take = block.min(n - done);
+            self.out.clear();
+            match (&self.dictionary, is_indices) {
+                (Some(dictionary), true) => {
+                    self.keys.clear();
+                    decoder.decode(take, &mut self.keys).map_err(unreadable)?;
+                    let Values::W32(keys) = &self.keys else { return Ok(()) };
+                    check_indices(keys, dictionary.values().len()).map_err(|error| (&INDEX, error))?;
+                    keys.iter().for_each(|key| self.used[*key as usize] = true);
+                    look_up(dictionary.values(), keys, &mut self.out).map_err(unreadable)?;
+                }
+                _ => decoder.decode(take, &mut self.out).map_err(unreadable)?,
+            }
+            let bytes = self.out.data_bytes(0..take);
+            decoded.bytes += bytes as u64;
+            decoded.bounds.update(&self.out, 0..take);
+            if !is_indices {
+                self.check.check(self.leaf, &self.out, 0..take, "a value", place, findings);
+                self.look_at_each(take, place, findings);
+            }
+            self.add_geometries(take, place, findings);
+            done += take;
+            // Values of a fixed length may be long, and long prefixes may be repeated: memory is by bytes.
+            block = (BLOCK_BYTES / (bytes / take).max(1)).clamp(1, BLOCK);
+        }
+        Ok(())
+    }
+
+    fn decoder(&self, page: DataPage, is_indices: bool) -> Result<Box<dyn Decode>> {
+        if is_indices {
+            return Ok(Box::new(IndexDecoder::new(&page.values)?));
+        }
+        // QUIRK: a page of nulls only may have no value bytes, in encodings too that make some of no values.
+        let encoding = if page.values.is_empty() { Encoding::PLAIN.0 } else { page.encoding };
+        let encoded = EncodedPage {
+            bytes: page.values,
+            max_values: page.max_values,
+            physical: self.leaf.physical(),
+            dictionary: None,
+        };
+        registry::decoder(encoding, &encoded)
+    }
+
+    /// Looks values up in the bloom filter, and counts different ones.
+    fn look_at_each(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings<'_>) {
+        if self.filter.is_none() && self.distinct.is_none() {
+            return;
+        }
+        let mut scratch = [0; 8];
+        for i in 0..n {
+            let value = plain_value(&self.out, i, &mut scratch);
+            if let Some(filter) = &mut self.filter {
+                filter.check(self.leaf, value, place, findings);
+            }
+            if let Some(distinct) = &mut self.distinct {
+                distinct.insert(BloomFilter::hash(value));
+                if distinct.len() > MOST_DISTINCT {
+                    self.distinct = None;
+                }
+            }
+        }
+    }
+
+    fn add_geometries(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings<'_>) {
+        let Some(geo) = self.geo.as_mut().filter(|_| n > 0 && self.is_geo_valid) else {
+            return;
+        };
+        geo.update(&self.out, 0..n);
+        // There are statistics of any geometries that can be read.
+        if geo.finish().is_none() {
+            self.is_geo_valid = false;
+            findings.add(&GEOMETRY, place.clone(), || "a value is not well-known binary".to_owned());
+        }
+    }
+
+    /// When all pages were read: the values of the dictionary that occur. Returns how many different values there are, if
+    /// they were counted.
+    pub(crate) fn finish(&mut self, place: &ErrorLocation, findings: &mut Findings<'_>) -> Option<u64> {
+        if let Some(dictionary) = self.dictionary.clone() {
+            let mut scratch = [0; 8];
+            for i in (0..self.used.len()).filter(|i| self.used[*i]) {
+                let value = plain_value(dictionary.values(), i, &mut scratch);
+                if let Some(filter) = &mut self.filter {
+                    filter.check(self.leaf, value, place, findings);
+                }
+                if let Some(distinct) = &mut self.distinct {
+                    distinct.insert(BloomFilter::hash(value));
+                }
+            }
+        }
+        self.distinct.as_ref().map(|distinct| distinct.len() as u64)
+    }
+}
+
+impl Check {
+    fn of(logical: Option<&LogicalType>) -> Check {
+        const DAY_MILLIS: i64 = 86_400_000;
+        match logical {
+            Some(logical) if logical.is_text() => Check::Text,
+            Some(LogicalType::Decimal { precision, .. }) => {
+                let (min, max) = decimal_range(*precision);
+                Check::Decimal(min, max)
+            }
+            Some(LogicalType::Integer { bits: bits @ (8 | 16), signed: true }) => {
+                let end = 1i64 << (bits - 1);
+                Check::Range(&INTEGER, -end, end - 1)
+            }
+            Some(LogicalType::Integer { bits: bits @ (8 | 16), signed: false }) => {
+                Check::Range(&INTEGER, 0, (1 << bits) - 1)
+            }
+            Some(LogicalType::Time { unit, .. }) => {
+                let in_milli = match unit {
+                    TimeUnit::Millis => 1,
+                    TimeUnit::Micros => 1_000,
+                    TimeUnit::Nanos => 1_000_000,
+                };
+                // 24:00 is the end of the day.
+                Check::Range(&TIME, 0, DAY_MILLIS * in_milli)
+            }
+            Some(LogicalType::Null) => Check::Never,
+            _ => Check::Nothing,
+        }
+    }
+
+    /// Reports the first value in `range` that is not as it should be.
+    fn check(
+        &self,
+        leaf: &Leaf,
+        values: &Values,
+        range: Range<usize>,
+        what: &str,
+        place: &ErrorLocation,
+        findings: &mut Findings<'_>,
+    ) {
+        let rule = match self {
+            Check::Nothing => return,
+            Check::Text => &TEXT,
+            Check::Decimal(..) => &DECIMAL,
+            Check::Range(rule, ..) => rule,
+            Check::Never => &NULL,
+        };
+        if let Some(at) = self.first_wrong(values, range) {
+            let mut scratch = [0; 8];
+            let value = plain_value(values, at, &mut scratch);
+            findings.add(rule, place.clone(), || match self {
+                Check::Text => format!("{what} is {}", escaped(value)),
+                _ => format!("{what} is {}", display_value(leaf, value)),
+            });
+        }
+    }
+
+    fn first_wrong(&self, values: &Values, mut range: Range<usize>) -> Option<usize> {
+        match (self, values) {
+            (Check::Nothing, _) => None,
+            (Check::Never, _) => range.next(),
+            (Check::Text, Values::Bytes(views)) => views.first_not_utf8(range),
+            (Check::Range(_, min, max), Values::W32(words)) => {
+                range.find(|i| !(*min..=*max).contains(&i64::from(words[*i] as i32)))
+            }
+            (Check::Range(_, min, max), Values::W64(words)) => {
+                range.find(|i| !(*min..=*max).contains(&(words[*i] as i64)))
+            }
+            (Check::Decimal(min, max), _) => range.find(|i| {
+                let mut scratch = [0; 8];
+                let number = match values {
+                    Values::W32(words) => {
+                        scratch[..4].copy_from_slice(&words[*i].to_be_bytes());
+                        &scratch[..4]
+                    }
+                    Values::W64(words) => {
+                        scratch = words[*i].to_be_bytes();
+                        &scratch[..]
+                    }
+                    _ => plain_value(values, *i, &mut scratch),
+                };
+                SortOrder::Decimal.compare(number, min) == Some(Ordering::Less)
+                    || SortOrder::Decimal.compare(number, max) == Some(Ordering::Greater)
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// How many bytes values take that are PLAIN, and no BOOLEAN.
+fn plain_len(values: &Values) -> usize {
+    let lengths = if matches!(values, Values::Bytes(_)) { 4 * values.len() } else { 0 };
+    values.data_bytes(0..values.len()) + lengths
+}
+
+/// The least and the greatest number of so many digits, big-endian in two's complement.
+fn decimal_range(digits: u32) -> (Vec<u8>, Vec<u8>) {
+    // Most significant last: 10^digits - 1.
+    let mut max = vec![0u8];
+    for _ in 0..digits.min(MOST_DIGITS) {
+        let mut carry = 9u32;
+        for byte in &mut max {
+            let sum = u32::from(*byte) * 10 + carry;
+            *byte = sum as u8;
+            carry = sum >> 8;
+        }
+        max.extend((carry > 0).then_some(carry as u8));
+    }
+    max.push(0);
+    max.reverse();
+    // -n is !(n - 1); n is odd, so that only its last bit changes.
+    let mut min: Vec<u8> = max.iter().map(|byte| !byte).collect();
+    if let Some(last) = min.last_mut() {
+        *last = last.wrapping_add(1);
+    }
+    (min, max)
+}
+
+/// What logical types allow, and more.
+const MOST_DIGITS: u32 = 100;
+/// Values decoded at a time, at first and at most; a block has about so many bytes.
+const FIRST_BLOCK: usize = 256;
+const BLOCK: usize = 4096;
+const BLOCK_BYTES: usize = 1 << 20;
+/// Different values that are counted: 16 MiB of hashes.
+const MOST_DISTINCT: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_ranges_are_two_complements() {
+        assert_eq!(decimal_range(2), (vec![0xff, 0x9d], vec![0x00, 0x63]));
+        let (min, max) = decimal_range(18);
+        assert_eq!(
+            SortOrder::Decimal.compare(&max, &999_999_999_999_999_999i64.to_be_bytes()),
+            Some(Ordering::Equal)
+        );
+        assert_eq!(
+            SortOrder::Decimal.compare(&min, &(-999_999_999_999_999_999i64).to_be_bytes()),
+            Some(Ordering::Equal)
+        );
+    }
+}

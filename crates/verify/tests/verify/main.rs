@@ -1,0 +1,38 @@
+//! Each rule has a file that breaks exactly it, good files break none, and what real files break is known.
+
+#[path = "../../../core/tests/chunk/mod.rs"]
+mod chunk;
+
+mod breaks;
+mod corpus;
+mod damage;
+mod make;
+mod more_breaks;
+mod rules;
+
+use bytes::Bytes;
+use marquetry_base::ErrorLocation;
+use marquetry_verify::{Finding, Level, Report, VerifyOptions, verify};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn report(bytes: &Bytes, level: Level) -> Report {
+    let options = VerifyOptions { level, threads: 1, ..VerifyOptions::default() };
+    verify(Arc::new(bytes.clone()), &options).unwrap()
+}
+
+/// What was found and where, at each level.
+fn found_at_each_level(bytes: &Bytes) -> [BTreeSet<(&'static str, String)>; 3] {
+    [Level::Quick, Level::Default, Level::Deep].map(|level| {
+        let of_finding = |finding: &Finding| {
+            let ErrorLocation { row_group, column, page, .. } = &finding.place;
+            (finding.rule.id, format!("{row_group:?} {column:?} {page:?}"))
+        };
+        report(bytes, level).findings.iter().map(of_finding).collect()
+    })
+}
+
+/// The ids of the rules that are broken.
+fn broken(report: &Report) -> BTreeSet<&'static str> {
+    report.findings.iter().map(|finding| finding.rule.id).collect()
+}

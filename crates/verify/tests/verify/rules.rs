@@ -1,0 +1,178 @@
+//! Every rule has its file.
+
+use crate::chunk::file::footer;
+use crate::make::Make;
+use crate::{breaks, broken, found_at_each_level, more_breaks, report};
+use bytes::Bytes;
+use marquetry_base::{ErrorKind, Limits};
+use marquetry_format::{FooterTail, Statistics, parse_metadata};
+use marquetry_verify::{Level, RULES, Severity, VerifyOptions, verify};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn cases() -> Vec<breaks::Case> {
+    [
+        breaks::footer(),
+        breaks::schema(),
+        breaks::nesting(),
+        breaks::chunk(),
+        breaks::page(),
+        more_breaks::index(),
+        more_breaks::statistics(),
+        more_breaks::bloom(),
+        more_breaks::values(),
+        more_breaks::sorting(),
+    ]
+    .concat()
+}
+
+#[test]
+fn each_rule_is_broken_by_a_file_that_breaks_no_other() {
+    let mut failures = Vec::new();
+    for (ids, bytes) in cases() {
+        let report = report(&bytes, Level::Deep);
+        let expected: BTreeSet<_> = ids.split(' ').collect();
+        if broken(&report) != expected {
+            failures.push(format!("{ids}: {:#?}", report.findings));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn each_rule_has_a_file() {
+    let cases = cases();
+    let tested: BTreeSet<_> = cases.iter().flat_map(|(ids, _)| ids.split(' ')).collect();
+    let rules: BTreeSet<_> = RULES.iter().map(|rule| rule.id).collect();
+    assert_eq!(tested, rules);
+    assert_eq!(rules.len(), RULES.len(), "ids are unique");
+    // COVERAGE.md says so of these, and breaks.rs why.
+    let alone: BTreeSet<_> = cases.iter().map(|(ids, _)| *ids).filter(|ids| !ids.contains(' ')).collect();
+    assert_eq!(rules.difference(&alone).collect::<Vec<_>>(), [&"map-key-null"]);
+}
+
+#[test]
+fn a_rule_is_checked_from_its_level_on() {
+    for (ids, bytes) in cases() {
+        for level in [Level::Quick, Level::Default] {
+            let broken = broken(&report(&bytes, level));
+            for id in ids.split(' ') {
+                let rule = RULES.iter().find(|rule| rule.id == id).unwrap();
+                // What could not be checked shows where it is looked at.
+                let is_due = rule.level <= level && id != "unchecked";
+                assert!(!is_due || broken.contains(id), "{id} at {}", level.name());
+                assert!(rule.level <= level || !broken.contains(id), "{id} at {}", level.name());
+            }
+        }
+    }
+}
+
+/// The file with a footer that lies of each chunk: sizes, kinds of pages, nulls.
+fn with_lies(bytes: &Bytes) -> Option<Bytes> {
+    let FooterTail::Plain { metadata_len } = FooterTail::parse(bytes.last_chunk()?).ok()? else {
+        return None;
+    };
+    let start = bytes.len().checked_sub(8 + metadata_len as usize)?;
+    let mut metadata = parse_metadata(&bytes[start..], &Limits::default()).ok()?;
+    let chunks = metadata.row_groups.iter_mut().flat_map(|row_group| &mut row_group.columns);
+    for meta in chunks.filter_map(|chunk| chunk.meta_data.as_mut()) {
+        meta.total_uncompressed_size += 1;
+        meta.encoding_stats = Some(vec![]);
+        let statistics = meta.statistics.get_or_insert_default();
+        statistics.null_count = Some(meta.num_values.clamp(0, 3));
+    }
+    let footer = footer(&metadata);
+    let tail = FooterTail::Plain { metadata_len: footer.len() as u32 }.to_bytes();
+    Some(Bytes::from([&bytes[..start], &footer, &tail].concat()))
+}
+
+#[test]
+fn a_deeper_level_finds_all_that_others_find() {
+    let files: Vec<_> = cases().into_iter().chain(more_breaks::doubly()).collect();
+    for (ids, bytes) in files {
+        for bytes in with_lies(&bytes).into_iter().chain([bytes]) {
+            let [quick, default, deep] = found_at_each_level(&bytes);
+            assert!(quick.is_subset(&default), "{ids}: {quick:?}, by default {default:?}");
+            assert!(default.is_subset(&deep), "{ids}: by default {default:?}, deep {deep:?}");
+        }
+    }
+}
+
+#[test]
+fn null_counts_of_pages_are_checked_where_levels_are_at_hand() {
+    for (make, is_found) in more_breaks::wrong_null_counts() {
+        let default = broken(&report(&make, Level::Default));
+        assert_eq!(default.contains("statistics-null-count"), is_found);
+        assert!(broken(&report(&make, Level::Deep)).contains("statistics-null-count"));
+    }
+}
+
+#[test]
+fn statistics_of_pages_are_looked_at_by_default() {
+    let impossible = |entries| Some(Statistics { null_count: Some(entries + 1), ..Statistics::default() });
+    for v2 in [false, true] {
+        let bytes = more_breaks::in_page_headers(v2, impossible);
+        assert!(broken(&report(&bytes, Level::Quick)).is_empty());
+        let default = broken(&report(&bytes, Level::Default));
+        assert_eq!(default.into_iter().collect::<Vec<_>>(), ["statistics-counts", "statistics-null-count"]);
+    }
+}
+
+#[test]
+fn good_files_break_nothing() {
+    for (name, bytes) in more_breaks::good() {
+        for level in [Level::Quick, Level::Default, Level::Deep] {
+            let report = report(&bytes, level);
+            assert_eq!(report.findings, [], "{name}");
+            assert_eq!(report.pages > 0, level > Level::Quick, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_finding_says_where() {
+    let (_, bytes) = breaks::page().into_iter().find(|(id, _)| *id == "page-checksum").unwrap();
+    let report = report(&bytes, Level::Default);
+    let finding = &report.findings[0];
+    assert_eq!(finding.rule.severity, Severity::Corrupt);
+    assert_eq!((finding.place.row_group, finding.place.page), (Some(0), Some(1)));
+    assert_eq!(finding.place.column.as_deref(), Some("x"));
+    assert!(finding.place.offset.is_some());
+    assert_eq!(report.worst(), Some(Severity::Corrupt));
+}
+
+#[test]
+fn rules_are_chosen_and_left_out() {
+    let bytes = Make::ints().good().edited(|made| {
+        made.file.metadata.version = 7;
+        made.file.metadata.num_rows = 3;
+    });
+    let run = |options: VerifyOptions| verify(Arc::new(bytes.clone()), &options);
+    let broken = |options| broken(&run(options).unwrap()).into_iter().collect::<Vec<_>>();
+    let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+    assert_eq!(broken(VerifyOptions::default()), ["footer-rows", "footer-version"]);
+    let only = VerifyOptions { rules: Some(ids(&["footer-version"])), ..VerifyOptions::default() };
+    assert_eq!(broken(only), ["footer-version"]);
+    let without = VerifyOptions { ignore: ids(&["footer-version"]), ..VerifyOptions::default() };
+    assert_eq!(broken(without), ["footer-rows"]);
+    let wrong = VerifyOptions { ignore: ids(&["no-such-rule"]), ..VerifyOptions::default() };
+    assert_eq!(run(wrong).unwrap_err().kind(), ErrorKind::Argument);
+}
+
+#[test]
+fn findings_are_bounded_and_counted() {
+    let mut make = Make::ints();
+    make.layout.cuts = vec![1; 9];
+    let bytes = make.of(|pages| pages.iter_mut().for_each(|page| page.header.crc = Some(1))).finish();
+    let options = VerifyOptions { findings_per_rule: 3, ..VerifyOptions::default() };
+    let report = verify(Arc::new(bytes.clone()), &options).unwrap();
+    assert_eq!(report.findings.len(), 3);
+    assert_eq!(
+        report.omitted.iter().map(|(rule, more)| (rule.id, *more)).collect::<Vec<_>>(),
+        [("page-checksum", 7)]
+    );
+    // What is not kept is as bad.
+    let options = VerifyOptions { findings_per_rule: 0, ..VerifyOptions::default() };
+    let report = verify(Arc::new(bytes), &options).unwrap();
+    assert_eq!((report.findings.len(), report.worst()), (0, Some(Severity::Corrupt)));
+}
