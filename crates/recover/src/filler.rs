@@ -1,17 +1,17 @@
-//! What may stand between row groups without anything being lost: bloom filters, checkpoints, metadata of chunks,
-//! indexes, zeros for alignment.
+//! Recognizes what stands between pages and is no page: bloom filters, checkpoints, metadata of chunks, indexes, zeros for
+//! alignment. Where there is nothing else between two pages, none is lost.
 
 use crate::window::Window;
 use marquetry_core::checkpoint::{APPEND_MAGIC, CHECKPOINT_FRAME_LEN, CHECKPOINT_MAGIC, MARKER_LEN, marker};
 use marquetry_format::{BloomFilterHeader, ColumnChunk, ColumnIndex, ColumnMetaData, OffsetIndex, Reader};
 use std::ops::Range;
 
-/// What stands between pages. Later variants say more about where row groups end.
+/// Bytes between pages. Later variants are better evidence of where row groups end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Filler {
     /// Zeros.
     Alignment,
-    /// The metadata of the chunk before it.
+    /// Metadata of the chunk before it.
     ChunkMetadata,
     /// Bloom filters stand between row groups, or behind all of them.
     BloomFilter,
@@ -26,12 +26,12 @@ impl Filler {
     }
 }
 
-/// Whether a gap is made of such things.
+/// Whether a gap consists of fillers.
 pub(crate) fn is_known(window: &mut Window, gap: Range<u64>) -> bool {
     fillers(window, gap.clone()).1 == gap.end
 }
 
-/// What of these stands in a range from its start on, the one that says most; and where it ends.
+/// The fillers that a range begins with: the greatest variant among them, and the end of the last one.
 pub(crate) fn fillers(window: &mut Window, range: Range<u64>) -> (Option<Filler>, u64) {
     let (mut found, mut at) = (None, range.start);
     while at < range.end {
@@ -46,12 +46,12 @@ pub(crate) fn fillers(window: &mut Window, range: Range<u64>) -> (Option<Filler>
     (found, at)
 }
 
-/// The length of what stands at a position; `None` if it is nothing known.
+/// The length in bytes of the filler at a position; `None` if there is none.
 pub(crate) fn known(window: &mut Window, at: u64) -> Option<u64> {
     filler(window, at).map(|(_, len)| len)
 }
 
-/// What stands at a position, and its length.
+/// The filler at a position, and its length in bytes.
 fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
     let bytes = window.at(at, HEAD).ok()?;
     if bytes.starts_with(&marker(CHECKPOINT_MAGIC, at)) {
@@ -68,7 +68,7 @@ fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
     if zeros > 0 {
         return (zeros < HEAD).then_some((Filler::Alignment, zeros as u64));
     }
-    // A page header, which could be read as other structs too.
+    // This is a page header. It could be read as other structs too.
     if matches!(*bytes, [0x15, _, 0x15, ..]) {
         return None;
     }
@@ -79,7 +79,7 @@ fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
             return Some((Filler::BloomFilter, reader.position() as u64 + bits));
         }
     }
-    let bytes = window.at(at, MOST).ok()?;
+    let bytes = window.at(at, MAX_LEN).ok()?;
     let read = |filler, read: fn(&mut Reader<'_>) -> bool| {
         let mut reader = Reader::new(&bytes);
         read(&mut reader).then_some((filler, reader.position() as u64))
@@ -105,12 +105,12 @@ fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
     })
 }
 
-/// Whether a footer begins there, which is not whole: a version of 1 or 2, and a list of structs, the schema.
+/// Whether a footer, perhaps cut off, begins at a position: a version of 1 or 2, then a list of structs, the schema.
 pub(crate) fn begins_footer(window: &mut Window, at: u64) -> bool {
     window.at(at, 4).is_ok_and(|bytes| matches!(*bytes, [0x15, 2 | 4, 0x19, list] if list & 0x0f == 0x0c))
 }
 
-/// As many bytes as a bloom filter's header and a checkpoint's beginning have at most; fewer zeros are for alignment.
+/// Bytes of a bloom filter's header or a checkpoint's beginning at most. Fewer zeros are for alignment.
 const HEAD: usize = 64;
-/// The longest metadata or index that is looked for.
-const MOST: usize = 64 << 10;
+/// Bytes of the longest metadata or index that is recognized.
+const MAX_LEN: usize = 64 << 10;

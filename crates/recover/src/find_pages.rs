@@ -1,12 +1,12 @@
-//! Finding pages where no footer tells of them.
+//! Finds pages without a footer, by their headers.
 //!
 //! ```text
-//! in step   a page was before: what follows it is a page if it can be one
-//! lost      byte by byte to the next 15 tt 15 (the first two fields of a page header), which must prove itself:
-//!           by its checksum, or by decompressing to the size that it names
+//! in step   behind a page: the next bytes are a page if they can be one
+//! lost      search for the bytes 15 tt 15, the first two fields of a page header; the page must prove itself
+//!           by its checksum, or by decompressing to the size in its header
 //! ```
 //!
-//! Headers of bloom filters, indexes and footers are Thrift, too, but begin otherwise.
+//! Bloom filters, indexes and footers are Thrift structs too, but begin with other bytes.
 
 use crate::found_page::{FoundPage, PageEvidence};
 use crate::open_page::fitting_codecs;
@@ -60,7 +60,7 @@ impl Scan<'_> {
         let stored = self.window.at(page.body, (page.end - page.body) as usize)?;
         page.evidence = match page.header.crc.map(|crc| crc as u32) {
             Some(crc) if crc == crc32fast::hash(&stored) => PageEvidence::Proven,
-            // QUIRK: HAWQ stores 0 in every page, meaning that it computed none.
+            // QUIRK: HAWQ stores 0 in every page instead of a checksum.
             Some(crc) if crc != 0 && self.is_trusted => PageEvidence::Damaged,
             _ => PageEvidence::Unproven,
         };
@@ -79,7 +79,7 @@ impl Scan<'_> {
 
     /// The header at a position, if it can be one and the page ends before the end.
     fn header(&mut self, at: u64, in_step: bool) -> Result<Option<FoundPage>> {
-        let most = if in_step { self.window.limits.page_header_bytes } else { MOST_LOST };
+        let most = if in_step { self.window.limits.page_header_bytes } else { MAX_LOST_HEADER };
         for len in [256, 16 << 10, most] {
             let bytes = self.window.at(at, len.min(most))?;
             if bytes.first() != Some(&0x15) {
@@ -101,13 +101,13 @@ impl Scan<'_> {
         Ok(None)
     }
 
-    /// The next position from `at` on where a header can begin, or the end.
+    /// The first position from `at` on at which a header can begin, or the end.
     ///
-    /// QUIRK: a header whose fields are in another order, which no writer is known for, is not found.
+    /// QUIRK: headers whose fields are in another order are not found; no writer is known for them.
     fn candidate(&mut self, mut at: u64) -> Result<u64> {
         while at + 3 <= self.end {
-            let bytes = self.window.at(at, SEARCHED)?;
-            // PERF: three bytes that hardly ever follow each other by chance; nothing else is looked at before that.
+            let bytes = self.window.at(at, SEARCH_BYTES)?;
+            // PERF: these three bytes hardly ever follow each other by chance, so nothing else is checked before them.
             let begins = |bytes: &[u8]| bytes[0] == 0x15 && bytes[2] == 0x15 && matches!(bytes[1], 0 | 4 | 6);
             match bytes.windows(3).position(begins) {
                 Some(found) => return Ok(at + found as u64),
@@ -118,7 +118,7 @@ impl Scan<'_> {
     }
 }
 
-/// Whether numbers in a header can be: sizes, counts, encodings; and that it has what its type needs.
+/// Whether sizes, counts and encodings in a header are possible, and the struct that its type needs is there.
 fn is_plausible(header: &PageHeader, limits: &Limits) -> bool {
     let size = |n: i32| usize::try_from(n).ok();
     let (Some(stored), Some(plain)) =
@@ -130,7 +130,7 @@ fn is_plausible(header: &PageHeader, limits: &Limits) -> bool {
     let is_of_levels = |encoding: Encoding| matches!(encoding, Encoding::RLE | Encoding::BIT_PACKED);
     let fits = match header.type_ {
         PageType::DATA_PAGE => header.data_page_header.as_ref().is_some_and(|v1| {
-            // QUIRK: the encoding of levels that there are none of is anything by some writers.
+            // QUIRK: some writers store any encoding for levels that a column does not have.
             v1.num_values >= 0
                 && is_encoding(v1.encoding)
                 && (is_of_levels(v1.definition_level_encoding) || is_encoding(v1.definition_level_encoding))
@@ -151,7 +151,7 @@ fn is_plausible(header: &PageHeader, limits: &Limits) -> bool {
     fits && limits.check_page(plain, stored).is_ok()
 }
 
-/// The longest header that is looked for where no page is expected.
-const MOST_LOST: usize = 64 << 10;
-/// Bytes that are searched at a time.
-const SEARCHED: usize = 1 << 20;
+/// Bytes of the longest header that is found out of step.
+const MAX_LOST_HEADER: usize = 64 << 10;
+/// Bytes searched at a time.
+const SEARCH_BYTES: usize = 1 << 20;

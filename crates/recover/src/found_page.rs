@@ -1,8 +1,8 @@
-//! A page that was found without a footer, and what proves that it is one.
+//! A page that was found by its header, and the evidence for it.
 
 use marquetry_format::{Encoding, PageHeader, PageType};
 
-/// A page that was found.
+/// A page that was found by its header. Positions are bytes of the source.
 #[derive(Debug, Clone)]
 pub(crate) struct FoundPage {
     pub(crate) offset: u64,
@@ -12,14 +12,14 @@ pub(crate) struct FoundPage {
     pub(crate) evidence: PageEvidence,
 }
 
-/// What speaks for a page.
+/// How certain it is that bytes are a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageEvidence {
     /// Its checksum is right.
     Proven,
-    /// It has none.
+    /// It has no checksum.
     Unproven,
-    /// Its checksum is wrong; it is where a page must be.
+    /// Its checksum is wrong, but a page must be there.
     Damaged,
 }
 
@@ -28,7 +28,7 @@ impl FoundPage {
         self.header.type_ == PageType::DICTIONARY_PAGE
     }
 
-    /// How many entries a data page has; 0 for a dictionary.
+    /// The number of entries of a data page, nulls included; 0 for a dictionary.
     pub(crate) fn values(&self) -> u64 {
         let v1 = self.header.data_page_header.as_ref().map(|header| header.num_values);
         let v2 = self.header.data_page_header_v2.as_ref().map(|header| header.num_values);
@@ -50,7 +50,7 @@ impl FoundPage {
             && matches!(self.encoding(), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY)
     }
 
-    /// Header and body before compression.
+    /// Bytes of header and body before compression.
     pub(crate) fn uncompressed(&self) -> u64 {
         self.body - self.offset + u64::from(self.header.uncompressed_page_size.unsigned_abs())
     }

@@ -1,4 +1,4 @@
-//! Row groups as they may be, and as they were put together.
+//! Layouts of row groups, and row groups that were rebuilt by one.
 
 use marquetry_base::Result;
 use marquetry_core::schema::Leaf;
@@ -11,13 +11,13 @@ use std::ops::Range;
 pub(crate) struct GroupLayout {
     /// The pages of each chunk.
     pub(crate) chunks: Vec<Range<usize>>,
-    /// The rows of each chunk.
+    /// Rows of each chunk.
     pub(crate) rows: u64,
-    /// How many of the chunks end as writers end them.
+    /// Number of chunks that end where writers end chunks.
     pub(crate) natural: usize,
 }
 
-/// How chunks are cut into pages: the more regular, the greater.
+/// How regularly chunks are cut into pages; the most regular is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PageSplit {
     Irregular,
@@ -27,20 +27,20 @@ pub(crate) enum PageSplit {
     ShorterLast,
 }
 
-/// A row group that was put together.
+/// A row group that was rebuilt from pages.
 #[derive(Debug)]
 pub(crate) struct RebuiltGroup {
     pub(crate) rows: u64,
-    /// Of each column; `Err` tells why it is not there.
+    /// Metadata of each chunk, or the error that it has.
     pub(crate) chunks: Vec<Result<ColumnMetaData>>,
     pub(crate) bytes: Range<u64>,
     /// Whether all pages have a checksum.
     pub(crate) is_proven: bool,
-    /// Whether the ends of chunks were chosen among several.
+    /// Whether other ends of chunks were possible.
     pub(crate) is_chosen: bool,
-    /// Whether what is before it is known, too.
+    /// Whether it follows the start of the file or another row group without a gap.
     pub(crate) is_anchored: bool,
-    /// How many pages.
+    /// Number of pages.
     pub(crate) pages: usize,
 }
 
@@ -52,8 +52,10 @@ pub(crate) struct OrphanPages {
     pub(crate) why: &'static str,
 }
 
-/// Whether pages of one column can be read as if they were of the other. PLAIN ones, which are `exact`, fill their page
-/// with values of one width only; delta encodings are the same for both integers, and for byte strings of any length.
+/// Whether pages of one column can be read as pages of the other.
+///
+/// `exact`: the pages are PLAIN, or have dictionaries, so that values of one width only fill them. Delta encodings are the
+/// same for both integers, and for byte strings of any length.
 pub(crate) fn is_like(a: &Leaf, b: &Leaf, exact: bool) -> bool {
     let levels = a.max_def() == b.max_def() && a.max_rep() == b.max_rep();
     let kind = |leaf: &Leaf| match leaf.physical() {

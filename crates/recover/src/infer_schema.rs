@@ -1,7 +1,7 @@
-//! Infers a schema from nothing but pages: how many columns there are, and of what types.
+//! Infers a schema from nothing but pages: the number of columns and their types.
 //!
-//! All ways to cut the pages into chunks and row groups are found, and rated by how much they take for granted. One is
-//! taken only if it is far likelier than all others; otherwise the caller is asked for a schema.
+//! All layouts of the pages are searched and rated by their description length. One is taken only if it is far shorter
+//! than all that give another table. Otherwise the caller is asked for a schema.
 
 use crate::found_page::FoundPage;
 use crate::infer_type::{ChunkKind, Guess};
@@ -16,15 +16,16 @@ use marquetry_encoding::PhysicalType;
 use marquetry_format::{Repetition, SchemaElement};
 use std::rc::Rc;
 
-/// A schema, and the row groups that were found along with it.
+/// An inferred schema, and the row groups that it was inferred from.
 #[derive(Debug)]
 pub(crate) struct InferredSchema {
     pub(crate) elements: Vec<SchemaElement>,
     pub(crate) groups: Vec<PageGroup>,
 }
 
-/// Infers the schema and says in the report what was decided for it; `Err` says why there is none, and the report which one
-/// is the likeliest. The first page is the first of a row group.
+/// Infers the schema of pages, the first of which begins a row group, and adds the decisions to the report.
+///
+/// `Err` is the reason why no schema is certain; the report then has the likeliest one.
 pub(crate) fn infer_schema(
     window: &mut Window,
     pages: &[FoundPage],
@@ -34,11 +35,11 @@ pub(crate) fn infer_schema(
     let mut finder = LayoutFinder::new(window, pages, budget);
     let layouts = rated_layouts(&mut finder)?;
     if let Err(why) = check_likeliest(&layouts, &mut finder) {
-        // If nothing is lost behind the last page.
+        // The likeliest one if nothing is lost behind the last page.
         let ends_there =
             |layout: &TableLayout| layout.groups.last().map(PageGroup::end) == Some(finder.pages().len());
         if let Some((_, layout)) = layouts.iter().find(|(_, layout)| !layout.is_open && ends_there(layout))
-            && layout.columns <= MOST_SUGGESTED
+            && layout.columns <= MAX_SUGGESTED
             && let Some((elements, _)) = schema_of(layout, &mut finder)
             && let Ok(schema) = Schema::from_thrift(&elements, &Limits::default())
         {
@@ -65,7 +66,7 @@ pub(crate) fn infer_schema(
     Ok(InferredSchema { elements, groups: layout.groups.clone() })
 }
 
-/// The schema of a layout, and what each column is.
+/// The schema elements of a layout, and the guess for each column.
 fn schema_of(
     layout: &TableLayout,
     finder: &mut LayoutFinder<'_>,
@@ -75,14 +76,14 @@ fn schema_of(
     for i in 0..layout.columns {
         let kinds: Vec<Rc<ChunkKind>> =
             layout.groups.iter().map(|group| finder.kind(group.chunks[i].start)).collect();
-        let guess = joined(&kinds)?;
-        push(&format!("c{i}"), &guess, &mut elements);
+        let guess = common_guess(&kinds)?;
+        push_column(&format!("c{i}"), &guess, &mut elements);
         columns.push(guess);
     }
     Some((elements, columns))
 }
 
-/// All layouts, those that take the least for granted first.
+/// All layouts, the one of the simplest structure first.
 fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, TableLayout)>, &'static str> {
     let layouts = finder.layouts().ok_or(TOO_MANY)?;
     let mut rated: Vec<_> =
@@ -91,7 +92,7 @@ fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, Table
     Ok(rated)
 }
 
-/// Whether the first of these layouts is far likelier than any other that gives another table; `Err` says why not.
+/// Checks that the first layout is far likelier than all that give another table; `Err` is the reason why not.
 fn check_likeliest(
     layouts: &[(LayoutCost, TableLayout)],
     finder: &mut LayoutFinder<'_>,
@@ -116,9 +117,8 @@ fn check_likeliest(
     Ok(())
 }
 
-/// What a column is by all of its chunks: the likeliest levels and a width of values that fit all of them, and the surest
-/// type.
-fn joined(chunks: &[Rc<ChunkKind>]) -> Option<Guess> {
+/// The guess for a column that fits all its chunks: the likeliest levels and width of values, and the surest type.
+fn common_guess(chunks: &[Rc<ChunkKind>]) -> Option<Guess> {
     let known = || chunks.iter().map(|kind| &kind.guesses).filter(|guesses| !guesses.is_empty());
     let fits = |a: &Guess, b: &Guess| {
         a.levels() == b.levels() && (a.is_blank || b.is_blank || a.physical.shape() == b.physical.shape())
@@ -134,8 +134,8 @@ fn joined(chunks: &[Rc<ChunkKind>]) -> Option<Guess> {
         .copied()
 }
 
-/// The elements of a column with these levels: lists outside, then what may be null.
-fn push(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
+/// Appends the schema elements of a column with these levels: lists outside, optional groups inside.
+fn push_column(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
     let mut leaf = column(name, guess.physical);
     let mut optional = guess.max_def - guess.max_rep.min(guess.max_def);
     for depth in 0..guess.max_rep {
@@ -162,8 +162,8 @@ fn push(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
     out.push(leaf);
 }
 
-/// Columns of a schema that is put into the report though it is not taken.
-const MOST_SUGGESTED: usize = 100;
+/// Columns of the widest schema that the report suggests.
+const MAX_SUGGESTED: usize = 100;
 const NO_LAYOUT: &str = "pages that make up no row groups of chunks of as many rows";
 const NOT_ONE_KIND: &str = "chunks whose levels fit no column";
 const TOO_MANY: &str = "pages that can be cut into columns in very many ways";

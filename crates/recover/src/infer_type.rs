@@ -1,6 +1,6 @@
 //! Infers the types that a column may have from one data page of it and its dictionary.
 //!
-//! Levels are tried from much to little: that bytes are levels to the last one by chance is rarer than that values fit.
+//! Guesses with levels come first: bytes are hardly ever a whole stream of levels by chance.
 
 use crate::byte_histogram::ByteHistogram;
 use crate::found_page::FoundPage;
@@ -12,7 +12,7 @@ use marquetry_base::{ByteCursor, PaddedBytes};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::{EncodedPage, PhysicalType, Values, registry};
 
-/// What a column is taken for.
+/// A possible type of a column, with its levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Guess {
     pub(crate) physical: PhysicalType,
@@ -30,17 +30,17 @@ impl Guess {
     }
 }
 
-/// What a chunk's column can be by one of its pages.
+/// The possible types of a chunk, by one of its pages.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkKind {
-    /// All types and levels that fit, the likeliest first; empty if none does.
+    /// All guesses that fit, the likeliest first; empty if none does.
     pub(crate) guesses: Vec<Guess>,
-    /// The bytes of the dictionary, or those of the page if there is none.
+    /// Of the bytes of the dictionary, or of the page if there is none.
     pub(crate) histogram: ByteHistogram,
 }
 
-/// All types and levels that a page fits. `preferred`: the codec that is tried first.
-pub(crate) fn guesses(
+/// All types and levels that fit a page. `preferred` is the codec that is tried first.
+pub(crate) fn infer_chunk_kind(
     window: &mut Window,
     dictionary: Option<&FoundPage>,
     data: &FoundPage,
@@ -50,10 +50,10 @@ pub(crate) fn guesses(
     let mut decompressor = Decompressor::new();
     let first = dictionary.unwrap_or(data);
     let cost = LEAST_COST + data.uncompressed() + data.values() + first.uncompressed();
-    if !budget.spend(cost) || data.values() > MOST_VALUES {
+    if !budget.spend(cost) || data.values() > MAX_VALUES {
         return ChunkKind::default();
     }
-    // The page that shrank tells about the codec.
+    // The page that compression made smaller tells the codec.
     let telling =
         if first.end - first.body == first.header.uncompressed_page_size as u64 { data } else { first };
     if let Some(codec) = preferred
@@ -71,7 +71,7 @@ pub(crate) fn guesses(
     kinds.find_map(|kind| kind).unwrap_or_default()
 }
 
-/// What a page fits if it is compressed in this way; `None` if nothing.
+/// All types and levels that fit a page compressed by `codec`; `None` if there are none.
 fn kind_by_codec(
     window: &mut Window,
     dictionary: Option<&FoundPage>,
@@ -122,7 +122,7 @@ impl Parts {
         Some(Parts::V2 { rep, def, values })
     }
 
-    /// The values, in a V1 page behind their levels.
+    /// The decompressed bytes: of a V1 page levels and values, of a V2 page values.
     fn bytes(&self) -> &PaddedBytes {
         match self {
             Parts::V1(bytes) | Parts::V2 { values: bytes, .. } => bytes,
@@ -132,7 +132,7 @@ impl Parts {
     fn guesses(&self, page: &FoundPage, dictionary: Option<&(i32, PaddedBytes)>) -> Vec<Guess> {
         let n = page.values() as usize;
         let mut out = Vec::new();
-        let kind = Kind { encoding: page.encoding().0, dictionary };
+        let kind = ValueEncoding { encoding: page.encoding().0, dictionary };
         let (widths_of_rep, widths_of_def): (&[u32], &[u32]) = match self {
             Parts::V1(_) => (&[1, 2, 0], &[1, 2, 3, 0]),
             Parts::V2 { rep, def, .. } => {
@@ -141,7 +141,7 @@ impl Parts {
         };
         for &rep_width in widths_of_rep {
             for &def_width in widths_of_def {
-                // A list is something that may be empty.
+                // Lists may be empty, so a column in a list has definition levels.
                 if rep_width > 0 && def_width == 0 {
                     continue;
                 }
@@ -151,8 +151,8 @@ impl Parts {
         out
     }
 
-    /// The guesses with levels of these widths.
-    fn fits(&self, n: usize, rep_width: u32, def_width: u32, kind: &Kind<'_>) -> Option<Vec<Guess>> {
+    /// The guesses with levels of these bit widths.
+    fn fits(&self, n: usize, rep_width: u32, def_width: u32, kind: &ValueEncoding<'_>) -> Option<Vec<Guess>> {
         let (rep, def, values) = match self {
             Parts::V2 { rep, def, values } => (Some(rep.clone()), Some(def.clone()), values.clone()),
             Parts::V1(bytes) => {
@@ -184,7 +184,7 @@ impl Parts {
             width => levels.iter().copied().fold(1 << (width - 1), u8::max),
         };
         let (max_rep, least) = (most(&rep, rep_width), most(&def, def_width));
-        // A level that no entry has may be the one of values.
+        // The largest level may occur in no entry.
         let highest = ((1u16 << def_width) - 1) as u8;
         let mut out = Vec::new();
         for max_def in (least..=highest).filter(|max_def| *max_def >= max_rep) {
@@ -200,16 +200,16 @@ impl Parts {
     }
 }
 
-/// How values are encoded.
-struct Kind<'a> {
+/// The encoding of a page's values, and its dictionary.
+struct ValueEncoding<'a> {
     encoding: i32,
     dictionary: Option<&'a (i32, PaddedBytes)>,
 }
 
 type Typed = (PhysicalType, Confidence, &'static str);
 
-impl Kind<'_> {
-    /// The types that `n` values which take these bytes may be of, the likeliest first.
+impl ValueEncoding<'_> {
+    /// The types of which `n` values can take these bytes, the likeliest first.
     fn types(&self, values: &PaddedBytes, n: usize) -> Vec<Typed> {
         let bytes = values.as_slice();
         let by_dictionary = self.dictionary.map(|(len, dictionary)| {
@@ -217,7 +217,7 @@ impl Kind<'_> {
         });
         let dictionary_len = self.dictionary.map_or(0, |(len, _)| len.unsigned_abs());
         let decodes = |physical: &PhysicalType| decodes(self.encoding, values, n, *physical);
-        // Values behind those of a dictionary are of its type.
+        // Values after a fallback from the dictionary have its type.
         if let (Some(types), 0 | 5 | 9) = (&by_dictionary, self.encoding) {
             return types.iter().copied().filter(|(physical, ..)| decodes(physical)).collect();
         }
@@ -270,7 +270,7 @@ impl Kind<'_> {
     }
 }
 
-/// The types whose `n` PLAIN values fill the bytes, the likeliest first.
+/// The types of which `n` PLAIN values fill the bytes, the likeliest first.
 fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Vec<Typed> {
     if n == 0 {
         let why = "there is no value to tell the type";
@@ -310,7 +310,8 @@ fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Vec<Typed> {
             (PhysicalType::FixedLenByteArray(width), Confidence::High, "values of this width fill the page")
         }
     });
-    // Empty strings look like zeros, and four zeros behind their length like the number 4: numbers are likelier.
+    // Empty strings look like the number 0, and the length 4 before four zero bytes looks like the number 4. Numbers are
+    // likelier.
     let is_number = match bytes.len() / n {
         4 => true,
         8 => bytes.chunks_exact(8).all(|word| word.ends_with(&[0; 4])),
@@ -324,7 +325,7 @@ fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Vec<Typed> {
     out
 }
 
-/// INT32 or FLOAT: the bytes are the same, what they say is not.
+/// INT32 or FLOAT, by whether the words are floats of usual size.
 fn narrow(words: impl Iterator<Item = u32>) -> Typed {
     let (mut floats, mut ints) = (0, 0);
     for word in words.take(SAMPLE).filter(|word| *word != 0) {
@@ -348,7 +349,7 @@ fn narrow(words: impl Iterator<Item = u32>) -> Typed {
     }
 }
 
-/// INT64 or DOUBLE.
+/// INT64 or DOUBLE, by whether the words are floats of usual size.
 fn wide(words: impl Iterator<Item = u64>) -> Typed {
     let (mut floats, mut ints) = (0, 0);
     for word in words.take(SAMPLE).filter(|word| *word != 0) {
@@ -372,9 +373,10 @@ fn wide(words: impl Iterator<Item = u64>) -> Typed {
     }
 }
 
-/// Deltas tell no width. Values of 32 bits are the same as INT32 and as INT64.
+/// The integer types of DELTA_BINARY_PACKED values, which do not tell their width.
 ///
-/// Wider ones may be those of an INT32 column, whose deltas wrap around: then nothing is certain.
+/// Values of 32 bits are the same as INT32 and as INT64. Wider ones may belong to an INT32 column whose deltas wrap around:
+/// then no type is certain.
 fn deltas(values: &PaddedBytes, n: usize) -> Vec<Typed> {
     let (mut is_narrow, mut may_wrap, mut before) = (true, true, 0i64);
     let see = |values: &Values| {
@@ -399,12 +401,12 @@ fn deltas(values: &PaddedBytes, n: usize) -> Vec<Typed> {
 }
 
 fn decodes(encoding: i32, values: &PaddedBytes, n: usize, physical: PhysicalType) -> bool {
-    // Decoders pass over bytes behind the last value.
+    // Decoders ignore bytes behind the last value.
     let is_exact = encoding != 0 || fills(values.as_slice(), n, physical);
     is_exact && decode(encoding, values, n, physical, |_| {})
 }
 
-/// Decodes a page in blocks; whether that goes well.
+/// Decodes a page block by block and passes each to `see`; false if that fails.
 fn decode(
     encoding: i32,
     values: &PaddedBytes,
@@ -432,7 +434,7 @@ fn is_julian(value: &[u8]) -> bool {
     (1_500_000..4_000_000).contains(&day)
 }
 
-/// RLE levels that fill the bytes; `None` if they do not.
+/// `n` RLE levels that fill the bytes; `None` if they do not.
 fn exact_levels(bytes: &[u8], width: u32, n: usize) -> Option<Vec<u8>> {
     is_exact(bytes, width, n).then_some(())?;
     let levels = marquetry_encoding::rle::decode(bytes, width, n).ok()?;
@@ -468,10 +470,10 @@ fn is_exact(bytes: &[u8], width: u32, n: usize) -> bool {
     cursor.is_empty()
 }
 
-/// What looking at a page costs, however short it is, and trying all codecs.
+/// The cost of a page, however short it is, and of trying all codecs.
 const LEAST_COST: u64 = 4 << 10;
 const ALL_CODECS_COST: u64 = 64 << 10;
-/// Values that are looked at to tell numbers from each other.
+/// Values that decide between integers and floats.
 const SAMPLE: usize = 4096;
-/// Of a page whose type is guessed.
-const MOST_VALUES: u64 = 16 << 20;
+/// Entries of the longest page whose type is guessed.
+const MAX_VALUES: u64 = 16 << 20;

@@ -1,17 +1,23 @@
-//! Recovering: a whole file out of what is left of one.
+//! Makes a whole Parquet file out of the readable parts of a broken one.
 //!
 //! ```text
-//! parts      one file, or several behind each other
-//!   footer     the last one that is found, wherever it is: its row groups are read to the last value
-//!   scan       pages in what no footer tells of, or tells wrongly
-//!   schema     of a footer, of the caller, or guessed from pages
-//!   group      pages become chunks, chunks row groups
-//! write      pages are copied as they are; their indexes are made again
+//! window, slice            bytes, and files that stand behind each other
+//! search                   the last footer or checkpoint, then pages where no footer leads to
+//!   validate_chunk           decodes a chunk to its last value
+//!   find_pages               pages by their headers; filler: what else stands between pages
+//!   infer_schema             a schema from pages alone
+//!     table_layouts            all ways to cut pages into columns and row groups
+//!     layout_cost              which of them is the likeliest, by minimum description length
+//!     infer_type               types and levels that fit a page
+//!   row_groups               pages become chunks, chunks row groups, by a known schema
+//!     ambiguity, truncated     whether there is another way; a row group that is cut off
+//! recovery                 copies the pages into a new file, with new indexes
 //! ```
 //!
-//! A row group is kept if all its chunks are whole: all pages there, checksums right, every value decodable, as many rows
-//! as in the other chunks. Nothing is invented: what was found without a footer has no statistics. Pages without
-//! checksums can be damaged in ways that nobody sees; the report tells which row groups have such.
+//! A row group is kept if all its chunks are whole: all pages are there, checksums are right, every value can be decoded,
+//! and all columns have as many rows. Nothing is invented: what was found without a footer has no statistics, and if the
+//! schema is not certain, the caller is asked for it. Pages without checksums may have damage that nothing shows; the report
+//! names row groups with such pages.
 #![forbid(unsafe_code)]
 
 mod ambiguity;
@@ -53,10 +59,11 @@ use slice::SliceSource;
 use std::sync::Arc;
 use window::{Window, file_boundaries};
 
-/// Finds what is left of a file.
+/// Finds the row groups of a broken file that can be kept.
 ///
-/// Fails if the file is encrypted, cannot be read, or if nothing in it is Parquet. That nothing can be kept is no error:
-/// see [`Report::row_groups`].
+/// Fails if the file is encrypted, if it cannot be read, or if nothing in it is Parquet. It is no error if nothing can be
+/// kept: [`Report::row_groups`] is empty then. If the schema is unknown, [`Report::schema`] is `None`, too, and a loss
+/// says why; try again with [`RecoverOptions::schema`].
 pub fn recover(source: Arc<dyn Source>, options: &RecoverOptions) -> Result<Recovery> {
     refuse_encrypted(&*source)?;
     let mut window = Window::new(source.clone(), options.limits.clone());
@@ -67,7 +74,7 @@ pub fn recover(source: Arc<dyn Source>, options: &RecoverOptions) -> Result<Reco
         whole.run(None)?;
         return whole.finish(options, len);
     }
-    // A value may have a file in it: a file that is whole is not taken apart if it has all boundaries in its chunks.
+    // A value may contain a file: a whole file is not divided if all boundaries are inside its chunks.
     if whole.run_footer()? && whole.report.losses.is_empty() && boundaries.iter().all(|at| whole.keeps(*at)) {
         return whole.finish(options, len);
     }

@@ -1,4 +1,4 @@
-//! A chunk of nulls, in the place of one that is lost.
+//! Builds a chunk of nulls, which replaces a lost one.
 
 use marquetry_base::{Error, Result};
 use marquetry_core::schema::{Leaf, column};
@@ -6,8 +6,8 @@ use marquetry_core::write::{ChunkBytes, EncodedChunk};
 use marquetry_encoding::levels::{LevelSlice, encode_v1};
 use marquetry_format as format;
 
-/// A chunk in which nothing is there in any row.
-pub(crate) fn chunk(leaf: &Leaf, rows: u64) -> Result<EncodedChunk> {
+/// A chunk of `rows` nulls, in one page.
+pub(crate) fn null_chunk(leaf: &Leaf, rows: u64) -> Result<EncodedChunk> {
     let too_many =
         || Error::unsupported(format!("{rows} nulls in one page")).in_column(leaf.dotted().clone());
     let n = i32::try_from(rows).map_err(|_| too_many())?;

@@ -1,4 +1,4 @@
-//! Opening pages of which neither the codec nor the levels are known for certain.
+//! Opens pages whose codec and levels are uncertain.
 
 use crate::found_page::FoundPage;
 use crate::window::Window;
@@ -9,14 +9,14 @@ use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{PhysicalType, Shape};
 use marquetry_format::Encoding;
 
-/// A data page, its parts decompressed; or a dictionary, which has values only.
+/// The decompressed parts of a page. A dictionary has values only.
 pub(crate) struct Opened {
     pub(crate) rep: Levels,
     pub(crate) def: Levels,
     pub(crate) values: PaddedBytes,
 }
 
-/// The codecs that make as many bytes of a page as its header says, the likeliest first. None: it is no page.
+/// The codecs that decompress a page to the size in its header, the likeliest first. If there are none, it is no page.
 pub(crate) fn fitting_codecs(
     window: &mut Window,
     page: &FoundPage,
@@ -29,10 +29,10 @@ pub(crate) fn fitting_codecs(
         return Ok(vec![preferred.unwrap_or(Codec::Uncompressed)]);
     }
     let mut codecs: Vec<Codec> = preferred.into_iter().collect();
-    codecs.extend(ORDER.into_iter().filter(|codec| Some(*codec) != preferred));
+    codecs.extend(CODECS.into_iter().filter(|codec| Some(*codec) != preferred));
     let mut out = Vec::new();
     for codec in codecs {
-        // What neither has a magic nor a checksum fits by chance: only where nothing else does.
+        // Codecs without magic and checksum fit by chance, so they are tried last.
         let may_be = !matches!(codec, Codec::Lz4 | Codec::Lzo | Codec::Brotli) || out.is_empty();
         if may_be && decompresses(codec, bytes, size, decompressor) {
             out.push(codec);
@@ -41,7 +41,7 @@ pub(crate) fn fitting_codecs(
     Ok(out)
 }
 
-/// Whether a codec makes as many bytes of a page as its header says.
+/// Whether a codec decompresses a page to the size in its header.
 pub(crate) fn fits_codec(
     window: &mut Window,
     page: &FoundPage,
@@ -63,7 +63,7 @@ fn decompresses(codec: Codec, bytes: &[u8], size: usize, decompressor: &mut Deco
     is_likely && decompressor.decompress(codec, bytes, size, &mut Vec::new()).is_ok()
 }
 
-/// Levels and values of a page under a codec. The largest levels are those of the column.
+/// The levels and values of a page that is compressed by `codec`.
 pub(crate) fn open(
     window: &mut Window,
     page: &FoundPage,
@@ -95,8 +95,8 @@ pub(crate) fn open(
     Ok(Opened { rep, def, values: rest.slice(def_len..rest.len()) })
 }
 
-/// How many rows begin in a data page. Fails if its levels cannot be read.
-pub(crate) fn rows(
+/// The number of rows that begin in a data page. Fails if its levels cannot be read.
+pub(crate) fn count_rows(
     window: &mut Window,
     page: &FoundPage,
     codec: Codec,
@@ -107,7 +107,7 @@ pub(crate) fn rows(
     let (mut left, mut rows, mut block) = (page.values() as usize, 0, Vec::new());
     while left > 0 {
         block.clear();
-        let n = left.min(BLOCK);
+        let n = left.min(LEVELS_PER_BLOCK);
         opened.rep.decode(n, &mut block)?;
         rows += block.iter().filter(|&&rep| rep == 0).count() as u64;
         left -= n;
@@ -115,7 +115,7 @@ pub(crate) fn rows(
     Ok(rows)
 }
 
-/// Whether a data page has anything but nulls. Fails if its levels cannot be read.
+/// Whether a data page has any value that is not null. Fails if its levels cannot be read.
 pub(crate) fn has_values(
     window: &mut Window,
     page: &FoundPage,
@@ -129,14 +129,14 @@ pub(crate) fn has_values(
 fn count_values(page: &FoundPage, opened: &mut Opened) -> Result<usize> {
     let (mut left, mut values, mut scratch) = (page.values() as usize, 0, Vec::new());
     while left > 0 {
-        let n = left.min(BLOCK);
+        let n = left.min(LEVELS_PER_BLOCK);
         values += opened.def.skip(n, &mut scratch)?;
         left -= n;
     }
     Ok(values)
 }
 
-/// Whether PLAIN values of a type fill a page to its last byte, but for `padding` zeros; true for other encodings.
+/// Whether PLAIN values of the column fill a page to its last byte, except for `padding` zeros. True for other encodings.
 pub(crate) fn is_filled(
     window: &mut Window,
     page: &FoundPage,
@@ -159,7 +159,7 @@ pub(crate) fn is_filled(
     Ok(fills(bytes, n, leaf.physical()) || is_padded && fills(values, n, leaf.physical()))
 }
 
-/// Whether `n` PLAIN values take just these bytes.
+/// Whether `n` PLAIN values take exactly these bytes.
 pub(crate) fn fills(bytes: &[u8], n: usize, physical: PhysicalType) -> bool {
     match physical.shape() {
         Shape::Bit => bytes.len() == n.div_ceil(8),
@@ -174,7 +174,8 @@ pub(crate) fn fills(bytes: &[u8], n: usize, physical: PhysicalType) -> bool {
     }
 }
 
-/// The levels that are never compressed; what may be; its size before that; and whether it is.
+/// The levels of a V2 page, the bytes that may be compressed, their size before compression, and whether they are
+/// compressed.
 fn parts(window: &mut Window, page: &FoundPage) -> Result<(PaddedBytes, PaddedBytes, usize, bool)> {
     let bytes = window.at(page.body, (page.end - page.body) as usize)?;
     let size = page.header.uncompressed_page_size.max(0) as usize;
@@ -183,7 +184,7 @@ fn parts(window: &mut Window, page: &FoundPage) -> Result<(PaddedBytes, PaddedBy
     if let Some(v2) = &page.header.data_page_header_v2 {
         levels = v2.repetition_levels_byte_length.max(0) as usize
             + v2.definition_levels_byte_length.max(0) as usize;
-        // QUIRK: parquet-cpp before 2.0 marked no V2 page as compressed (ARROW-17100); sizes tell.
+        // QUIRK: parquet-cpp before 2.0 marked no V2 page as compressed (ARROW-17100). The sizes tell.
         is_compressed = v2.is_compressed || size != bytes.len();
     }
     let Some(size) = size.checked_sub(levels).filter(|_| levels <= bytes.len()) else {
@@ -197,8 +198,8 @@ fn parts(window: &mut Window, page: &FoundPage) -> Result<(PaddedBytes, PaddedBy
     ))
 }
 
-/// Codecs with a magic or a length first.
-const ORDER: [Codec; 8] = [
+/// All codecs, those with a magic or a length first.
+const CODECS: [Codec; 8] = [
     Codec::Uncompressed,
     Codec::Zstd,
     Codec::Gzip,
@@ -208,5 +209,5 @@ const ORDER: [Codec; 8] = [
     Codec::Lz4,
     Codec::Lzo,
 ];
-/// Levels that are decoded at a time.
-const BLOCK: usize = 4096;
+/// Levels decoded at a time.
+const LEVELS_PER_BLOCK: usize = 4096;

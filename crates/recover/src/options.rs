@@ -1,4 +1,4 @@
-//! How a file is recovered.
+//! Options of recovering.
 
 use crate::report::SchemaOrigin;
 use marquetry_base::Limits;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 /// How a file is recovered.
 #[derive(Debug, Clone, Default)]
 pub struct RecoverOptions {
-    /// The schema to take where no footer has one.
+    /// The schema that is taken if no footer is found. Without it the schema is inferred.
     pub schema: Option<GivenSchema>,
-    /// Whether row groups of which some columns are lost are kept, if those can be null.
+    /// Whether row groups with lost columns are kept, with nulls instead, if the columns may be null. Default: false.
     pub partial: bool,
-    /// How many threads look at chunks; 0 for one for each processor.
+    /// Threads that validate chunks; 0, the default, for one per processor.
     pub threads: usize,
-    /// What reading may cost.
+    /// Limits of memory and sizes while reading.
     pub limits: Arc<Limits>,
 }
 
@@ -23,10 +23,10 @@ pub struct RecoverOptions {
 pub struct GivenSchema {
     /// The schema as a footer has it, its root first.
     pub elements: Vec<format::SchemaElement>,
-    /// Where it is from.
+    /// Where the caller has it from.
     pub origin: SchemaOrigin,
-    /// The writer, whose habits decide what is believed.
+    /// The application that wrote the file, as a footer has it. Known mistakes of writers are allowed for.
     pub created_by: Option<String>,
-    /// Metadata that belongs to the schema.
+    /// Key-value metadata of the new file.
     pub key_values: Vec<format::KeyValue>,
 }

@@ -1,9 +1,9 @@
-//! Found pages in the order of the file, read by the columns of a schema.
+//! Pages in the order of the file, read as pages of the columns of a schema.
 
 use crate::filler;
 use crate::found_page::{FoundPage, PageEvidence};
 use crate::group_layout::{GroupLayout, PageSplit, RebuiltGroup, is_like};
-use crate::open_page::{fitting_codecs, has_values, rows};
+use crate::open_page::{count_rows, fitting_codecs, has_values};
 use crate::parallel::{ordered_map, threads_for};
 use crate::search_budget::SearchBudget;
 use crate::validate_chunk::describe;
@@ -16,19 +16,19 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Found pages, and what is needed to read them.
+/// Pages in the order of the file, and what is needed to read them.
 pub(crate) struct PageSet<'a> {
     pub(crate) window: &'a mut Window,
     pub(crate) pages: &'a [FoundPage],
     pub(crate) schema: &'a Arc<Schema>,
     created_by: Option<String>,
-    /// Threads that look at chunks; 0 for one for each processor.
+    /// Threads that validate chunks; 0 for one per processor.
     threads: usize,
     pub(crate) budget: &'a mut SearchBudget,
     decompressor: Decompressor,
-    /// That of the chunks so far.
+    /// The codec of the chunks so far.
     pub(crate) codec: Option<Codec>,
-    /// Rows of pages in lists, by page and levels.
+    /// Rows of pages, by page and largest levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> PageSet<'a> {
         PageSet { window, pages, schema, created_by, threads, budget, decompressor, codec: None, rows }
     }
 
-    /// Whether the columns could be those that follow, some columns on, without anybody noticing.
+    /// Whether each column could be mistaken for the one some columns further on.
     pub(crate) fn columns_look_alike(&self) -> bool {
         let columns = self.schema.columns();
         let n = columns.len();
@@ -53,31 +53,32 @@ impl<'a> PageSet<'a> {
         (1..n).any(|by| (0..n).all(|i| is_like(&columns[i], &columns[(i + by) % n], is_exact)))
     }
 
-    /// Whether there are several columns, and any could be any other.
+    /// Whether there are several columns, all of which could be mistaken for the first one.
     pub(crate) fn all_alike(&self) -> bool {
         let is_exact = self.are_exact(&(0..self.pages.len()));
         let columns = self.schema.columns();
         columns.len() > 1 && columns.iter().skip(1).all(|leaf| is_like(&columns[0], leaf, is_exact))
     }
 
-    /// Whether a page is directly behind the one before it.
+    /// Whether a page begins where the one before it ends.
     fn is_next(&self, at: usize) -> bool {
         let before = at.checked_sub(1).and_then(|at| self.pages.get(at));
         before.zip(self.pages.get(at)).is_some_and(|(before, page)| before.end == page.offset)
     }
 
-    /// Whether there is a page, and nothing that could have been pages between it and the one before it.
+    /// Whether there is a page `at`, and no page is lost before it.
     pub(crate) fn follows(&mut self, at: usize) -> bool {
         at < self.pages.len() && (self.is_next(at) || self.is_next_known(at))
     }
 
-    /// Whether nothing is lost between a page and the one before it.
+    /// Whether only fillers are between a page and the one before it.
     pub(crate) fn is_next_known(&mut self, at: usize) -> bool {
         let pages = at.checked_sub(1).and_then(|before| self.pages.get(before)).zip(self.pages.get(at));
         pages.is_none_or(|(before, page)| filler::is_known(self.window, before.end..page.offset))
     }
 
-    /// The chunks of these columns, up to the first that is not what the layout says; those that are damaged in between.
+    /// Validates the chunks of these columns. Stops behind the first outer error: a chunk that does not fit the layout. The
+    /// inner one is a damaged page.
     pub(crate) fn described(
         &self,
         layout: &GroupLayout,
@@ -94,7 +95,7 @@ impl<'a> PageSet<'a> {
             let is_damaged = pages.iter().any(|page| page.evidence == PageEvidence::Damaged);
             match chunk.map_err(|error| error.in_column(leaf.dotted().clone())) {
                 Err(error) if error.kind() == ErrorKind::Io => Err(error),
-                // Without an anchor a page that is damaged speaks for nothing.
+                // Without an anchor a damaged page is no evidence.
                 Err(error) if !(is_damaged && is_anchored) => Err(error),
                 chunk => Ok(chunk),
             }
@@ -128,12 +129,12 @@ impl<'a> PageSet<'a> {
         }
     }
 
-    /// How the chunks of a layout are cut: as the least regular of them.
+    /// How regularly the chunks of a layout are cut into pages: the least regular one counts.
     pub(crate) fn split(&self, layout: &GroupLayout) -> PageSplit {
         layout.chunks.iter().map(|chunk| self.split_of(chunk, true)).min().unwrap_or(PageSplit::Irregular)
     }
 
-    /// How a chunk is cut, or, if it is not `whole`, its beginning.
+    /// How regularly a chunk, or the beginning of one that is not `whole`, is cut into pages.
     pub(crate) fn split_of(&self, chunk: &Range<usize>, whole: bool) -> PageSplit {
         let pages = self.pages[chunk.clone()].iter().filter(|page| !page.is_dictionary());
         let values: Vec<u64> = pages.map(FoundPage::values).collect();
@@ -144,7 +145,7 @@ impl<'a> PageSet<'a> {
         }
     }
 
-    /// The pages of a column's chunk of so many rows.
+    /// The pages of a chunk of `wanted` rows of a column.
     pub(crate) fn chunk(&mut self, column: usize, start: usize, wanted: u64) -> Option<Range<usize>> {
         let (mut rows, mut end) = (0u64, start);
         if !self.follows(start) {
@@ -153,7 +154,7 @@ impl<'a> PageSet<'a> {
         while rows < wanted {
             end = self.add(column, start, end, &mut rows)?;
         }
-        // Pages of no rows stay with those before them.
+        // Pages without rows belong to the chunk before them.
         while self.pages.get(end).is_some_and(|page| page.values() == 0 && !page.is_dictionary())
             && self.is_next(end)
         {
@@ -162,7 +163,8 @@ impl<'a> PageSet<'a> {
         (rows == wanted).then_some(start..end)
     }
 
-    /// Adds the page at `end` to a chunk; the page behind it, or `None` if it cannot be of the chunk.
+    /// Adds the page `end` to the chunk that begins with `start`, and its rows to `rows`. Returns the next page; `None` if the
+    /// page cannot belong to the chunk.
     pub(crate) fn add(&mut self, column: usize, start: usize, end: usize, rows: &mut u64) -> Option<usize> {
         let (is_first, all) = (end == start, self.pages);
         let page = all.get(end)?;
@@ -178,7 +180,7 @@ impl<'a> PageSet<'a> {
         Some(end + 1)
     }
 
-    /// How many rows begin in a page of a column with these levels.
+    /// The number of rows that begin in a page of a column with these largest levels.
     fn rows_of(&mut self, at: usize, levels: (u8, u8)) -> Option<u64> {
         let page = &self.pages[at];
         if page.is_dictionary() {
@@ -206,12 +208,12 @@ impl<'a> PageSet<'a> {
             return None;
         }
         let codecs = fitting_codecs(self.window, page, self.codec, &mut self.decompressor).ok()?;
-        let mut count = |codec| rows(self.window, page, codec, levels, &mut self.decompressor).ok();
+        let mut count = |codec| count_rows(self.window, page, codec, levels, &mut self.decompressor).ok();
         codecs.into_iter().find_map(&mut count)
     }
 
-    /// Whether a chunk ends where writers end them: before a dictionary, a gap, or other kind of page, or with a page that
-    /// has less than the one before it.
+    /// Whether a chunk ends where writers end chunks: before a dictionary, a gap or another kind of page, or with a page of
+    /// fewer entries than the one before it.
     pub(crate) fn ends_naturally(&mut self, chunk: &Range<usize>) -> bool {
         let all = self.pages;
         let (Some(last), Some(next)) =
@@ -234,7 +236,7 @@ impl<'a> PageSet<'a> {
         pages.iter().all(|page| page.encoding() == Encoding::PLAIN || page.is_keys() || page.is_dictionary())
     }
 
-    /// Whether a data page that was read as of one column has nothing but nulls, so that it could be of the other.
+    /// Whether a data page, read as one of column `mine`, has only nulls, so that it could belong to `other`.
     pub(crate) fn is_blank(&mut self, at: usize, mine: &Leaf, other: &Leaf) -> bool {
         let page = &self.pages[at];
         let levels_fit =
@@ -245,8 +247,8 @@ impl<'a> PageSet<'a> {
         if let Some(v2) = &page.header.data_page_header_v2 {
             return v2.num_nulls == v2.num_values;
         }
-        // Levels have a byte each at most.
-        let has_more = page.uncompressed() > 2 * page.values() + LEVELS_BYTES;
+        // A level takes one byte at most.
+        let has_more = page.uncompressed() > 2 * page.values() + LEVEL_OVERHEAD;
         if has_more
             || page.evidence == PageEvidence::Damaged
             || !self.budget.spend(page.uncompressed() / 8 + 16)
@@ -262,5 +264,5 @@ impl<'a> PageSet<'a> {
     }
 }
 
-/// The lengths of levels, and the headers of their runs.
-const LEVELS_BYTES: u64 = 64;
+/// Bytes of the lengths of levels, and of the headers of their runs.
+const LEVEL_OVERHEAD: u64 = 64;

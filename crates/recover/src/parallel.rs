@@ -1,9 +1,9 @@
-//! Chunks are looked at side by side: nothing that is found in one matters for another.
+//! Runs independent work in several threads, with results in order.
 
 use marquetry_base::Result;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What `work` gives for each of `0..count`, in order, by so many threads. Behind the first failure the rest is left out.
+/// Calls `work` for each of `0..count` in several threads, and returns the results in order, up to the first error.
 pub(crate) fn ordered_map<T: Send>(
     count: usize,
     threads: usize,
@@ -14,7 +14,7 @@ pub(crate) fn ordered_map<T: Send>(
         let mut done = Vec::new();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
-            // INVARIANT: what comes before a failure is always done.
+            // INVARIANT: everything before the first error is done.
             if i >= count || i > failed.load(Ordering::Relaxed) {
                 return done;
             }
@@ -38,19 +38,19 @@ pub(crate) fn ordered_map<T: Send>(
     all.into_iter().map(|(_, result)| result).collect()
 }
 
-/// How many threads so many bytes are worth, where `wanted` are wanted; 0 means one for each processor.
+/// Number of threads to use for `bytes` bytes; `wanted == 0` means one per processor.
 pub(crate) fn threads_for(bytes: u64, wanted: usize) -> usize {
     match wanted {
-        _ if bytes < WORTH_THREADS => 1,
+        _ if bytes < MIN_BYTES_FOR_THREADS => 1,
         0 => std::thread::available_parallelism().map_or(1, usize::from),
-        wanted => wanted.min(MOST_THREADS),
+        wanted => wanted.min(MAX_THREADS),
     }
 }
 
-/// PERF: less is done before threads have begun.
-const WORTH_THREADS: u64 = 1 << 20;
-/// No more threads than this, whatever was asked for.
-const MOST_THREADS: usize = 1024;
+/// PERF: for fewer bytes threads take longer to start than the work takes.
+const MIN_BYTES_FOR_THREADS: u64 = 1 << 20;
+/// The largest number of threads.
+const MAX_THREADS: usize = 1024;
 
 #[cfg(test)]
 mod tests {

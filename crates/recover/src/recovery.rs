@@ -1,6 +1,6 @@
-//! The row groups that are left of a file, to be written as a new one.
+//! The kept row groups of a broken file, ready to be written as a new file.
 
-use crate::null_chunk;
+use crate::null_chunk::null_chunk;
 use crate::report::Report;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::metadata::ParquetMetaData;
@@ -11,7 +11,7 @@ use marquetry_format as format;
 use std::io::Write;
 use std::sync::Arc;
 
-/// What is left of a file.
+/// The kept row groups of a broken file, and the report on them.
 pub struct Recovery {
     pub(crate) schema: Vec<format::SchemaElement>,
     pub(crate) column_orders: Option<Vec<format::ColumnOrder>>,
@@ -26,7 +26,7 @@ pub(crate) struct KeptGroup {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) metadata: Arc<ParquetMetaData>,
     pub(crate) index: usize,
-    /// Of each column: whether it is lost.
+    /// Whether each column is lost.
     pub(crate) is_lost: Vec<bool>,
 }
 
@@ -41,7 +41,7 @@ impl Recovery {
         &self.schema
     }
 
-    /// Writes the new file and gives the sink back. `created_by` is the name of who writes it.
+    /// Writes the new file and returns the sink. `created_by` names the writing application in the footer.
     ///
     /// Fails if there is no schema, if the broken file cannot be read again, or if the sink fails.
     pub fn write<W: Write>(&self, sink: W, created_by: Option<String>) -> Result<W> {
@@ -69,7 +69,7 @@ impl Recovery {
             for (column, is_lost) in group.is_lost.iter().enumerate() {
                 let leaf = metadata.schema().column(column);
                 if *is_lost {
-                    chunks.push(null_chunk::chunk(leaf, row_group.num_rows())?);
+                    chunks.push(null_chunk(leaf, row_group.num_rows())?);
                     continue;
                 }
                 let mut chunk = copy_chunk(&group.source, metadata, group.index, column, &copy)?.chunk;

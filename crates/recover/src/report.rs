@@ -1,4 +1,4 @@
-//! What was found, kept and lost, and how certain each decision is.
+//! The report on a recovered file: what was found, kept and lost, and how certain each decision is.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,9 +8,9 @@ use std::ops::Range;
 pub enum Confidence {
     /// The file says so, or nothing else fits.
     Exact,
-    /// Nothing speaks against it, and it would be a rare chance if it were otherwise.
+    /// Everything fits, and a coincidence is very unlikely.
     High,
-    /// It is the likeliest of several.
+    /// It is the likeliest of several possibilities.
     Medium,
     /// It is a guess.
     Low,
@@ -28,16 +28,16 @@ impl Confidence {
     }
 }
 
-/// Where the schema is from.
+/// The origin of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaOrigin {
-    /// A footer inside the file: the last one, one of a checkpoint, or one of before the file grew.
+    /// A footer inside the file: the last one, that of a checkpoint, or that of the file before it grew.
     Footer,
-    /// The footer of another file, which the caller gave.
+    /// The footer of another file, given by the caller.
     Sibling,
-    /// Text that the caller gave.
+    /// Text, given by the caller.
     Text,
-    /// Guessed from the pages.
+    /// Inferred from the pages.
     Inferred,
 }
 
@@ -53,10 +53,10 @@ impl SchemaOrigin {
     }
 }
 
-/// Something that was decided.
+/// A decision about the file as a whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// What.
+    /// What was decided.
     pub what: String,
     /// Why.
     pub why: String,
@@ -71,11 +71,11 @@ pub struct KeptRowGroup {
     pub bytes: Range<u64>,
     /// Its rows.
     pub rows: u64,
-    /// Dotted paths of columns that are lost, and are null now.
+    /// Dotted paths of lost columns, which are null in the new file.
     pub nulls: Vec<String>,
     /// How it was found.
     pub why: String,
-    /// How certain it is that it is what was written.
+    /// How certain it is that these are the written rows.
     pub confidence: Confidence,
 }
 
@@ -90,20 +90,20 @@ pub struct Loss {
     pub why: String,
 }
 
-/// What recovering came to.
+/// What was found in a broken file, kept and lost.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
-    /// Where the schema is from; `None` if there is none.
+    /// The origin of the schema; `None` if no schema is known, so that nothing could be kept.
     pub schema: Option<SchemaOrigin>,
-    /// What was decided about the file as a whole.
+    /// Decisions about the file as a whole. If no schema is certain, one of them has the likeliest schema as text.
     pub decisions: Vec<Decision>,
     /// The row groups of the new file.
     pub row_groups: Vec<KeptRowGroup>,
-    /// What is not in the new file, by position.
+    /// Parts that are not in the new file, by position.
     pub losses: Vec<Loss>,
-    /// Bytes of the broken file.
+    /// Length of the broken file in bytes.
     pub bytes: u64,
-    /// Pages that were found by searching.
+    /// Number of pages that were found by searching.
     pub pages_found: usize,
 }
 

@@ -25,13 +25,13 @@ use marquetry_format as format;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A schema, the row groups that were found for it, and the pages that are in none.
+/// A schema, the row groups that were rebuilt by it, and the pages in none.
 type RowGroups = (Vec<format::SchemaElement>, Vec<RebuiltGroup>, Vec<OrphanPages>);
 
-/// The search in a file, or in one of several behind each other.
+/// The search in one file, which may be one of several behind each other.
 pub(crate) struct Search<'a> {
     window: Window,
-    /// Where the part begins.
+    /// Where the file begins in the source.
     base: u64,
     options: &'a RecoverOptions,
     budget: SearchBudget,
@@ -41,7 +41,7 @@ pub(crate) struct Search<'a> {
     key_values: Vec<format::KeyValue>,
     groups: Vec<KeptGroup>,
     pub(crate) report: Report,
-    /// Where pages are to be searched for.
+    /// Ranges in which pages are searched for.
     unknown: Vec<Range<u64>>,
 }
 
@@ -68,7 +68,8 @@ impl<'a> Search<'a> {
         self.report.row_groups.iter().any(|group| group.bytes.contains(&at))
     }
 
-    /// Footer first, then what it does not tell of. `known` is the schema of a part before this.
+    /// Takes the row groups of the footer, then searches the ranges that it does not cover. `known` is the schema of a file
+    /// before this one.
     pub(crate) fn run(&mut self, known: Option<Vec<format::SchemaElement>>) -> Result<()> {
         self.run_footer()?;
         if self.schema.is_none() {
@@ -78,7 +79,7 @@ impl<'a> Search<'a> {
         for range in std::mem::take(&mut self.unknown) {
             self.search(range)?;
         }
-        // What is elsewhere than the footer says is not lost.
+        // A row group of the footer that was found elsewhere is not lost.
         for group in &self.report.row_groups[first..] {
             let found = |loss: &Loss| loss.why == NOT_THERE && loss.rows == Some(group.rows);
             if let Some(at) = self.report.losses.iter().position(found) {
@@ -88,7 +89,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Takes the row groups of the last footer that is found. Whether there is one.
+    /// Takes the row groups of the last footer in the file. Returns whether there is a footer.
     pub(crate) fn run_footer(&mut self) -> Result<bool> {
         let found = match find_last_footer(&*self.window.source, &self.options.limits) {
             Ok(found) => found,
@@ -121,7 +122,7 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// Checks the row groups of a footer; returns where those are that are not there as it says.
+    /// Validates the row groups of a footer. Returns the ranges that may hold those which are not where it says.
     fn check_groups(&mut self, metadata: &Arc<ParquetMetaData>, footer: u64) -> Result<Vec<Range<u64>>> {
         let trust = ChecksumTrust::of_writer(metadata.created_by());
         let (mut unknown, mut at) = (Vec::new(), FIRST_PAGE);
@@ -130,7 +131,7 @@ impl<'a> Search<'a> {
             let bytes = extent(metadata, group.index());
             let stored = bytes.as_ref().map_or(0, |bytes| bytes.end - bytes.start);
             let threads = threads_for(stored, self.options.threads);
-            // A chunk that is not whole is no failure here: all of them are looked at.
+            // A damaged chunk does not stop the validation of the others.
             let checked = ordered_map(metadata.schema().num_columns(), threads, |column| {
                 let checked = group.column(column).and_then(|chunk| {
                     validate_chunk(&self.window.source, chunk, group.num_rows(), trust, &self.options.limits)
@@ -161,7 +162,7 @@ impl<'a> Search<'a> {
         Ok(unknown)
     }
 
-    /// Keeps a row group, without the columns that have errors, if that can be.
+    /// Keeps a row group. If columns have errors, it is kept without them if the options and the schema allow that.
     fn keep(
         &mut self,
         metadata: &Arc<ParquetMetaData>,
@@ -206,7 +207,7 @@ impl<'a> Search<'a> {
         self.report.row_groups.push(kept);
     }
 
-    /// Searches for row groups where no footer tells of any.
+    /// Searches a range that no footer covers for row groups.
     fn search(&mut self, mut range: Range<u64>) -> Result<()> {
         while let Some(len) =
             filler::known(&mut self.window, range.start).filter(|len| *len < range.end - range.start)
@@ -242,7 +243,7 @@ impl<'a> Search<'a> {
         self.keep_found(elements, found)
     }
 
-    /// Reports the bytes of a range that are neither `explained` nor anything that stands between row groups.
+    /// Reports the bytes of a range as lost that are neither `explained` nor fillers.
     fn lose_rest(&mut self, range: Range<u64>, explained: impl IntoIterator<Item = Range<u64>>) {
         let mut explained: Vec<_> = explained.into_iter().collect();
         explained.sort_by_key(|bytes| bytes.start);
@@ -267,8 +268,8 @@ impl<'a> Search<'a> {
         self.created_by.as_deref().or(given)
     }
 
-    /// The row groups that pages make up, the pages that make up none, and the schema: that of a footer, that of the caller,
-    /// or an inferred one. `Err` says why no schema can be inferred.
+    /// Rebuilds row groups from pages by the schema of a footer, of the caller, or an inferred one. `Err` is the reason why no
+    /// schema can be inferred.
     fn row_groups(
         &mut self,
         pages: &[FoundPage],
@@ -343,7 +344,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Takes what was found in the part behind this one.
+    /// Appends the results of the file behind this one.
     pub(crate) fn join(&mut self, part: Search<'_>) {
         let Report { decisions, row_groups, losses, pages_found, .. } = part.report;
         self.report.decisions.extend(decisions);
@@ -372,7 +373,7 @@ impl<'a> Search<'a> {
                 false => Error::corrupt("neither a footer nor pages are found"),
             });
         }
-        // Those behind a part that was searched again.
+        // Row groups of the footer come before those that were searched for.
         let mut order: Vec<usize> = (0..groups.len()).collect();
         order.sort_by_key(|i| report.row_groups[*i].bytes.start);
         let mut groups: Vec<Option<KeptGroup>> = groups.into_iter().map(Some).collect();
@@ -391,7 +392,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Where the chunks of a row group are, from the first byte to the last.
+/// The range from the first byte of a row group's chunks to the last; `None` if no chunk has a valid range.
 fn extent(metadata: &ParquetMetaData, index: usize) -> Option<Range<u64>> {
     let ranges = metadata
         .row_group(index)
@@ -400,7 +401,8 @@ fn extent(metadata: &ParquetMetaData, index: usize) -> Option<Range<u64>> {
     ranges.reduce(|all, range| all.start.min(range.start)..all.end.max(range.end))
 }
 
-/// Which columns become null if some are lost: all of the same field of the root, so that they agree. `Err`: why not.
+/// The columns that become null if some are lost: all columns of the same root field, so that they agree. `Err` is the
+/// reason why a column cannot be null.
 fn nulls(schema: &Schema, lost: &[bool]) -> Result<Vec<bool>, &'static str> {
     let mut out = lost.to_vec();
     for (root, field) in schema.fields().iter().enumerate() {
@@ -420,7 +422,7 @@ fn nulls(schema: &Schema, lost: &[bool]) -> Result<Vec<bool>, &'static str> {
     }
 }
 
-/// How many columns a schema has.
+/// The number of columns of a schema.
 fn num_leaves(elements: &[format::SchemaElement]) -> usize {
     elements.iter().filter(|element| element.num_children.is_none_or(|children| children == 0)).count()
 }

@@ -1,6 +1,6 @@
-//! Bounds the work that a search may take, so that a hostile file does not take for ever.
+//! Bounds the work of a search, so that a hostile file does not take for ever.
 
-/// What searching may still cost, in bytes: a file of nothing but page headers must not take for ever.
+/// The work that a search may still do, in bytes looked at.
 #[derive(Debug)]
 pub(crate) struct SearchBudget {
     left: u64,
@@ -11,7 +11,7 @@ impl SearchBudget {
         SearchBudget { left: (256 << 20) + len.saturating_mul(32) }
     }
 
-    /// Whether there was so much left.
+    /// Takes `bytes` from the budget. Returns whether there was as much.
     pub(crate) fn spend(&mut self, bytes: u64) -> bool {
         let left = self.left.checked_sub(bytes);
         self.left = left.unwrap_or(0);

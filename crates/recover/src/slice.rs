@@ -1,4 +1,4 @@
-//! A range of a source as a source of its own: one of several files that stand behind each other.
+//! Presents a range of a source as a source: one of several files that stand behind each other.
 
 use bytes::Bytes;
 use marquetry_base::Result;

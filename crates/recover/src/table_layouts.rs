@@ -14,8 +14,8 @@
 
 use crate::filler::{self, Filler};
 use crate::found_page::{FoundPage, PageEvidence};
-use crate::infer_type::{ChunkKind, Guess, guesses};
-use crate::open_page::{fitting_codecs, rows};
+use crate::infer_type::{ChunkKind, Guess, infer_chunk_kind};
+use crate::open_page::{count_rows, fitting_codecs};
 use crate::search_budget::SearchBudget;
 use crate::window::Window;
 use marquetry_codec::{Codec, Decompressor};
@@ -439,7 +439,7 @@ impl<'a> LayoutFinder<'a> {
             let codecs = fitting_codecs(self.window, page, self.codec, &mut decompressor).ok()?;
             codecs
                 .into_iter()
-                .find_map(|codec| rows(self.window, page, codec, levels, &mut decompressor).ok())
+                .find_map(|codec| count_rows(self.window, page, codec, levels, &mut decompressor).ok())
         };
         let counted = count();
         self.rows.insert((at, levels.0, levels.1), counted);
@@ -464,7 +464,7 @@ impl<'a> LayoutFinder<'a> {
         let dictionary_page = dictionary.map(|at| &self.pages[at]);
         let data = data.filter(|_| dictionary_page.is_none_or(|page| page.evidence != PageEvidence::Damaged));
         let found = Rc::new(match data {
-            Some(data) => guesses(self.window, dictionary_page, data, self.codec, self.budget),
+            Some(data) => infer_chunk_kind(self.window, dictionary_page, data, self.codec, self.budget),
             None => ChunkKind::default(),
         });
         self.kinds.insert((at, dictionary), found.clone());

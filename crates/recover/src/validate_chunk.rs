@@ -1,4 +1,4 @@
-//! Whether a chunk is whole: all its pages can be read, to the last value, and have as many rows as they must.
+//! Validates a chunk: all pages can be read, to the last value, and have as many rows as the row group.
 
 use crate::found_page::{FoundPage, PageEvidence};
 use crate::open_page::{self, fitting_codecs};
@@ -13,7 +13,7 @@ use marquetry_core::source::Source;
 use marquetry_format as format;
 use std::sync::Arc;
 
-/// Reads all of a chunk.
+/// Decodes all values of a chunk. Fails if that is impossible, or if there are fewer or more than `rows` rows.
 pub(crate) fn validate_chunk(
     source: &Arc<dyn Source>,
     chunk: ColumnChunk<'_>,
@@ -37,7 +37,7 @@ pub(crate) fn validate_chunk(
         ColumnChunkReader::new(source.clone(), chunk, Arc::new(target), options, PageBuffers::default())?;
     let mut left = rows;
     while left > 0 {
-        let n = left.min(BATCH);
+        let n = left.min(ROWS_PER_BATCH);
         let read = reader.read(n as usize, &mut ColumnBatch::new(shape))? as u64;
         if read < n {
             return Err(Error::truncated(format!("{} rows are missing", left - read)));
@@ -50,9 +50,9 @@ pub(crate) fn validate_chunk(
     Ok(())
 }
 
-/// What a footer would say of the chunk that these pages are, `Err` why they are none.
+/// The metadata that a footer would have for a chunk of these pages. Fails if they are no chunk of the column.
 ///
-/// Tries codecs until one gives values of the column to the last page; `preferred` first.
+/// Tries codecs, `preferred` first, until one gives values of the column in all pages.
 pub(crate) fn describe(
     window: &mut Window,
     pages: &[FoundPage],
@@ -68,7 +68,7 @@ pub(crate) fn describe(
     // QUIRK: fastparquet writes eight zeros behind the values of each page.
     let padding = if created_by.is_some_and(|writer| writer.starts_with("fastparquet")) { 8 } else { 0 };
     let mut decompressor = Decompressor::new();
-    // The page that shrank most tells most about the codec.
+    // The page with the best compression is the best evidence for a codec.
     let ratio = |page: &&FoundPage| {
         (page.end - page.body) * 1000 / u64::from(page.header.uncompressed_page_size.unsigned_abs()).max(1)
     };
@@ -79,7 +79,7 @@ pub(crate) fn describe(
     let codecs = fitting_codecs(window, telling, preferred, &mut decompressor)?;
     let mut why = Error::corrupt("no codec gives a page's size");
     for codec in codecs {
-        // Decoders take what they need: bytes of another type may be left over.
+        // Decoders ignore bytes behind the last value, so values of another type might decode.
         let mut is_filled = true;
         for page in pages {
             is_filled &=
@@ -101,7 +101,7 @@ pub(crate) fn describe(
     Err(why)
 }
 
-/// What a footer would say, as far as page headers tell.
+/// The metadata of a chunk, as page headers give it.
 fn metadata(pages: &[FoundPage], leaf: &Leaf, codec: Codec) -> format::ColumnMetaData {
     let mut encodings = Vec::new();
     for page in pages {
@@ -129,7 +129,8 @@ fn metadata(pages: &[FoundPage], leaf: &Leaf, codec: Codec) -> format::ColumnMet
     }
 }
 
-/// A footer of one chunk of one column that has the levels of `leaf`: what is above a leaf matters for nothing else.
+/// A footer with one chunk of one column that has the type and the levels of `leaf`. Its ancestors do not matter for
+/// reading.
 fn lone(
     mut meta: format::ColumnMetaData,
     leaf: &Leaf,
@@ -166,5 +167,5 @@ fn lone(
     ParquetMetaData::from_thrift(thrift, limits)
 }
 
-/// Rows that are read at a time.
-const BATCH: u64 = 8192;
+/// Rows read at a time.
+const ROWS_PER_BATCH: u64 = 8192;

@@ -1,11 +1,11 @@
-//! Reads a source in long pieces, and finds where files stand behind each other in it.
+//! Reads a source in long pieces, and finds the boundaries of files that stand behind each other in it.
 
 use bytes::Bytes;
 use marquetry_base::{Limits, Result};
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
-/// Bytes of a source, read in long pieces.
+/// A source that is read in long pieces, the last of which is kept.
 pub(crate) struct Window {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) limits: Arc<Limits>,
@@ -18,12 +18,12 @@ impl Window {
         Window { source, limits, start: 0, bytes: Bytes::new() }
     }
 
-    /// One on the same source, with nothing read yet.
+    /// A window on the same source, with nothing read yet.
     pub(crate) fn another(&self) -> Self {
         Window::new(self.source.clone(), self.limits.clone())
     }
 
-    /// Up to `len` bytes from `offset` on: fewer at the end of the source.
+    /// `len` bytes from `offset` on, or fewer at the end of the source.
     pub(crate) fn at(&mut self, offset: u64, len: usize) -> Result<Bytes> {
         let left = self.source.len().saturating_sub(offset);
         let len = left.min(len as u64) as usize;
@@ -32,7 +32,7 @@ impl Window {
         let from = match inside {
             Some(from) => from as usize,
             None => {
-                self.bytes = self.source.read_at(offset, left.min(READ.max(len as u64)) as usize)?;
+                self.bytes = self.source.read_at(offset, left.min(READ_BYTES.max(len as u64)) as usize)?;
                 self.start = offset;
                 0
             }
@@ -41,12 +41,12 @@ impl Window {
     }
 }
 
-/// Where `PAR1PAR1` stands: a file that ends, and one that begins. The position between the two.
+/// The positions between two files: in the middle of each `PAR1PAR1`.
 pub(crate) fn file_boundaries(window: &mut Window) -> Result<Vec<u64>> {
     let mut out = Vec::new();
     let (mut at, len) = (0, window.source.len());
     while at + 8 <= len && out.len() < MAX_PARTS {
-        let bytes = window.at(at, READ as usize)?;
+        let bytes = window.at(at, READ_BYTES as usize)?;
         let found = bytes.windows(8).enumerate().filter(|(_, bytes)| *bytes == b"PAR1PAR1");
         out.extend(found.map(|(i, _)| at + i as u64 + 4));
         at += (bytes.len() - 7) as u64;
@@ -57,6 +57,6 @@ pub(crate) fn file_boundaries(window: &mut Window) -> Result<Vec<u64>> {
 /// The first byte behind the opening magic.
 pub(crate) const FIRST_PAGE: u64 = 4;
 /// Bytes read at a time.
-const READ: u64 = 4 << 20;
-/// Files behind each other that are told apart.
+const READ_BYTES: u64 = 4 << 20;
+/// The largest number of files behind each other.
 const MAX_PARTS: usize = 1000;
