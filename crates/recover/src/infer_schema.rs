@@ -51,8 +51,8 @@ pub(crate) fn infer_schema(
     let (_, layout) = layouts.first().ok_or(NO_LAYOUT)?;
     let (elements, columns) = schema_of(layout, &mut finder).ok_or(NOT_ONE_KIND)?;
     let why = match layout.groups.len() {
-        1 => "so many chunks of as many rows follow each other, and the row group ends behind them",
-        _ => "kinds of chunks repeat after so many, in row groups of as many rows",
+        1 => "chunks with equal numbers of rows follow each other, and the row group ends behind them",
+        _ => "the kinds of chunks repeat after this number, in each row group",
     };
     report.decide(format!("{} columns", layout.columns), why, Confidence::Medium);
     for (i, guess) in columns.iter().enumerate() {

@@ -43,8 +43,8 @@ impl LayoutCost {
         cost
     }
 
-    /// Whether a layout of so many row groups is far likelier than another. What chunks hold can only speak against it: small
-    /// ones of one column differ by chance.
+    /// Whether a layout of `row_groups` row groups is far likelier than another. Contents can only speak against it: small
+    /// chunks of one column differ by chance.
     pub(crate) fn is_far_less(&self, other: &LayoutCost, row_groups: usize) -> bool {
         let structure = other.structure - self.structure;
         let least = match row_groups {
@@ -183,7 +183,7 @@ impl ChunkSize {
     }
 }
 
-/// Whether a page has as much as writers put into one before they begin the next, if nobody asks for less.
+/// Whether a page reached a limit at which writers begin the next page by default.
 fn is_full(page: &FoundPage) -> bool {
     page.values() >= FULL_ROWS || page.uncompressed() >= FULL_BYTES
 }

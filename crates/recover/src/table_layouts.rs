@@ -1,15 +1,16 @@
-//! Finds all ways in which pages can be cut into chunks and row groups when nothing is known about the columns.
+//! Finds all layouts of pages when nothing is known about the columns.
 //!
 //! A layout cuts pages into chunks and chunks into row groups, so that
 //!
 //! - all chunks of a row group have as many rows,
 //! - all row groups have as many chunks, and the chunks of a column have values and levels of one kind,
-//! - the last row group may be cut off, unless something behind it shows that it is whole.
+//! - only the last row group is cut off, and only if nothing behind it shows that it is whole.
 //!
 //! ```text
-//! pages     i i f i i f i      kinds; 10 rows in each, but 5 in the second i of each pair
-//! layouts   (i i)(f ...        no: 15 rows and then 10
-//!           (i)(i)(f) ..       no: 10 rows and then 5
+//! pages     i i f i i f i       integers and floats, of 10 rows each
+//! layouts   i i f|i i f|i ...   3 columns: two row groups of 10 rows, and the beginning of one
+//!           i i f i i f|i ...   6 columns: one row group of 10 rows, and the beginning of one
+//!           i i f i i f i ...   7 columns or more: the beginning of a row group
 //! ```
 
 use crate::filler::{self, Filler};
@@ -26,13 +27,13 @@ use std::rc::Rc;
 /// A way to cut pages into chunks and row groups.
 #[derive(Debug, Clone)]
 pub(crate) struct TableLayout {
-    /// Chunks in each row group. If no row group is whole, as many as there are, and there may be more.
+    /// Chunks in each row group; the least possible number if the layout is open.
     pub(crate) columns: usize,
-    /// The row groups that are whole.
+    /// The whole row groups. An open layout has the beginning of one here.
     pub(crate) groups: Vec<PageGroup>,
-    /// The chunks that are whole of a last row group that is cut off.
+    /// The whole chunks of a last row group that is cut off.
     pub(crate) cut_off: Option<PageGroup>,
-    /// Whether all pages are the beginning of one row group.
+    /// Whether all pages are the beginning of a single row group.
     pub(crate) is_open: bool,
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct PageGroup {
 }
 
 impl TableLayout {
-    /// Whether another layout gives the same table. Where row groups of a single column end makes no difference.
+    /// Whether another layout gives the same table. The row groups of a single column make no difference.
     pub(crate) fn is_same_table(&self, other: &TableLayout) -> bool {
         self.columns == other.columns
             && self.is_open == other.is_open
@@ -52,16 +53,16 @@ impl TableLayout {
     }
 }
 
-/// Where the chunk that begins with a page may end.
+/// The possible ends of a chunk that begins with a certain page.
 #[derive(Debug)]
 struct ChunkEnds {
-    /// Rows so far, and the page behind the chunk; both rise.
+    /// Rows of the chunk and the page behind it, ascending.
     ends: Vec<(u64, usize)>,
-    /// Whether it may go on behind the last page that is there.
+    /// Whether the chunk may continue behind the last page.
     runs_out: bool,
 }
 
-/// Where a chunk of a given number of rows ends.
+/// The end of a chunk with a given number of rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ChunkEnd {
     Before(usize),
@@ -70,7 +71,7 @@ enum ChunkEnd {
     Nowhere,
 }
 
-/// Whether a chunk or a row group must end before a page.
+/// What must end before a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Boundary {
     Unknown,
@@ -83,13 +84,13 @@ pub(crate) struct LayoutFinder<'a> {
     window: &'a mut Window,
     pages: &'a [FoundPage],
     budget: &'a mut SearchBudget,
-    /// Of each page.
+    /// The boundary before each page.
     boundaries: Vec<Boundary>,
-    /// Most likely that of all chunks.
+    /// The likeliest codec of all chunks.
     codec: Option<Codec>,
     /// Whether something behind the last page shows that a row group ends with it.
     is_closed: bool,
-    /// By the first page of a chunk, and by another page and its chunk's dictionary.
+    /// By data page and dictionary page.
     kinds: HashMap<(usize, Option<usize>), Rc<ChunkKind>>,
     rows: HashMap<(usize, u8, u8), Option<u64>>,
     ends: HashMap<usize, Rc<ChunkEnds>>,
@@ -97,7 +98,7 @@ pub(crate) struct LayoutFinder<'a> {
 }
 
 impl<'a> LayoutFinder<'a> {
-    /// A finder for the pages that follow each other without damage. The first one begins a row group.
+    /// A finder for the pages up to the first damage. The first page begins a row group.
     pub(crate) fn new(window: &'a mut Window, pages: &'a [FoundPage], budget: &'a mut SearchBudget) -> Self {
         let mut boundaries = vec![Boundary::RowGroup];
         for (before, page) in pages.iter().zip(pages.iter().skip(1)) {
@@ -116,7 +117,7 @@ impl<'a> LayoutFinder<'a> {
         let end = pages.last().map_or(0, |page| page.end);
         let (filler, end) = filler::fillers(window, end..window.source.len());
         let is_closed = filler.is_some_and(Filler::ends_row_group) || filler::begins_footer(window, end);
-        // Nothing tells more about the codec than a page that shrank.
+        // The page with the best compression is the best evidence for a codec.
         let ratio = |page: &&FoundPage| {
             (page.end - page.body) * 1000
                 / u64::from(page.header.uncompressed_page_size.unsigned_abs()).max(1)
@@ -279,7 +280,7 @@ impl<'a> LayoutFinder<'a> {
         cut_off.map(Some).or(ends.runs_out.then_some(None))
     }
 
-    /// The row group of so many rows in each chunk that begins with a page and is cut off by the end of the pages.
+    /// The row group of `rows` rows that begins with page `at`, if the end of the pages cuts it off.
     fn cut_off_group(&mut self, starts: &[usize], mut at: usize, rows: u64) -> Option<PageGroup> {
         let mut chunks = Vec::new();
         for (column, first) in starts.iter().enumerate() {
@@ -299,7 +300,7 @@ impl<'a> LayoutFinder<'a> {
         (chunks.len() < starts.len()).then_some(PageGroup { rows, chunks })
     }
 
-    /// The row group of so many rows that begins with a page. `starts`: where the chunks of the first one begin.
+    /// The row group of `rows` rows that begins with page `at`. `starts` are the first pages of the first row group's chunks.
     fn group(&mut self, starts: &[usize], mut at: usize, rows: u64) -> Option<PageGroup> {
         let mut chunks = Vec::new();
         for (column, first) in starts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Bloom filters: whether they can be read, and have every value.
+//! Checks bloom filters: that they can be read, and contain every value of their chunk.
 
 use crate::context::VerifyContext;
 use crate::display::display_value;
@@ -27,16 +27,16 @@ const MISSING: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[UNREADABLE, MISSING];
 
-/// A bloom filter that the values of a chunk are looked up in.
+/// The bloom filter of a chunk, in which its values are looked up.
 pub(crate) struct Filter {
     filter: BloomFilter,
-    /// The memory that it takes of what may be taken.
+    /// Its memory, reserved from the budget.
     _held: MemoryReservation,
-    /// One missing value is enough to make it useless, and to say so.
+    /// Only the first missing value is reported.
     is_reported: bool,
 }
 
-/// Checks the header; reads the filter too if its values are to be looked up.
+/// Checks the header. At level `Deep` reads the filter too.
 pub(crate) fn read(
     file: &VerifyContext,
     chunk: ColumnChunk<'_>,
@@ -73,7 +73,7 @@ fn read_filter(
     }
     let len = chunk.bloom_filter_length().map(i64::from);
     // The header has some 15 bytes.
-    let fits = |len: i64| u64::try_from(len).is_ok_and(|len| len > bits && len < bits + LONGEST_HEADER);
+    let fits = |len: i64| u64::try_from(len).is_ok_and(|len| len > bits && len < bits + MAX_HEADER_BYTES);
     if let Some(len) = len.filter(|len| !fits(*len)) {
         return Err(Error::corrupt(format!(
             "the footer says {len} bytes, the filter's header {bits} without itself"
@@ -82,17 +82,17 @@ fn read_filter(
     if file.level < Level::Deep {
         return Ok(None);
     }
-    let len = usize::try_from((bits + LONGEST_HEADER).min(room)).unwrap_or(usize::MAX);
-    if bits > MOST_BYTES {
+    let len = usize::try_from((bits + MAX_HEADER_BYTES).min(room)).unwrap_or(usize::MAX);
+    if bits > MAX_FILTER_BYTES {
         return Err(Error::unsupported(format!("a bloom filter of {bits} bytes; 128 MiB are read at most")));
     }
-    // Its bytes, and the filter made of them.
+    // Memory for its bytes, and for the filter made of them.
     let held = file.limits.memory.reserve(len.saturating_mul(2))?;
     Ok(Some((BloomFilter::read(&file.source.read_at(offset, len)?)?, held)))
 }
 
 impl Filter {
-    /// Looks a value of the chunk up.
+    /// Reports a value of the chunk that is not in the filter.
     pub(crate) fn check(
         &mut self,
         leaf: &Leaf,
@@ -109,5 +109,5 @@ impl Filter {
     }
 }
 
-const LONGEST_HEADER: u64 = 256;
-const MOST_BYTES: u64 = 128 << 20;
+const MAX_HEADER_BYTES: u64 = 256;
+const MAX_FILTER_BYTES: u64 = 128 << 20;

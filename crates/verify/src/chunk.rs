@@ -1,4 +1,4 @@
-//! Row groups and column chunks as the footer has them: places, sizes, counts.
+//! Checks the places, sizes and counts of row groups and column chunks in the footer.
 
 use crate::context::VerifyContext;
 use crate::display::display_name;
@@ -110,7 +110,7 @@ pub(crate) const RULES: &[Rule] = &[
     BLOOM_PLACE,
 ];
 
-/// A part of the file that the footer names.
+/// A part of the file that the footer refers to.
 struct Named {
     range: Range<u64>,
     what: &'static str,
@@ -118,7 +118,7 @@ struct Named {
     column: usize,
 }
 
-/// Checks all row groups and chunks. Returns where all parts are that the footer names.
+/// Checks all row groups and chunks. Returns the places of all parts that the footer refers to.
 pub(crate) fn check_row_groups(file: &VerifyContext, findings: &mut Findings<'_>) -> FileParts {
     let metadata = file.metadata.clone();
     for row_group in metadata.row_groups() {
@@ -142,7 +142,7 @@ pub(crate) fn check_row_groups(file: &VerifyContext, findings: &mut Findings<'_>
                 }
                 Err(error) => {
                     sizes = None;
-                    // That there is no chunk for the column was said of the row group.
+                    // A missing chunk was reported for the row group.
                     if row_group.num_columns() >= columns || error.kind() == ErrorKind::Key {
                         findings.add_error(&METADATA, place, error);
                     }
@@ -251,12 +251,12 @@ fn first_offset(chunk: ColumnChunk<'_>) -> i64 {
     }
 }
 
-/// Where the pages of a chunk are; `None` if they cannot be there.
+/// The byte range of a chunk's pages; `None` if it is not inside the file.
 pub(crate) fn byte_range(file: &VerifyContext, chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
     chunk.byte_range().ok().filter(|range| range.start < file.data_end && range.end <= file.data_end)
 }
 
-/// All parts that the footer names, but for those whose place was found wrong.
+/// Calls `each` for all parts that the footer refers to, except those with an illegal place.
 fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut Findings<'_>) {
     for row_group in file.metadata.row_groups() {
         for column in 0..file.metadata.schema().num_columns() {
@@ -292,7 +292,7 @@ fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut
     }
 }
 
-/// Where an index is. QUIRK: writers without an index leave offset and length away, or set them to 0.
+/// The byte range of an index. QUIRK: writers without an index leave offset and length away, or set them to 0.
 fn index_range(
     file: &VerifyContext,
     offset: Option<i64>,
@@ -320,7 +320,7 @@ fn check_overlaps(file: &VerifyContext, findings: &mut Findings<'_>) -> FilePart
     let mut parts = Vec::new();
     named_parts(file, |part| parts.push(part), findings);
     parts.sort_by_key(|part| (part.range.start, part.range.end));
-    // The part that reaches furthest so far, and what no part reached.
+    // The part that ends last so far, and the gaps between parts.
     let mut furthest: Option<&Named> = None;
     let mut gaps = Vec::new();
     let end_of = |furthest: Option<&Named>| furthest.map_or(PAR1.len() as u64, |part| part.range.end);

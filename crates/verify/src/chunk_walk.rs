@@ -1,5 +1,5 @@
-//! The pages of a column chunk, one after the other: each is held against its header, its indexes and its statistics,
-//! and all together against the footer.
+//! Walks over the pages of a column chunk: compares each with its header, indexes and statistics, and all together with the
+//! footer.
 
 use crate::bloom;
 use crate::context::VerifyContext;
@@ -7,7 +7,7 @@ use crate::findings::Findings;
 use crate::index::{self, Indexes};
 use crate::levels::{LevelReader, Start};
 use crate::observed_page::ObservedPage;
-use crate::page::{self, Pages};
+use crate::page::{self, PageTotals};
 use crate::rule::Level;
 use crate::sibling_levels::Signatures;
 use crate::values::ValueReader;
@@ -20,16 +20,16 @@ use marquetry_core::statistics::LevelHistogram;
 use marquetry_encoding::levels::Levels;
 use marquetry_format::{CompressionCodec, PageHeader, PageType, Reader, Statistics};
 
-/// What checking a chunk came to, besides findings.
+/// What checking a chunk yields besides findings.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkResult {
     pub(crate) pages: u64,
     pub(crate) bytes: u64,
-    /// If all its levels were read.
+    /// Empty unless all levels of the chunk were read.
     pub(crate) signatures: Signatures,
 }
 
-/// Checks a chunk, as far as the level goes.
+/// Checks a chunk at the level of verification.
 pub(crate) fn check_chunk(
     file: &VerifyContext,
     row_group: usize,
@@ -38,7 +38,7 @@ pub(crate) fn check_chunk(
     memory: &mut PageBuffers,
 ) -> ChunkResult {
     let place = file.place(row_group, column);
-    // What is wrong with the chunk's metadata was reported with the footer.
+    // Wrong metadata of the chunk was reported with the footer.
     let Ok(chunk) = file.metadata.row_group(row_group).column(column) else {
         return ChunkResult::default();
     };
@@ -73,8 +73,8 @@ pub(crate) fn check_chunk(
         byte_array_bytes: Some(0),
         ..ObservedPage::default()
     };
-    let totals = Pages { is_complete: true, is_whole: true, ..Pages::default() };
-    let mut walk = Walk {
+    let totals = PageTotals { is_complete: true, is_whole: true, ..PageTotals::default() };
+    let mut walk = ChunkWalk {
         file,
         chunk,
         row_group,
@@ -104,31 +104,31 @@ pub(crate) fn check_chunk(
     }
 }
 
-struct Walk<'a, 'f, 's> {
+struct ChunkWalk<'a, 'f, 's> {
     file: &'a VerifyContext,
     chunk: ColumnChunk<'a>,
     row_group: usize,
     column: usize,
     order: Option<SortOrder>,
-    /// Where the next header is.
+    /// Position of the next header.
     at: u64,
-    /// Where the footer says that the chunk ends, and where something else begins.
+    /// The end of the chunk by the footer, and the start of the next part of the file.
     end: u64,
     room_end: u64,
     place: ErrorLocation,
     findings: &'f mut Findings<'s>,
     pages: PageReader,
-    totals: Pages,
+    totals: PageTotals,
     all: ObservedPage,
     indexes: Indexes,
     levels: LevelReader<'a>,
     values: Option<ValueReader<'a>>,
 }
 
-impl Walk<'_, '_, '_> {
+impl ChunkWalk<'_, '_, '_> {
     fn run(&mut self) {
         while let Some(start) = self.next() {
-            // While the header is at hand.
+            // While the bytes of the header are buffered.
             let statistics = self.header_statistics(&start);
             let place =
                 ErrorLocation { page: Some(start.index), offset: Some(start.offset), ..self.place.clone() };
@@ -153,12 +153,12 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// The next header; `None` behind the last, or where none can be read.
+    /// The next header; `None` behind the last one, or if it cannot be read.
     fn next(&mut self) -> Option<LocatedHeader> {
         let expected = u64::try_from(self.chunk.num_values()).unwrap_or(0);
         let is_behind = self.at >= self.end;
         let is_missing = self.pages.values_seen() < expected;
-        // Entries are missing though the chunk is over: there may be more pages, if there is room for them.
+        // Entries are missing at the end of the chunk: more pages may follow in front of the next part of the file.
         if is_behind && (!is_missing || self.at >= self.room_end) {
             return None;
         }
@@ -172,7 +172,7 @@ impl Walk<'_, '_, '_> {
                 self.totals.values = self.pages.values_seen();
                 start
             }
-            // Behind the last page there may be anything: that the sizes are wrong is reported.
+            // Bytes behind the last page need not be a page. Wrong sizes are reported elsewhere.
             Err(error) if is_behind || !is_missing => {
                 if error.kind() == ErrorKind::Io {
                     self.findings.add_error(&page::HEADER, self.place.clone(), error);
@@ -230,7 +230,7 @@ impl Walk<'_, '_, '_> {
         self.all.add(seen);
     }
 
-    /// Reads levels and values, as far as the level goes.
+    /// Reads levels, and at level `Deep` values.
     fn open(&mut self, start: &LocatedHeader, n: usize, seen: &mut ObservedPage, place: &ErrorLocation) {
         let leaf = self.chunk.leaf();
         let (mut rep, mut def, page) = match self.levels_of(start, n, place) {
@@ -274,8 +274,7 @@ impl Walk<'_, '_, '_> {
         self.pages.recycle(bytes);
     }
 
-    /// The levels of a page, and the page itself if values are to be read; `None` if levels would have to be
-    /// decompressed that tell little.
+    /// The levels of a page, and the page itself if values are read; `None` if the levels are not worth decompressing.
     fn levels_of(
         &mut self,
         start: &LocatedHeader,
@@ -291,7 +290,7 @@ impl Walk<'_, '_, '_> {
                     let def = std::mem::replace(&mut page.def, Levels::zero());
                     return Ok(Some((rep, def, Some(page))));
                 }
-                // Levels of V2 pages are not compressed: they tell what they tell, though the values are lost.
+                // Levels of V2 pages are not compressed, so they can be checked though the values are damaged.
                 Err(error) => match self.stored_levels(start) {
                     Some(Ok((rep, def))) => {
                         self.findings.add_error(&page::UNREADABLE, place.clone(), error);
@@ -309,7 +308,7 @@ impl Walk<'_, '_, '_> {
             let (rep, def) = levels?;
             return Ok(Some((rep, def, None)));
         }
-        // PERF: V1 levels are compressed with the values. Only rows in lists are worth it: nothing else tells them.
+        // PERF: V1 levels are compressed with the values. They are read only in lists, whose rows nothing else tells.
         if max_rep == 0 && self.chunk.compression() != CompressionCodec::UNCOMPRESSED || n == 0 {
             return Ok(None);
         }
@@ -335,7 +334,7 @@ impl Walk<'_, '_, '_> {
         }))
     }
 
-    /// Holds the statistics in a page's header against what was seen of the page.
+    /// Compares the statistics in a page's header with the page.
     fn check_statistics(
         &mut self,
         statistics: &Statistics,
@@ -349,8 +348,7 @@ impl Walk<'_, '_, '_> {
         statistics::check_truth(leaf, self.order, statistics, seen, None, place, self.findings);
     }
 
-    /// The statistics in the header of the page that was just passed: headers are read without them, because others have no
-    /// use for them.
+    /// The statistics in the header of the current page. The page reader skips them.
     fn header_statistics(&mut self, start: &LocatedHeader) -> Option<Statistics> {
         let bytes = self.pages.header_bytes(start).ok()?;
         let header = PageHeader::read(&mut Reader::with_limits(&bytes, &self.file.limits)).ok()?;
@@ -361,7 +359,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// What is said of all pages together.
+    /// Checks what the footer says of all pages together.
     fn finish(&mut self) {
         self.totals.rows = self.all.rows;
         page::check_totals(
@@ -376,7 +374,7 @@ impl Walk<'_, '_, '_> {
             return;
         }
         self.indexes.finish(&self.place, self.findings);
-        // What was seen of all pages is known as far as it is known of each; these two are sums over values.
+        // Distinct values and geometries are known only if no page was damaged.
         let is_whole = self.totals.is_whole;
         let distinct = self.values.as_mut().and_then(|values| values.finish(&self.place, self.findings));
         let distinct = distinct.filter(|_| is_whole);

@@ -1,4 +1,4 @@
-//! What all checks of a file know: its source, its metadata and where its parts are.
+//! The context that all checks of a file share: its source, its metadata and the places of its parts.
 
 use crate::file_parts::FileParts;
 use crate::leaf_shape::{LeafShape, leaf_shapes};
@@ -12,17 +12,17 @@ use marquetry_core::sort_order::SortOrder;
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
-/// A file whose footer was read.
+/// A file whose footer was read, and the level at which it is verified.
 pub(crate) struct VerifyContext {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) metadata: Arc<ParquetMetaData>,
-    /// Where the footer begins.
+    /// Position of the footer.
     pub(crate) data_end: u64,
     pub(crate) level: Level,
     pub(crate) limits: Arc<Limits>,
     /// Of each column.
     pub(crate) shapes: Vec<LeafShape>,
-    /// Where chunks, indexes and filters are.
+    /// Places of chunks, indexes and filters.
     pub(crate) parts: FileParts,
 }
 
@@ -44,7 +44,7 @@ impl VerifyContext {
         }
     }
 
-    /// How pages are read: checksums are a rule of their own here.
+    /// Options for reading pages. Checksums are not verified by the reader: they are a rule.
     pub(crate) fn page_options(&self) -> PageOptions {
         PageOptions {
             limits: self.limits.clone(),
@@ -57,7 +57,7 @@ impl VerifyContext {
         self.metadata.schema().column(column)
     }
 
-    /// The place of a column chunk.
+    /// The location of a column chunk for findings.
     pub(crate) fn place(&self, row_group: usize, column: usize) -> ErrorLocation {
         ErrorLocation {
             row_group: Some(row_group),
@@ -66,13 +66,13 @@ impl VerifyContext {
         }
     }
 
-    /// The order of `min_value` and `max_value` of a column, if they are to be believed.
+    /// The order of `min_value` and `max_value` of a column; `None` if it is unknown.
     pub(crate) fn order(&self, column: usize) -> Option<SortOrder> {
         let declared = self.metadata.column_orders().and_then(|orders| orders.get(column));
         SortOrder::for_reading(self.leaf(column), declared)
     }
 
-    /// The first byte after `from` that belongs to something else.
+    /// The first byte behind `from` that belongs to another part of the file.
     pub(crate) fn room_end(&self, from: u64) -> u64 {
         let starts = &self.parts.starts;
         let next = starts.partition_point(|start| *start <= from);

@@ -1,10 +1,10 @@
-//! Values in messages: short, and never more than a line.
+//! Formats values and names for messages: short, on one line.
 
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::SortOrder;
 use marquetry_encoding::PhysicalType;
 
-/// A value, PLAIN, as text.
+/// A PLAIN value of a column as text.
 pub(crate) fn display_value(leaf: &Leaf, value: &[u8]) -> String {
     let is_unsigned = matches!(SortOrder::of(leaf), SortOrder::Unsigned32 | SortOrder::Unsigned64);
     match (leaf.physical(), value) {
@@ -25,13 +25,13 @@ pub(crate) fn display_value(leaf: &Leaf, value: &[u8]) -> String {
 
 /// The first bytes of a byte string, in quotes.
 pub(crate) fn escaped(value: &[u8]) -> String {
-    let dots = if value.len() > SHOWN { "..." } else { "" };
-    format!("\"{}\"{dots}", value[..value.len().min(SHOWN)].escape_ascii())
+    let dots = if value.len() > MAX_SHOWN_BYTES { "..." } else { "" };
+    format!("\"{}\"{dots}", value[..value.len().min(MAX_SHOWN_BYTES)].escape_ascii())
 }
 
-/// A name that a file gives, which may be long or have line ends in it.
+/// A name from a file, which may be long or contain line ends.
 pub(crate) fn display_name(name: &str) -> String {
     escaped(name.as_bytes())
 }
 
-const SHOWN: usize = 32;
+const MAX_SHOWN_BYTES: usize = 32;

@@ -1,12 +1,12 @@
-//! Where the parts of a file are that its footer names.
+//! Places of the parts of a file that its footer refers to.
 
 use std::ops::Range;
 
-/// Where the parts are that the footer names.
+/// Places of the parts that the footer refers to, in bytes.
 #[derive(Debug, Default)]
 pub(crate) struct FileParts {
-    /// Where each begins, sorted.
+    /// The start of each part, sorted.
     pub(crate) starts: Vec<u64>,
-    /// What lies between the opening magic and the footer, and belongs to none.
+    /// Ranges between the opening magic and the footer that belong to no part.
     pub(crate) gaps: Vec<Range<u64>>,
 }

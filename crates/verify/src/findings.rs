@@ -1,21 +1,21 @@
-//! What was found: kept up to a number for each rule, counted beyond it.
+//! Collects findings: keeps a limited number for each rule, and counts the rest.
 
 use crate::options::VerifyOptions;
 use crate::rule::{Rule, UNCHECKED};
 use marquetry_base::{Error, ErrorKind, ErrorLocation, Result};
 
-/// A rule that is broken somewhere.
+/// A place in the file that breaks a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// Where.
+    /// Where it is broken.
     pub place: ErrorLocation,
-    /// What is there and what should be.
+    /// What is there, and what should be.
     pub message: String,
 }
 
-/// Which rules are looked at, and how many findings of each are kept.
+/// The rules that are checked, and the number of findings that are kept of each.
 #[derive(Debug)]
 pub(crate) struct RuleFilter {
     rules: &'static [Rule],
@@ -24,7 +24,7 @@ pub(crate) struct RuleFilter {
 }
 
 impl RuleFilter {
-    /// The rules of a table that the options ask for. Fails if they name one that is not in it.
+    /// Selects rules of a table by the options. Fails if these name a rule that is not in the table.
     pub(crate) fn new(rules: &'static [Rule], options: &VerifyOptions) -> Result<Self> {
         let number_of = |id: &String| {
             number(rules, id)
@@ -41,17 +41,17 @@ impl RuleFilter {
     }
 }
 
-/// Collects what is found in one part of a file.
+/// The findings in one part of a file.
 #[derive(Debug)]
 pub(crate) struct Findings<'a> {
     filter: &'a RuleFilter,
-    /// With the numbers of their rules.
+    /// Findings with the numbers of their rules.
     found: Vec<(usize, Finding)>,
-    /// How many of each rule are in `found`.
+    /// Number of findings of each rule in `found`.
     kept: Vec<usize>,
-    /// How many there were of each rule.
+    /// Number of all findings of each rule.
     counts: Vec<u64>,
-    /// Reading failed: there is no use in going on.
+    /// The error of the source, after which checks stop.
     failed: Option<Error>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Adds a finding, unless its rule is not wanted, or was broken often enough.
+    /// Counts a finding, and keeps it if its rule is selected and has not too many yet.
     pub(crate) fn add(&mut self, rule: &Rule, place: ErrorLocation, message: impl FnOnce() -> String) {
         let Some(number) = number(self.filter.rules, rule.id).filter(|number| self.filter.wanted[*number])
         else {
@@ -80,7 +80,8 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Adds an error that a lower layer met. It breaks `rule`, unless it says that this build cannot know.
+    /// Adds an error of a lower layer as a finding of `rule`, or of [`UNCHECKED`] if the part is encrypted or of an unknown
+    /// kind. Errors of the source are no findings.
     pub(crate) fn add_error(&mut self, rule: &Rule, place: ErrorLocation, error: Error) {
         let rule = match error.kind() {
             ErrorKind::Io => {
@@ -100,7 +101,7 @@ impl<'a> Findings<'a> {
         self.add(rule, place, || error.message().to_owned());
     }
 
-    /// Adds what another part has, behind what is there.
+    /// Appends the findings of another part.
     pub(crate) fn append(&mut self, other: Findings<'_>) {
         for (number, finding) in other.found {
             if self.kept[number] < self.filter.most {
@@ -114,12 +115,12 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether reading failed.
+    /// Whether the source failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// The findings, and how many more of each rule there were. Fails if reading did.
+    /// The findings, and the number of those not kept, by rule. Fails if the source failed.
     #[expect(clippy::type_complexity, reason = "taken apart at once")]
     pub(crate) fn finish(self) -> Result<(Vec<Finding>, Vec<(&'static Rule, u64)>)> {
         if let Some(error) = self.failed {

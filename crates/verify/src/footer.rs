@@ -1,4 +1,4 @@
-//! The footer: magic, length, contents, and what it says of the file as a whole.
+//! Reads the footer and checks its magic, length, totals and column orders.
 
 use crate::context::VerifyContext;
 use crate::findings::Findings;
@@ -59,8 +59,8 @@ pub(crate) fn open(
     report: &mut Report,
 ) -> Result<Option<VerifyContext>> {
     let len = source.len();
-    if len < SHORTEST {
-        findings.add(&MAGIC, at(0), || format!("{len} bytes, the shortest file has {SHORTEST}"));
+    if len < MIN_FILE_BYTES {
+        findings.add(&MAGIC, at(0), || format!("{len} bytes, the shortest file has {MIN_FILE_BYTES}"));
         return Ok(None);
     }
     let (first, last) = (source.read_at(0, 4)?, source.read_at(len - 8, 8)?);
@@ -85,11 +85,14 @@ pub(crate) fn open(
     }
     let Some(start) = (len - 8).checked_sub(metadata_len).filter(|start| *start >= 4) else {
         findings.add(&UNREADABLE, at(len - 8), || {
-            format!("the footer is said to have {metadata_len} bytes, there is room for {}", len - SHORTEST)
+            format!(
+                "the footer is said to have {metadata_len} bytes, there is room for {}",
+                len - MIN_FILE_BYTES
+            )
         });
         return Ok(None);
     };
-    report.bytes += metadata_len + SHORTEST;
+    report.bytes += metadata_len + MIN_FILE_BYTES;
     let place = at(start);
     let read = Limits::check("footer_bytes", metadata_len as usize, options.limits.footer_bytes)
         .and_then(|()| source.read_at(start, metadata_len as usize))
@@ -143,7 +146,7 @@ fn check(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findi
         return;
     }
     for (leaf, order) in columns.iter().zip(orders) {
-        // SPEC: TYPE_ORDER is legal for all, even where the type has no order; of unknown ones nothing is known.
+        // SPEC: TYPE_ORDER is legal for all columns, even if the type has no order. Unknown orders may be legal.
         let is_legal = match order {
             ColumnOrder::TypeOrder | ColumnOrder::Unknown(_) => true,
             _ => SortOrder::for_reading(leaf, Some(order)).is_some(),
@@ -159,5 +162,5 @@ fn at(offset: u64) -> ErrorLocation {
     ErrorLocation { offset: Some(offset), ..ErrorLocation::default() }
 }
 
-/// Opening magic, an empty footer's length, closing magic.
-const SHORTEST: u64 = 12;
+/// Bytes of opening magic, footer length and closing magic.
+const MIN_FILE_BYTES: u64 = 12;

@@ -1,4 +1,4 @@
-//! Column indexes and offset indexes: on their own, and beside the pages that they are of.
+//! Checks column indexes and offset indexes, alone and against the pages that they describe.
 
 use crate::context::VerifyContext;
 use crate::findings::Findings;
@@ -89,20 +89,20 @@ const BYTES: Rule = rule(
 pub(crate) const RULES: &[Rule] =
     &[UNREADABLE, LISTS, VALID, BOUNDARY, COUNTS, BOUNDS, OFFSETS, PLACES, PAGES, BYTES];
 
-/// The indexes of a chunk, beside its pages one after the other.
+/// The indexes of a chunk, compared with its pages one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Indexes {
     column: Option<ColumnIndex>,
     offset: Option<OffsetIndex>,
-    /// Whether the offset index is worth comparing with pages.
+    /// Whether the offset index is consistent, so that pages are compared with it.
     is_sound: bool,
-    /// Data pages passed.
+    /// Data pages so far.
     pages: usize,
-    /// Rows before the next page, while they are known.
+    /// Rows before the next page; `None` once a page with unknown rows was passed.
     rows: Option<u64>,
 }
 
-/// Reads both and checks each on its own.
+/// Reads both indexes and checks each alone.
 pub(crate) fn read(
     file: &VerifyContext,
     column: usize,
@@ -110,7 +110,7 @@ pub(crate) fn read(
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> Indexes {
-    // What is not inside the file was said before, by the footer alone.
+    // Indexes outside of the file were reported with the footer.
     let is_inside = |range: Option<Range<u64>>| range.is_none_or(|range| range.end <= file.data_end);
     let mut indexes = Indexes { rows: Some(0), ..Indexes::default() };
     if is_inside(chunk.column_index_range()) {
@@ -143,7 +143,7 @@ pub(crate) fn read(
             let (column, offset) = (column.null_pages.len(), offset.page_locations.len());
             format!("{column} pages in the column index, {offset} in the offset index")
         });
-        // Which of the two is right shows when pages are counted; what they say of single pages cannot be held against any.
+        // The count of pages will tell which one is right. The column index cannot be compared with single pages.
         indexes.column = None;
     }
     indexes
@@ -153,7 +153,7 @@ fn at(place: &ErrorLocation, range: Option<Range<u64>>) -> ErrorLocation {
     ErrorLocation { offset: range.map(|range| range.start), ..place.clone() }
 }
 
-/// Returns whether its lists have the lengths that they must have.
+/// Checks a column index. Returns whether its lists have legal lengths.
 fn check_column_index(
     file: &VerifyContext,
     index: &ColumnIndex,
@@ -182,7 +182,7 @@ fn check_column_index(
     ];
     let mut is_usable = true;
     for (name, len, expected) in lists {
-        // QUIRK: some writers leave lists of no use empty.
+        // QUIRK: some writers leave lists empty that they have no use for.
         if let Some(len) = len.filter(|len| *len != expected && (*len != 0 || name.contains("values"))) {
             is_usable = false;
             findings.add(&LISTS, place.clone(), || format!("{len} {name} of {pages} pages, not {expected}"));
@@ -192,7 +192,7 @@ fn check_column_index(
         return false;
     }
     let Some(order) = order else {
-        // Pages of nulls have no bounds: nothing has to be in order.
+        // Pages of nulls have no bounds, so no order is needed.
         if index.null_pages.contains(&false) {
             statistics::no_order(file, leaf, "a column index", place, findings);
         }
@@ -216,7 +216,7 @@ fn check_column_index(
     }
     let sorted = boundary_order(order, &index.null_pages, &index.min_values, &index.max_values);
     let declared = index.boundary_order;
-    // Lists in both orders at once are ascending to us.
+    // Lists in both orders at once count as ascending in `boundary_order`.
     let is_constant = || {
         let values = || index.null_pages.iter().zip(&index.min_values).filter(|(is_null, _)| !**is_null);
         values().zip(values().skip(1)).all(|(a, b)| order.compare(a.1, b.1) == Some(Ordering::Equal))
@@ -272,7 +272,7 @@ impl Indexes {
         self.is_sound
     }
 
-    /// Holds the next data page against both indexes.
+    /// Compares the next data page with both indexes.
     pub(crate) fn check_page(
         &mut self,
         start: &LocatedHeader,
@@ -297,7 +297,7 @@ impl Indexes {
         }
     }
 
-    /// When all pages were passed.
+    /// Compares the number of pages with both indexes, behind the last page.
     pub(crate) fn finish(&self, place: &ErrorLocation, findings: &mut Findings<'_>) {
         let counts = [
             ("column", self.column.as_ref().map(|index| index.null_pages.len())),

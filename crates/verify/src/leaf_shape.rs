@@ -1,16 +1,16 @@
-//! What the levels of each column mean: lists, groups that may be absent, keys of maps.
+//! The meaning of each column's levels: lists, groups that may be absent, keys of maps.
 
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::{Node, NodeKind, Repetition, Schema};
 
-/// What the levels of a column mean, node by node.
+/// The meaning of a column's levels, node by node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LeafShape {
-    /// For each repetition level from 1 on: the least definition level of an element of that list.
+    /// The least definition level of a list's element, for each repetition level from 1 on.
     pub(crate) element_def: Vec<u8>,
-    /// The groups above that may be absent or repeated, and have other columns below them as well.
+    /// The optional and repeated groups above that have other columns, too.
     pub(crate) groups: Vec<LevelGroup>,
-    /// If this is the key of a map: the definition level of an entry.
+    /// The definition level of an entry, if the column is the key of a map.
     pub(crate) key_of: Option<u8>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn leaf_shapes(schema: &Schema) -> Vec<LeafShape> {
     leaves
 }
 
-/// What a node is in a map.
+/// The role of a node in a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// The repeated group of key and value.
@@ -50,12 +50,12 @@ enum Role {
 struct Shapes {
     above: LeafShape,
     leaves: Vec<LeafShape>,
-    /// How many columns are below each group.
+    /// Number of columns below each group.
     counts: Vec<usize>,
 }
 
 impl Shapes {
-    /// Returns how many columns are below `node`, itself included.
+    /// Returns the number of columns below `node`, itself included.
     fn visit(&mut self, node: &Node, parent: LevelGroup, role: Role) -> usize {
         let is_repeated = node.repetition() == Repetition::Repeated;
         let def = parent.def + u8::from(node.repetition() != Repetition::Required);

@@ -1,11 +1,11 @@
-//! The levels of a page: counted, and held against the schema.
+//! Reads the levels of pages, counts them and checks them against the schema.
 
 use crate::context::VerifyContext;
 use crate::findings::Findings;
 use crate::leaf_shape::LeafShape;
 use crate::nesting::{BOUNDARY, CONTRADICT, FIRST, NULL_KEY};
 use crate::rule::Level;
-use crate::sibling_levels::Siblings;
+use crate::sibling_levels::SiblingHasher;
 use marquetry_base::{ErrorLocation, Result};
 use marquetry_core::schema::Leaf;
 use marquetry_core::statistics::LevelHistogram;
@@ -15,20 +15,20 @@ use marquetry_encoding::levels::Levels;
 pub(crate) struct LevelReader<'a> {
     leaf: &'a Leaf,
     shape: &'a LeafShape,
-    /// If columns are to be compared.
-    pub(crate) siblings: Option<Siblings>,
+    /// `None` unless the columns of a group are compared.
+    pub(crate) siblings: Option<SiblingHasher>,
     rep: Vec<u8>,
     def: Vec<u8>,
 }
 
-/// What a page must be like at its start.
+/// How a page must begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     /// It is the first of its chunk.
     First,
     /// It begins a row.
     Row,
-    /// It may go on with the last one of the page before.
+    /// It may continue the last row of the page before.
     Any,
 }
 
@@ -38,7 +38,7 @@ impl<'a> LevelReader<'a> {
         LevelReader {
             leaf: file.leaf(column),
             shape,
-            siblings: (file.level == Level::Deep).then(|| Siblings::new(shape)),
+            siblings: (file.level == Level::Deep).then(|| SiblingHasher::new(shape)),
             rep: Vec::new(),
             def: Vec::new(),
         }
@@ -64,7 +64,7 @@ impl<'a> LevelReader<'a> {
         let mut done = 0;
         let (mut contradiction, mut null_key) = (None, None);
         while done < n {
-            let block = (n - done).min(BLOCK);
+            let block = (n - done).min(LEVELS_PER_BLOCK);
             self.rep.clear();
             self.def.clear();
             if max_rep > 0 {
@@ -105,7 +105,7 @@ impl<'a> LevelReader<'a> {
         Ok(counts)
     }
 
-    /// The first entry that goes on with a list that has no elements.
+    /// The first entry that continues a list without elements: its index, repetition and definition level.
     fn contradiction(&self) -> Option<(usize, u8, u8)> {
         let least = |rep: u8| match rep.checked_sub(1) {
             Some(list) => self.shape.element_def.get(usize::from(list)).copied().unwrap_or(u8::MAX),
@@ -122,7 +122,7 @@ impl<'a> LevelReader<'a> {
         self.def.iter().position(|def| *def >= entry && *def < max)
     }
 
-    /// How many of the entries counted are nulls of the leaf itself, or of a struct around it: not empty lists.
+    /// The number of counted entries that are nulls of the leaf or of a struct around it, but not empty lists.
     pub(crate) fn nulls_in_slots(&self, counts: &LevelHistogram) -> u64 {
         let slot = self.shape.element_def.last().copied().unwrap_or(0);
         let def = counts.def();
@@ -132,4 +132,4 @@ impl<'a> LevelReader<'a> {
 }
 
 /// Levels decoded at a time.
-const BLOCK: usize = 4096;
+const LEVELS_PER_BLOCK: usize = 4096;

@@ -1,32 +1,34 @@
-//! Verifying: does a file keep the rules of the format, and is what it says of itself true?
+//! Checks whether a Parquet file keeps the rules of the format, and whether its metadata is true.
 //!
 //! ```text
-//! rules      the table: id, severity, level, where the format says so
-//! findings   what was found, bounded
-//! file       the parts of a file, checked side by side
-//!   footer     magic, length, totals, orders
-//!   schema     the tree and its annotations
-//!   nesting    lists and maps; levels that agree with each other
-//!   chunk      places, sizes and counts in the footer
-//!   unreferenced  what lies between these places
-//!   index      column and offset indexes
-//!   statistics bounds and counts of chunks and pages
-//!   bloom      bloom filters
-//!   walk       the pages of a chunk, one after the other
-//!     page       headers, checksums, levels
-//!     values     what pages and dictionaries hold
-//!   sorting    whether rows are sorted as the footer says
+//! rules          the table of rules: id, severity, level, section of the format
+//! findings       collects violations, a limited number for each rule
+//! run            checks the parts of a file in several threads
+//!   footer         magic, length, totals, column orders
+//!   schema         the tree and its annotations
+//!   nesting        lists and maps; columns of a group that agree on its nesting
+//!   chunk          places, sizes and counts in the footer
+//!   unreferenced   bytes between these places
+//!   index          column indexes and offset indexes
+//!   statistics     bounds and counts of chunks and pages
+//!   bloom          bloom filters
+//!   chunk_walk     the pages of a chunk, one by one
+//!     page           headers and checksums
+//!     levels         definition and repetition levels
+//!     values         values of pages and dictionaries
+//!   sorting        the order of rows
 //! ```
 //!
 //! What is read at each [`Level`]:
 //!
 //! | level | reads | decompresses | finds |
 //! |---|---|---|---|
-//! | [`Quick`](Level::Quick) | footer, indexes, headers of bloom filters | nothing | what metadata says of itself |
-//! | [`Default`](Level::Default) | every byte of every page, and bytes between them | V1 pages of columns in lists, for their levels | damage of pages with a checksum, wrong headers, sizes, counts and places; wrong levels and null counts, as far as levels are not compressed |
-//! | [`Deep`](Level::Deep) | the same | everything | all that the values tell |
+//! | [`Quick`](Level::Quick) | footer, indexes, headers of bloom filters | nothing | contradictions inside metadata |
+//! | [`Default`](Level::Default) | every byte of every page, and bytes between them | V1 pages of columns in lists, for their levels | damage of pages with a checksum, wrong headers, sizes, counts and places; wrong levels and null counts of levels that are not compressed |
+//! | [`Deep`](Level::Deep) | the same | everything | all rules |
 //!
-//! A page without a checksum can be damaged in its values and only `Deep` may find it. What a level finds, deeper ones find.
+//! Damage in the values of a page without checksum is found by `Deep` only, if at all. Deeper levels find everything that
+//! the others find.
 #![forbid(unsafe_code)]
 
 mod bloom;
@@ -68,8 +70,8 @@ use std::sync::Arc;
 
 /// Verifies a file.
 ///
-/// What is wrong with the file is in the report, even if it is no Parquet file at all. Fails only if the source cannot be
-/// read, or if an option names a rule that there is not.
+/// Violations are in the report, even if it is no Parquet file at all. Fails only if the source cannot be read, or if an
+/// option names an unknown rule.
 ///
 /// ```
 /// use bytes::Bytes;

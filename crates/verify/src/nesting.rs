@@ -1,4 +1,4 @@
-//! Lists and maps in the schema, and levels that agree: with themselves, and with those of the columns beside.
+//! Checks the shape of lists and maps in the schema, and that the columns of a group are nested in the same way.
 
 use crate::context::VerifyContext;
 use crate::findings::Findings;
@@ -111,7 +111,7 @@ fn check_node<'a>(node: &'a Node, is_expected: bool, path: &mut Vec<&'a str>, fi
     }
     if let NodeKind::Group(fields) = node.kind() {
         let is_list = matches!(node.logical(), Some(LogicalType::List));
-        // SPEC: MAP_KEY_VALUE alone is a map; old writers also put it on the repeated group inside of one.
+        // SPEC: MAP_KEY_VALUE alone is a map. Old writers also put it on the repeated group inside a map.
         let is_map = matches!(node.logical(), Some(LogicalType::Map))
             || matches!(node.logical(), Some(LogicalType::MapKeyValue)) && !is_expected;
         if is_list {
@@ -175,14 +175,14 @@ fn place(path: &[&str]) -> ErrorLocation {
     ErrorLocation { column: Some(path.join(".").into()), ..ErrorLocation::default() }
 }
 
-/// Holds the columns of a row group against each other.
+/// Compares the nesting of the columns of a row group.
 pub(crate) fn check_siblings(
     file: &VerifyContext,
     row_group: usize,
     signatures: Vec<(usize, Signatures)>,
     findings: &mut Findings<'_>,
 ) {
-    // Of each group, the first column below it and what that one says.
+    // The first column below each group, and its hash.
     let mut first = std::collections::BTreeMap::new();
     for (column, groups) in signatures {
         for (id, hash) in groups {
@@ -191,7 +191,7 @@ pub(crate) fn check_siblings(
                 findings.add(&SIBLINGS, file.place(row_group, column), || {
                     format!("not nested as column {} in the same group", file.leaf(other).dotted())
                 });
-                // Groups further in differ as well then.
+                // Groups inside this one differ as well then.
                 break;
             }
         }

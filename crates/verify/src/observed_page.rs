@@ -1,31 +1,31 @@
-//! What was read of a data page, or of all data pages of a chunk.
+//! What was observed in a data page, or in all data pages of a chunk.
 
 use marquetry_core::statistics::{LevelHistogram, MinMaxStats};
 use std::ops::RangeInclusive;
 
-/// What is known of a data page, or of all of a chunk, after a look at it.
+/// Counts and bounds of a data page, or of all of a chunk. `None` is unknown.
 #[derive(Debug, Default)]
 pub(crate) struct ObservedPage {
     pub(crate) rows: Option<u64>,
-    /// If levels were read.
+    /// Known if levels were read.
     pub(crate) levels: Option<LevelHistogram>,
-    /// Of these, those that are nulls of a slot: not lists that are empty or null.
+    /// The number of nulls among them, without empty and null lists.
     pub(crate) nulls_in_slots: u64,
-    /// If values were read.
+    /// Known if values were read.
     pub(crate) bounds: Option<MinMaxStats>,
-    /// If values were read, and are byte strings.
+    /// Known if values were read and are byte strings.
     pub(crate) byte_array_bytes: Option<u64>,
 }
 
 impl ObservedPage {
-    /// The null counts that are right. QUIRK: in lists, some writers count entries of no value, others nulls in slots.
+    /// The null counts that are right. QUIRK: in lists, some writers count all entries without a value, others only nulls.
     pub(crate) fn nulls(&self) -> Option<RangeInclusive<i64>> {
         let levels = self.levels.as_ref()?;
         let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         Some(count(self.nulls_in_slots)..=count(levels.nulls()))
     }
 
-    /// Takes what was seen of one more page.
+    /// Adds one more page to those of a chunk.
     pub(crate) fn add(&mut self, page: ObservedPage) {
         self.rows = self.rows.zip(page.rows).and_then(|(a, b)| a.checked_add(b));
         self.nulls_in_slots += page.nulls_in_slots;

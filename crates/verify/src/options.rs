@@ -1,4 +1,4 @@
-//! What of a file is verified, and how.
+//! Options of verifying.
 
 use crate::rule::Level;
 use marquetry_base::Limits;
@@ -6,17 +6,17 @@ use marquetry_base::Limits;
 /// How a file is verified.
 #[derive(Debug, Clone)]
 pub struct VerifyOptions {
-    /// How much is looked at.
+    /// How much is read and checked. Default: [`Level::Default`].
     pub level: Level,
     /// Ids of the rules to check; `None` for all. Rules of a deeper [`Level`] are not checked, though they are named.
     pub rules: Option<Vec<String>>,
     /// Ids of rules that are not reported.
     pub ignore: Vec<String>,
-    /// So many findings of each rule are kept for a file; the others are counted.
+    /// The number of findings of each rule that are kept for a file; the others are counted. Default: 20.
     pub findings_per_rule: usize,
-    /// How many threads check column chunks; 0 for one for each processor.
+    /// Threads that check column chunks; 0, the default, for one per processor.
     pub threads: usize,
-    /// What reading may cost. What claims more is as good as unreadable, and reported so.
+    /// Limits of memory and sizes while reading. A part that exceeds them is reported as unreadable.
     pub limits: Limits,
 }
 

@@ -1,4 +1,4 @@
-//! Pages: headers, checksums, and what the footer says of all of them together.
+//! Checks page headers and checksums, and what the footer says of all pages of a chunk.
 
 use crate::context::VerifyContext;
 use crate::findings::Findings;
@@ -42,8 +42,8 @@ pub(crate) const UNREADABLE: Rule = rule(
     "page-unreadable",
     Severity::Corrupt,
     Level::Default,
-    "Pages can be decompressed, to the size in their header, and have all their levels",
-    "README.md, Data Pages; Compression.md; Encodings.md, RLE",
+    "PageTotals can be decompressed, to the size in their header, and have all their levels",
+    "README.md, Data PageTotals; Compression.md; Encodings.md, RLE",
 );
 const ENCODING: Rule = rule(
     "page-encoding",
@@ -78,7 +78,7 @@ const DICTIONARY: Rule = rule(
     Severity::Invalid,
     Level::Default,
     "A chunk has at most one dictionary page, and it is the first page",
-    "README.md, Data Pages; parquet.thrift, DictionaryPageHeader",
+    "README.md, Data PageTotals; parquet.thrift, DictionaryPageHeader",
 );
 const NO_DICTIONARY: Rule = rule(
     "page-dictionary-missing",
@@ -150,31 +150,30 @@ pub(crate) const RULES: &[Rule] = &[
     DATA_OFFSET,
 ];
 
-/// What was counted over the pages of a chunk.
+/// Counts over the pages of a chunk.
 #[derive(Debug, Default)]
-pub(crate) struct Pages {
+pub(crate) struct PageTotals {
     pub(crate) count: u64,
     pub(crate) values: u64,
-    /// `None` once a page did not tell.
+    /// `None` once a page with unknown rows was passed.
     pub(crate) rows: Option<u64>,
-    /// Bytes with headers, as stored and before compression.
+    /// Bytes of pages and headers, as stored and before compression.
     pub(crate) stored: u64,
     pub(crate) plain: u64,
-    /// Whether all headers were seen, with as many entries as the footer says: what follows from headers alone is known,
-    /// whatever the pages behind them are like.
+    /// Whether all headers were read, with as many entries as the footer says, so that counts of headers can be compared.
     pub(crate) is_complete: bool,
     /// Whether no page was damaged.
     pub(crate) is_whole: bool,
     pub(crate) has_dictionary: bool,
-    /// Pages by kind and encoding.
+    /// PageTotals by kind and encoding.
     pub(crate) kinds: BTreeMap<(i32, i32), i64>,
-    /// Where the first of either kind is.
+    /// Positions of the first data page and the first dictionary page.
     pub(crate) first_data: Option<u64>,
     pub(crate) first_dictionary: Option<u64>,
 }
 
-/// The code of an encoding of values. The two names of dictionary encoding mean the same.
-fn same_name(type_: PageType, encoding: Encoding) -> Encoding {
+/// The encoding of values under one name: PLAIN_DICTIONARY is PLAIN in dictionary pages and RLE_DICTIONARY in data pages.
+fn canonical_encoding(type_: PageType, encoding: Encoding) -> Encoding {
     match (type_, encoding) {
         (PageType::DICTIONARY_PAGE, Encoding::PLAIN_DICTIONARY) => Encoding::PLAIN,
         (PageType::DATA_PAGE | PageType::DATA_PAGE_V2, Encoding::PLAIN_DICTIONARY) => {
@@ -184,7 +183,8 @@ fn same_name(type_: PageType, encoding: Encoding) -> Encoding {
     }
 }
 
-/// The code of a page's kind. QUIRK: parquet-cpp counts V2 pages as DATA_PAGE, and the format speaks of "data/dic" only.
+/// The code of a page's kind in `encoding_stats`. QUIRK: parquet-cpp counts V2 pages as DATA_PAGE; the format says
+/// "data/dic" only.
 fn kind(type_: PageType) -> i32 {
     match type_ {
         PageType::DATA_PAGE_V2 => PageType::DATA_PAGE.0,
@@ -201,14 +201,14 @@ pub(crate) fn encoding(start: &LocatedHeader) -> Option<Encoding> {
         PageType::DICTIONARY_PAGE => header.dictionary_page_header.as_ref()?.encoding,
         _ => return None,
     };
-    Some(same_name(header.type_, encoding))
+    Some(canonical_encoding(header.type_, encoding))
 }
 
-/// Checks a header on its own, and counts the page. Returns whether the page can be opened.
+/// Checks a header alone, and counts the page. Returns whether the page can be opened.
 pub(crate) fn check_header(
     start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
-    pages: &mut Pages,
+    pages: &mut PageTotals,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
@@ -237,7 +237,7 @@ pub(crate) fn check_header(
     check_sizes(start, chunk, place, findings) && is_legal
 }
 
-/// Returns whether the values of a dictionary may be encoded so; of encodings that are not known nothing is known.
+/// Returns whether the encoding of a dictionary is legal. Unknown encodings may be.
 fn check_dictionary_encoding(
     start: &LocatedHeader,
     place: &ErrorLocation,
@@ -251,11 +251,11 @@ fn check_dictionary_encoding(
     wrong.is_none()
 }
 
-/// Returns whether values may be encoded so.
+/// Returns whether the encoding is legal for the type of the column.
 fn check_encoding(
     start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
-    pages: &Pages,
+    pages: &PageTotals,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
@@ -266,7 +266,7 @@ fn check_encoding(
     if !is_legal {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for {physical}"));
     }
-    let mut listed = chunk.encodings().iter().map(|listed| same_name(start.header.type_, listed));
+    let mut listed = chunk.encodings().iter().map(|listed| canonical_encoding(start.header.type_, listed));
     if !listed.any(|listed| listed == encoding) {
         findings.add(&LISTED, place.clone(), || {
             let listed: Vec<_> = chunk.encodings().iter().take(8).map(|listed| listed.to_string()).collect();
@@ -280,7 +280,7 @@ fn check_encoding(
     is_legal & check_levels(start, chunk, place, findings)
 }
 
-/// Returns whether the levels of a V1 page are in an encoding that levels can have.
+/// Returns whether the encodings of a V1 page's levels are legal.
 fn check_levels(
     start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
@@ -293,7 +293,7 @@ fn check_levels(
         (leaf.max_rep(), header.repetition_level_encoding),
         (leaf.max_def(), header.definition_level_encoding),
     ];
-    // Where the largest level is 0, nothing is stored.
+    // If the largest level is 0, nothing is stored.
     let mut is_legal = true;
     for (_, encoding) in levels.into_iter().filter(|(max, _)| *max > 0) {
         match encoding {
@@ -344,7 +344,7 @@ fn check_sizes(
     true
 }
 
-/// Holds a page against its checksum. Returns whether it can be believed.
+/// Reports a wrong checksum. Returns whether the page can be read.
 pub(crate) fn check_checksum(
     start: &LocatedHeader,
     checksum: Checksum,
@@ -375,7 +375,7 @@ pub(crate) fn check_checksum(
     }
 }
 
-/// What a V2 header says beside what was counted.
+/// Compares the counts of a V2 header with the page.
 pub(crate) fn check_v2(
     start: &LocatedHeader,
     nulls: Option<u64>,
@@ -395,12 +395,12 @@ pub(crate) fn check_v2(
     }
 }
 
-/// What the footer says of all pages of a chunk.
+/// Compares the footer with the counts over all pages of a chunk.
 pub(crate) fn check_totals(
     file: &VerifyContext,
     chunk: ColumnChunk<'_>,
     row_group: usize,
-    pages: &mut Pages,
+    pages: &mut PageTotals,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
@@ -440,11 +440,16 @@ pub(crate) fn check_totals(
     check_stats(chunk, pages, place, findings);
 }
 
-fn check_stats(chunk: ColumnChunk<'_>, pages: &Pages, place: &ErrorLocation, findings: &mut Findings<'_>) {
+fn check_stats(
+    chunk: ColumnChunk<'_>,
+    pages: &PageTotals,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
     let Some(stats) = chunk.encoding_stats() else { return };
     let mut said: BTreeMap<(i32, i32), i64> = BTreeMap::new();
     for stat in stats {
-        let encoding = same_name(stat.page_type, stat.encoding);
+        let encoding = canonical_encoding(stat.page_type, stat.encoding);
         let count = said.entry((kind(stat.page_type), encoding.0)).or_default();
         *count = count.saturating_add(i64::from(stat.count));
     }

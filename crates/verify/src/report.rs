@@ -1,23 +1,24 @@
-//! What verifying a file came to.
+//! The report on a verified file.
 
 use crate::findings::Finding;
 use crate::rule::{Rule, Severity};
 
-/// What was found in a file.
+/// The findings in a file, and how much of it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
-    /// By part of the file: the footer first, then chunk after chunk. The same for any number of threads.
+    /// Findings in the order of the file's parts: the footer first, then chunk after chunk. The number of threads makes no
+    /// difference.
     pub findings: Vec<Finding>,
-    /// How many more findings there are of rules that were broken too often to keep all.
+    /// The number of findings that were not kept, by rule.
     pub omitted: Vec<(&'static Rule, u64)>,
-    /// How many pages were walked over.
+    /// Number of pages that were read.
     pub pages: u64,
-    /// How many bytes of the file were looked at: footer, indexes, pages.
+    /// Bytes of footer, indexes and pages that were read.
     pub bytes: u64,
 }
 
 impl Report {
-    /// The severity of the worst finding, whether it was kept or only counted; `None` if there is none.
+    /// The severity of the worst finding, kept or only counted; `None` if there is none.
     pub fn worst(&self) -> Option<Severity> {
         let kept = self.findings.iter().map(|finding| finding.rule.severity);
         kept.chain(self.omitted.iter().map(|(rule, _)| rule.severity)).max()

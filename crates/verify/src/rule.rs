@@ -1,14 +1,14 @@
-//! Rules, their severity and the level from which on they are checked.
+//! Rules of the format, their severity, and the level from which on they are checked.
 
-/// How much is looked at.
+/// How much of a file is read and checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Metadata only: footer, indexes, headers of bloom filters.
     Quick,
-    /// Checksums too, and all page headers, and levels where they are at hand.
+    /// Also checksums, all page headers, and levels that are not compressed.
     #[default]
     Default,
-    /// Everything is decoded, and held against what is said of it.
+    /// Everything: all values are decoded and compared with metadata.
     Deep,
 }
 
@@ -23,18 +23,18 @@ impl Level {
     }
 }
 
-/// What a file must, or should, be like.
+/// A rule that files must, or should, keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name: the family first, such as `page-checksum`. Names are stable.
+    /// Its stable name, the family first, such as `page-checksum`.
     pub id: &'static str,
-    /// How bad it is to break it.
+    /// How bad a violation is.
     pub severity: Severity,
     /// The level from which on it is checked.
     pub level: Level,
-    /// What holds where it is kept.
+    /// What is true of a file that keeps the rule.
     pub title: &'static str,
-    /// Where the format says so.
+    /// The section of the format that says so.
     pub spec: &'static str,
 }
 
@@ -43,9 +43,9 @@ pub struct Rule {
 pub enum Severity {
     /// Legal and read by all, but deprecated or unwise.
     Style,
-    /// Readers cope, but something is not as a careful writer leaves it; or it could not be checked.
+    /// Readers cope, but no careful writer does this; or something could not be checked.
     Suspicious,
-    /// The format forbids it: readers may refuse the file, or give wrong answers where they believe it.
+    /// The format forbids it: readers may refuse the file, or give wrong results.
     Invalid,
     /// Bytes are damaged or missing: data cannot be read.
     Corrupt,
@@ -63,7 +63,7 @@ impl Severity {
     }
 }
 
-/// A part of the file could not be checked. Of no family: any check may come to this.
+/// A part of the file could not be checked. Any check may report this.
 pub(crate) const UNCHECKED: Rule = Rule {
     id: "unchecked",
     severity: Severity::Suspicious,
@@ -72,7 +72,7 @@ pub(crate) const UNCHECKED: Rule = Rule {
     spec: "Encryption.md; parquet.thrift, CompressionCodec, Encoding",
 };
 
-/// A rule of which everything is said.
+/// Makes a rule.
 pub(crate) const fn rule(
     id: &'static str,
     severity: Severity,

@@ -3,7 +3,7 @@
 use crate::rule::{Rule, UNCHECKED};
 use crate::{bloom, chunk, footer, index, nesting, page, schema, sorting, statistics, unreferenced, values};
 
-/// The families, from the file down to its values.
+/// The families of rules, from the file down to its values.
 const FAMILIES: [&[Rule]; 12] = [
     &[UNCHECKED],
     footer::RULES,

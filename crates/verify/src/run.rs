@@ -1,4 +1,4 @@
-//! Runs the checks of a file: its parts side by side, findings in the order of the file.
+//! Runs the checks of a file in several threads, with findings in the order of the file.
 
 use crate::chunk_walk::{ChunkResult, check_chunk};
 use crate::context::VerifyContext;
@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A part of the file that is checked on its own.
+/// A unit of work.
 #[derive(Debug, Clone, Copy)]
 enum Part {
-    /// Row group, column.
+    /// A column chunk: row group, column.
     Chunk(usize, usize),
-    /// The rows of a row group, as the footer sorts them.
+    /// The order of the rows of a row group.
     Sorting(usize),
 }
 
-/// Checks all behind the footer's own numbers.
+/// Checks the file whose footer was read: schema, chunks, indexes, pages.
 pub(crate) fn check<'s>(
     mut file: VerifyContext,
     filter: &'s RuleFilter,
@@ -74,22 +74,22 @@ pub(crate) fn check<'s>(
         threads => threads,
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads.min(total).min(MOST_THREADS) {
+        for _ in 1..threads.min(total).min(MAX_THREADS) {
             scope.spawn(work);
         }
         work();
     });
 }
 
-/// What was found so far, in order.
+/// Merges the findings of all parts in order.
 struct Merged<'a, 'f> {
-    /// Parts that are done before one that comes before them.
+    /// Finished parts behind one that is not finished.
     waiting: BTreeMap<usize, (Findings<'f>, ChunkResult)>,
     /// The next part to be added.
     next: usize,
     findings: &'a mut Findings<'f>,
     report: &'a mut Report,
-    /// Of the chunks of the current row group.
+    /// Signatures of the chunks of the current row group.
     signatures: Vec<(usize, Signatures)>,
 }
 
@@ -120,10 +120,10 @@ impl<'f> Merged<'_, 'f> {
     }
 }
 
-/// A thread that panicked has not left the findings half changed in a way that matters.
+/// Locks, ignoring poison: a thread that panicked does not make the findings inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// No more threads than this, whatever was asked for.
-const MOST_THREADS: usize = 1024;
+/// The largest number of threads.
+const MAX_THREADS: usize = 1024;

@@ -1,4 +1,4 @@
-//! The schema: a tree, and annotations that fit the types.
+//! Checks the schema: its tree, names and annotations.
 
 use crate::context::VerifyContext;
 use crate::display::display_name;
@@ -56,9 +56,9 @@ const NAMES: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[TREE, REPETITION, ANNOTATION, DISAGREE, DECIMAL, NAMES];
 
-/// The error for a schema that cannot be read.
+/// Reports a schema that cannot be read.
 pub(crate) fn unreadable(error: Error, place: ErrorLocation, findings: &mut Findings<'_>) {
-    // An unknown type or repetition may be one of a later version: nothing else can be told of the file then, either.
+    // An unknown type or repetition may belong to a later version. Nothing else can be checked then, either.
     let place = ErrorLocation {
         column: error.place().column.clone(),
         offset: error.place().offset.or(place.offset),
@@ -67,7 +67,7 @@ pub(crate) fn unreadable(error: Error, place: ErrorLocation, findings: &mut Find
     findings.add(&TREE, place, || error.message().to_owned());
 }
 
-/// What single elements say, as they are in the footer.
+/// Checks single elements of the schema, as they are in the footer.
 pub(crate) fn check_elements(elements: &[SchemaElement], findings: &mut Findings<'_>) {
     for element in elements.iter().skip(1) {
         let place = || ErrorLocation { column: Some(element.name.clone()), ..ErrorLocation::default() };
@@ -76,14 +76,14 @@ pub(crate) fn check_elements(elements: &[SchemaElement], findings: &mut Findings
         }
         let is_leaf = element.type_.is_some() && element.num_children.unwrap_or(0) == 0;
         let physical = physical(element);
-        // Of types that are not known nothing is known.
+        // Nothing is known about unknown types.
         if is_leaf && physical.is_none() {
             continue;
         }
         let of_logical = element.logical_type.as_ref().filter(|logical| is_known(logical));
         let of_converted = element.converted_type.filter(|converted| converted.name().is_some());
-        let newer = alone(element, of_logical, None, physical);
-        let older = alone(element, None, of_converted, physical);
+        let newer = single_annotation(element, of_logical, None, physical);
+        let older = single_annotation(element, None, of_converted, physical);
         if of_logical.is_some() && newer.is_none() || of_converted.is_some() && older.is_none() {
             findings.add(&ANNOTATION, place(), || {
                 let what = physical.map_or("a group".to_owned(), |physical| physical.to_string());
@@ -100,7 +100,7 @@ pub(crate) fn check_elements(elements: &[SchemaElement], findings: &mut Findings
         }
         if let (Some(LogicalType::Decimal { precision, scale }), Some(physical)) = (newer.or(older), physical)
         {
-            let most = most_digits(physical);
+            let most = max_precision(physical);
             if precision > most {
                 findings.add(&DECIMAL, place(), || {
                     format!("precision {precision} on {physical}, which holds {most} digits")
@@ -112,7 +112,7 @@ pub(crate) fn check_elements(elements: &[SchemaElement], findings: &mut Findings
     }
 }
 
-/// What follows from the tree.
+/// Checks the tree.
 pub(crate) fn check(file: &VerifyContext, findings: &mut Findings<'_>) {
     let mut path = Vec::new();
     check_names(file.metadata.schema().fields(), &mut path, findings);
@@ -133,8 +133,8 @@ fn check_names<'a>(fields: &'a [Node], path: &mut Vec<&'a str>, findings: &mut F
     }
 }
 
-/// What one annotation alone means here; `None` if it does not fit.
-fn alone(
+/// The logical type by one of the annotations single_annotation; `None` if it does not fit.
+fn single_annotation(
     element: &SchemaElement,
     logical: Option<&ThriftType>,
     converted: Option<ConvertedType>,
@@ -160,11 +160,10 @@ fn is_known(logical: &ThriftType) -> bool {
     }
 }
 
-/// Whether both annotations mean the same, as far as the older one can say it.
+/// Whether both annotations mean the same. The older one cannot express everything.
 fn agree(newer: &LogicalType, older: &LogicalType) -> bool {
     match (newer, older) {
-        // SPEC: the older types mean UTC, and are written for local times too: "isAdjustedToUTC = false" has no older
-        // type of its own.
+        // SPEC: the older types mean UTC, but are written for local times too, which have no older type.
         (LogicalType::Time { unit, .. }, LogicalType::Time { unit: other, .. })
         | (LogicalType::Timestamp { unit, .. }, LogicalType::Timestamp { unit: other, .. }) => unit == other,
         (LogicalType::Map, LogicalType::MapKeyValue) => true,
@@ -189,8 +188,8 @@ fn physical(element: &SchemaElement) -> Option<PhysicalType> {
     })
 }
 
-/// How many decimal digits every number of which fits the type. SPEC: floor(log10(2^(8n - 1) - 1)) for n bytes.
-fn most_digits(physical: PhysicalType) -> u32 {
+/// The largest decimal precision of a type. SPEC: floor(log10(2^(8n - 1) - 1)) for n bytes.
+fn max_precision(physical: PhysicalType) -> u32 {
     match physical {
         PhysicalType::Int32 => 9,
         PhysicalType::Int64 => 18,

@@ -2,18 +2,18 @@
 
 use crate::leaf_shape::{LeafShape, LevelGroup};
 
-/// For each group above a column: a hash of where it is absent and where its lists begin.
+/// A hash for each group above a column, by the group's number: of where the group is absent and where its lists begin.
 pub(crate) type Signatures = Vec<(usize, u64)>;
 
-/// Takes the levels of a column as they are read, and hashes what the columns of each group must agree on.
+/// Hashes those parts of a column's levels that must be the same for all columns of a group.
 #[derive(Debug)]
-pub(crate) struct Siblings {
+pub(crate) struct SiblingHasher {
     groups: Vec<(LevelGroup, u64)>,
 }
 
-impl Siblings {
+impl SiblingHasher {
     pub(crate) fn new(shape: &LeafShape) -> Self {
-        Siblings { groups: shape.groups.iter().map(|group| (*group, SEED)).collect() }
+        SiblingHasher { groups: shape.groups.iter().map(|group| (*group, SEED)).collect() }
     }
 
     pub(crate) fn add(&mut self, rep: &[u8], def: &[u8]) {

@@ -1,4 +1,4 @@
-//! Sorting columns: whether rows are in the order that the footer says.
+//! Checks that rows are in the order of the sorting columns.
 
 use crate::context::VerifyContext;
 use crate::display::display_value;
@@ -29,21 +29,21 @@ const ORDER: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[COLUMN, ORDER];
 
-/// A column that rows are sorted by, read side by side with the others.
+/// A sorting column and its reader.
 struct Key<'a> {
     leaf: &'a Leaf,
     order: SortOrder,
     descending: bool,
     nulls_first: bool,
     reader: ColumnReader,
-    /// The value of the last row of the batch before.
+    /// The value of the last row of the previous batch.
     last: Option<Cell>,
 }
 
 /// A value, or null.
 type Cell = Option<Vec<u8>>;
 
-/// Checks the rows of a row group.
+/// Checks the sorting columns of a row group, and at level `Deep` its rows.
 pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findings<'_>) {
     let place = ErrorLocation { row_group: Some(row_group), ..ErrorLocation::default() };
     let sorting = file.metadata.row_group(row_group).sorting_columns();
@@ -65,14 +65,14 @@ pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findi
     }
     let mut keys = Vec::new();
     for (key, column) in sorting.iter().zip(columns) {
-        // What a list is sorted by is not defined; the columns before it can still be checked.
+        // The order of lists is not defined. The columns before this one can still be checked.
         match self::key(file, row_group, key, column) {
             Some(key) => keys.push(key),
             None => break,
         }
     }
     let rows = usize::try_from(file.metadata.row_group(row_group).num_rows()).unwrap_or(usize::MAX);
-    // What cannot be read has findings of its own.
+    // Columns that cannot be read have other findings.
     if let Ok(Some((row, leaf, message))) = first_unsorted(&mut keys, rows) {
         let place = ErrorLocation { column: Some(leaf.dotted().clone()), ..place };
         findings.add(&ORDER, place, || format!("row {row}: {message}"));
@@ -105,11 +105,11 @@ fn key<'a>(
     Some(Key { leaf, order, descending, nulls_first, reader, last: None })
 }
 
-/// The first row that should be before the one above it, by which column, and the two values.
+/// The first row that should be before the one above it, the column that shows it, and a message with both values.
 fn first_unsorted<'a>(keys: &mut [Key<'a>], rows: usize) -> Result<Option<(usize, &'a Leaf, String)>> {
     let mut done = 0;
     while done < rows && !keys.is_empty() {
-        let n = (rows - done).min(BATCH);
+        let n = (rows - done).min(ROWS_PER_BATCH);
         let batches = keys.iter_mut().map(|key| key.reader.read(n)).collect::<Result<Vec<_>>>()?;
         for row in 0..n {
             for (key, batch) in keys.iter().zip(&batches) {
@@ -129,7 +129,7 @@ fn first_unsorted<'a>(keys: &mut [Key<'a>], rows: usize) -> Result<Option<(usize
                         let message = format!("{} comes behind {}", text(this), text(above));
                         return Ok(Some((done + row, key.leaf, message)));
                     }
-                    // In order, or nobody can say: NaNs have no order.
+                    // In order, or a NaN, which has no order.
                     Some(Ordering::Less) | None => break,
                 }
             }
@@ -164,4 +164,4 @@ fn cell<'a>(batch: &'a ColumnBatch, row: usize, scratch: &'a mut [u8; 8]) -> Opt
 }
 
 /// Rows compared at a time.
-const BATCH: usize = 4096;
+const ROWS_PER_BATCH: usize = 4096;

@@ -1,4 +1,4 @@
-//! Statistics of chunks and page headers: whether they can be true, and whether they are.
+//! Checks statistics of chunks and pages: their form, and whether they are true.
 
 use crate::context::VerifyContext;
 use crate::display::display_value;
@@ -111,7 +111,7 @@ pub(crate) const RULES: &[Rule] = &[
     SIZES, GEO,
 ];
 
-/// Bounds in a file that declares no orders at all: said once for it.
+/// Reports bounds in a file without column orders, once for the file.
 pub(crate) fn check_orders(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findings<'_>) {
     let has_bounds = |chunk: ColumnChunk<'_>| {
         chunk
@@ -126,7 +126,7 @@ pub(crate) fn check_orders(metadata: &ParquetMetaData, place: &ErrorLocation, fi
     }
 }
 
-/// What the footer's statistics of a chunk say on their own.
+/// Checks the form of the statistics of a chunk.
 pub(crate) fn check_chunk(
     file: &VerifyContext,
     column: usize,
@@ -145,7 +145,7 @@ pub(crate) fn check_chunk(
         ("repetition", &sizes.repetition_level_histogram, leaf.max_rep()),
     ];
     for (name, histogram, max) in histograms {
-        // QUIRK: writers that have no use for a histogram leave it empty.
+        // QUIRK: some writers leave histograms empty that they have no use for.
         let Some(histogram) = histogram.as_ref().filter(|histogram| !histogram.is_empty()) else { continue };
         let sum = histogram.iter().try_fold(0i64, |sum, count| sum.checked_add(*count));
         if histogram.len() != usize::from(max) + 1 || sum != Some(chunk.num_values()) {
@@ -160,7 +160,7 @@ pub(crate) fn check_chunk(
     }
 }
 
-/// What statistics say on their own.
+/// Checks the form of statistics of `entries` entries.
 pub(crate) fn check_form(
     file: &VerifyContext,
     column: usize,
@@ -181,14 +181,14 @@ pub(crate) fn check_form(
         }
         None => {}
     }
-    // Where both say the same, once is enough.
+    // Equal bounds are checked once.
     if let Some(order) = SortOrder::for_deprecated(leaf).filter(|_| deprecated != bounds || order.is_none()) {
         check_pair(&FORM, leaf, order, deprecated, || "deprecated ".to_owned(), place, findings);
     }
     let is_float = SortOrder::of(leaf).is_float();
     let counts = [
         ("null_count", statistics.null_count, true),
-        // Some writers estimate it, and more values than there are come out: another rule.
+        // Some writers estimate it, and may exceed the number of entries: another rule reports that.
         ("distinct_count", statistics.distinct_count.map(|count| count.min(0)), true),
         ("nan_count", statistics.nan_count, is_float),
     ];
@@ -201,7 +201,7 @@ pub(crate) fn check_form(
     }
 }
 
-/// Bounds in an order that nobody knows.
+/// Reports bounds in an unknown order.
 pub(crate) fn no_order(
     file: &VerifyContext,
     leaf: &Leaf,
@@ -210,7 +210,7 @@ pub(crate) fn no_order(
     findings: &mut Findings<'_>,
 ) {
     if file.metadata.column_orders().is_none() {
-        // That was said once, for all columns.
+        // This is reported once for all columns.
         return;
     }
     findings.add(&NO_ORDER, place.clone(), || match leaf.logical() {
@@ -219,7 +219,7 @@ pub(crate) fn no_order(
     });
 }
 
-/// Whether bounds can be such; reports what is wrong with them.
+/// Checks the form of two bounds. Returns whether they are legal.
 pub(crate) fn check_pair(
     rule: &Rule,
     leaf: &Leaf,
@@ -252,7 +252,7 @@ pub(crate) fn check_pair(
     true
 }
 
-/// Bytes of a value, where all have the same number.
+/// The bytes of a value, if all values of the type have as many.
 fn width(physical: PhysicalType) -> Option<usize> {
     match physical {
         PhysicalType::Boolean => Some(1),
@@ -264,7 +264,7 @@ fn width(physical: PhysicalType) -> Option<usize> {
     }
 }
 
-/// Whether two bounds bound what was seen.
+/// Compares stated bounds with those of the values.
 pub(crate) fn check_bounds(
     rule: &Rule,
     leaf: &Leaf,
@@ -284,7 +284,7 @@ pub(crate) fn check_bounds(
     }
 }
 
-/// Holds statistics of a page or a chunk against what is in it. `distinct` is how many different values there are, if all
+/// Compares the statistics of a page or a chunk with its contents. `distinct` is the number of different values, if all
 /// were counted.
 pub(crate) fn check_truth(
     leaf: &Leaf,
@@ -319,7 +319,7 @@ pub(crate) fn check_truth(
         check_bounds(&BOUNDS, leaf, bounds, pair, place, findings);
         check_exact(leaf, bounds, statistics, place, findings);
     }
-    // The order of what was seen is that of the deprecated bounds, or its totalOrder, which is finer.
+    // The values were compared in the order of the deprecated bounds, or in totalOrder, which is finer.
     if SortOrder::for_deprecated(leaf).is_some_and(|order| order == bounds.order()) {
         let deprecated = (statistics.min.as_deref(), statistics.max.as_deref());
         if deprecated != pair || order.is_none() {
@@ -341,7 +341,7 @@ fn check_exact(
     ];
     for (name, is_exact, said, actual, further) in sides {
         let (Some(true), Some(said), Some(actual)) = (is_exact, said, actual) else { continue };
-        // That it does not even bound the values is another rule.
+        // Another rule reports a bound that does not even bound the values.
         if bounds.order().compare(said, actual) == Some(further) {
             findings.add(&EXACT, place.clone(), || {
                 format!(
@@ -354,12 +354,12 @@ fn check_exact(
     }
 }
 
-/// What the footer says of a chunk's sizes.
+/// The size statistics of a chunk in the footer.
 fn size_statistics(chunk: ColumnChunk<'_>) -> Option<SizeStatistics> {
     chunk.size_statistics().map(|sizes| sizes.map(|counts| counts.iter().collect()))
 }
 
-/// Holds the footer's sizes and boxes against a chunk.
+/// Compares size statistics and geospatial statistics with the contents of a chunk.
 pub(crate) fn check_sizes(
     chunk: ColumnChunk<'_>,
     seen: &ObservedPage,
@@ -374,7 +374,7 @@ pub(crate) fn check_sizes(
             ("repetition", &sizes.repetition_level_histogram, levels.rep()),
         ];
         for (name, said, counted) in histograms {
-            // Of wrong lengths or sums another rule speaks.
+            // Another rule reports wrong lengths and sums.
             let sum = |said: &[i64]| said.iter().try_fold(0i64, |sum, count| sum.checked_add(*count));
             let is_possible =
                 |said: &[i64]| said.len() == counted.len() && sum(said) == Some(chunk.num_values());
@@ -412,7 +412,7 @@ pub(crate) fn check_sizes(
 
 type Extent = (f64, f64);
 
-/// The first axis that `actual` leaves the box `said` in.
+/// The first axis on which `actual` exceeds the box `said`.
 fn outside(said: &BoundingBox, actual: &BoundingBox) -> Option<(&'static str, Extent, Extent)> {
     let both = |min: Option<f64>, max: Option<f64>| Some((min?, max?));
     let axes = [
@@ -423,7 +423,7 @@ fn outside(said: &BoundingBox, actual: &BoundingBox) -> Option<(&'static str, Ex
     ];
     axes.into_iter().find_map(|(axis, said, actual)| {
         let (said, actual) = (said?, actual?);
-        // SPEC: of x, a least above the greatest means a box across the antimeridian: it is not judged.
+        // SPEC: xmin above xmax is a box across the antimeridian. It is not checked.
         let is_wrapped = axis == "x" && said.0 > said.1;
         (!is_wrapped && (said.0 > actual.0 || said.1 < actual.1)).then_some((axis, said, actual))
     })

@@ -1,4 +1,4 @@
-//! Bytes that the footer does not refer to: there may be some, but not those of another file.
+//! Searches bytes that the footer does not refer to for another file.
 
 use crate::context::VerifyContext;
 use crate::findings::Findings;
@@ -17,11 +17,10 @@ const FILE: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[FILE];
 
-/// Looks through the gaps between the parts that the footer names.
+/// Searches the gaps between the parts of the file for the end of another file.
 ///
-/// Old footers are no other files: those of checkpoints, and of files that have grown, have rows before them that are still
-/// there, and no opening magic behind them. That a whole file follows tells that two were joined, and that the rows of all
-/// but one are lost to every reader.
+/// Old footers of checkpoints and of files that have grown are no other files: their rows are still referred to, and no
+/// opening magic follows. If it does, two files were joined, and no reader sees the rows of the first one.
 pub(crate) fn check(file: &VerifyContext, findings: &mut Findings<'_>) {
     for gap in &file.parts.gaps {
         match border(file, gap.clone()) {
@@ -41,11 +40,11 @@ pub(crate) fn check(file: &VerifyContext, findings: &mut Findings<'_>) {
 
 /// Where one file ends and another one begins, inside a gap.
 fn border(file: &VerifyContext, gap: Range<u64>) -> Result<Option<u64>> {
-    // What looks like a footer and is none costs something; a hostile file is made of that.
+    // A hostile file may consist of bytes that look like footers, so the work is bounded.
     let mut left = file.limits.footer_bytes;
     let mut at = gap.start;
     while at + BORDER_LEN <= gap.end {
-        let end = gap.end.min(at + WINDOW);
+        let end = gap.end.min(at + WINDOW_BYTES);
         let bytes = file.source.read_at(at, (end - at) as usize)?;
         for (i, found) in bytes.windows(BORDER_LEN as usize).enumerate() {
             let Some((len, PAR1_PAR1)) = found.split_first_chunk() else { continue };
@@ -55,25 +54,27 @@ fn border(file: &VerifyContext, gap: Range<u64>) -> Result<Option<u64>> {
             else {
                 continue;
             };
-            let Some(rest) = left.checked_sub((footer_len as usize).max(LEAST_COST)) else { return Ok(None) };
+            let Some(rest) = left.checked_sub((footer_len as usize).max(MIN_FOOTER_COST)) else {
+                return Ok(None);
+            };
             left = rest;
             let footer = file.source.read_at(start, footer_len as usize)?;
             if parse_metadata(&footer, &file.limits).is_ok() {
                 return Ok(Some(footer_end + TAIL_LEN));
             }
         }
-        // A border may lie across that of two windows.
+        // A border may lie across two windows.
         at = end - (BORDER_LEN - 1);
     }
     Ok(None)
 }
 
-/// The end of a file behind the length of its footer, and the beginning of another one.
+/// The closing magic of a file and the opening magic of the next one; and their length with the footer length before them.
 const PAR1_PAR1: &[u8] = b"PAR1PAR1";
 const BORDER_LEN: u64 = 12;
 /// Footer length and PAR1.
 const TAIL_LEN: u64 = 8;
-/// Bytes that are looked through at a time.
-const WINDOW: u64 = 1 << 20;
-/// What a footer costs at least that is none.
-const LEAST_COST: usize = 64;
+/// Bytes searched at a time.
+const WINDOW_BYTES: u64 = 1 << 20;
+/// The least cost of bytes that are no footer.
+const MIN_FOOTER_COST: usize = 64;

@@ -1,4 +1,4 @@
-//! Values: whether dictionaries and pages can be decoded, and whether values are what the schema says.
+//! Decodes dictionaries and pages, and checks values against the schema.
 
 use crate::bloom::Filter;
 use crate::display::{display_value, escaped};
@@ -95,12 +95,12 @@ pub(crate) const RULES: &[Rule] =
 pub(crate) struct ValueReader<'a> {
     leaf: &'a Leaf,
     order: SortOrder,
-    check: Check,
+    check: ValueCheck,
     dictionary: Option<std::sync::Arc<Dictionary>>,
-    /// Which entries of the dictionary occur.
+    /// Whether each entry of the dictionary occurs.
     used: Vec<bool>,
     filter: Option<Filter>,
-    /// Hashes of the values outside dictionaries, while there are not too many.
+    /// Hashes of values outside of dictionaries; `None` if distinct values are not counted, or too many.
     distinct: Option<HashSet<u64>>,
     pub(crate) geo: Option<GeoBounds>,
     is_geo_valid: bool,
@@ -108,14 +108,14 @@ pub(crate) struct ValueReader<'a> {
     out: Values,
 }
 
-/// What a page's values came to.
+/// What decoding the values of a page yields.
 pub(crate) struct Decoded {
     pub(crate) bounds: MinMaxStats,
     pub(crate) bytes: u64,
 }
 
-/// What is to be true of each value.
-enum Check {
+/// What must be true of each value.
+enum ValueCheck {
     Nothing,
     Text,
     /// Big-endian: the least and the greatest that the precision allows.
@@ -126,7 +126,7 @@ enum Check {
 }
 
 impl<'a> ValueReader<'a> {
-    /// `order` is that of the bounds to check, `wants_distinct` whether different values are to be counted.
+    /// `order` is the order of the bounds to check; `wants_distinct` counts distinct values.
     pub(crate) fn new(
         leaf: &'a Leaf,
         order: Option<SortOrder>,
@@ -136,7 +136,7 @@ impl<'a> ValueReader<'a> {
         ValueReader {
             leaf,
             order: order.or(SortOrder::for_deprecated(leaf)).unwrap_or(SortOrder::Undefined),
-            check: Check::of(leaf.logical()),
+            check: ValueCheck::from_logical(leaf.logical()),
             dictionary: None,
             used: Vec::new(),
             filter,
@@ -148,12 +148,12 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    /// No bounds yet, in the order of the column.
+    /// Empty bounds in the order of the column.
     pub(crate) fn bounds(&self) -> MinMaxStats {
         MinMaxStats::new(self.order)
     }
 
-    /// Takes the dictionary, or what came of reading it.
+    /// Takes the dictionary and checks it, or reports why it cannot be read.
     pub(crate) fn set_dictionary(
         &mut self,
         start: &LocatedHeader,
@@ -197,7 +197,7 @@ impl<'a> ValueReader<'a> {
         findings: &mut Findings<'_>,
     ) -> Option<Decoded> {
         let mut decoded = Decoded { bounds: self.bounds(), bytes: 0 };
-        // A dictionary that is missing or could not be read is a finding of its own.
+        // A missing or damaged dictionary has findings of its own.
         let is_indices =
             matches!(Encoding(page.encoding), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
         if is_indices && n > 0 && self.dictionary.is_none() {
@@ -223,7 +223,7 @@ impl<'a> ValueReader<'a> {
     ) -> Result<(), (&'static Rule, Error)> {
         let unreadable = |error| (&UNREADABLE, error);
         let mut decoder = self.decoder(page, is_indices).map_err(unreadable)?;
-        let (mut done, mut block) = (0, FIRST_BLOCK);
+        let (mut done, mut block) = (0, FIRST_BLOCK_VALUES);
         while done < n {
             let take = block.min(n - done);
             self.out.clear();
@@ -243,12 +243,12 @@ impl<'a> ValueReader<'a> {
             decoded.bounds.update(&self.out, 0..take);
             if !is_indices {
                 self.check.check(self.leaf, &self.out, 0..take, "a value", place, findings);
-                self.look_at_each(take, place, findings);
+                self.check_each(take, place, findings);
             }
             self.add_geometries(take, place, findings);
             done += take;
-            // Values of a fixed length may be long, and long prefixes may be repeated: memory is by bytes.
-            block = (BLOCK_BYTES / (bytes / take).max(1)).clamp(1, BLOCK);
+            // Values may be long, and long prefixes repeated, so blocks are bounded by bytes, too.
+            block = (BLOCK_BYTES / (bytes / take).max(1)).clamp(1, BLOCK_VALUES);
         }
         Ok(())
     }
@@ -257,7 +257,7 @@ impl<'a> ValueReader<'a> {
         if is_indices {
             return Ok(Box::new(IndexDecoder::new(&page.values)?));
         }
-        // QUIRK: a page of nulls only may have no value bytes, in encodings too that make some of no values.
+        // QUIRK: a page of nulls may have no value bytes, even in encodings with a header.
         let encoding = if page.values.is_empty() { Encoding::PLAIN.0 } else { page.encoding };
         let encoded = EncodedPage {
             bytes: page.values,
@@ -268,8 +268,8 @@ impl<'a> ValueReader<'a> {
         registry::decoder(encoding, &encoded)
     }
 
-    /// Looks values up in the bloom filter, and counts different ones.
-    fn look_at_each(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings<'_>) {
+    /// Looks values up in the bloom filter, and counts distinct ones.
+    fn check_each(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings<'_>) {
         if self.filter.is_none() && self.distinct.is_none() {
             return;
         }
@@ -281,7 +281,7 @@ impl<'a> ValueReader<'a> {
             }
             if let Some(distinct) = &mut self.distinct {
                 distinct.insert(BloomFilter::hash(value));
-                if distinct.len() > MOST_DISTINCT {
+                if distinct.len() > MAX_DISTINCT {
                     self.distinct = None;
                 }
             }
@@ -293,15 +293,15 @@ impl<'a> ValueReader<'a> {
             return;
         };
         geo.update(&self.out, 0..n);
-        // There are statistics of any geometries that can be read.
+        // Geometries that can be read have statistics.
         if geo.finish().is_none() {
             self.is_geo_valid = false;
             findings.add(&GEOMETRY, place.clone(), || "a value is not well-known binary".to_owned());
         }
     }
 
-    /// When all pages were read: the values of the dictionary that occur. Returns how many different values there are, if
-    /// they were counted.
+    /// Checks the dictionary values that occur, behind the last page. Returns the number of distinct values, if they were
+    /// counted.
     pub(crate) fn finish(&mut self, place: &ErrorLocation, findings: &mut Findings<'_>) -> Option<u64> {
         if let Some(dictionary) = self.dictionary.clone() {
             let mut scratch = [0; 8];
@@ -319,21 +319,21 @@ impl<'a> ValueReader<'a> {
     }
 }
 
-impl Check {
-    fn of(logical: Option<&LogicalType>) -> Check {
+impl ValueCheck {
+    fn from_logical(logical: Option<&LogicalType>) -> ValueCheck {
         const DAY_MILLIS: i64 = 86_400_000;
         match logical {
-            Some(logical) if logical.is_text() => Check::Text,
+            Some(logical) if logical.is_text() => ValueCheck::Text,
             Some(LogicalType::Decimal { precision, .. }) => {
                 let (min, max) = decimal_range(*precision);
-                Check::Decimal(min, max)
+                ValueCheck::Decimal(min, max)
             }
             Some(LogicalType::Integer { bits: bits @ (8 | 16), signed: true }) => {
                 let end = 1i64 << (bits - 1);
-                Check::Range(&INTEGER, -end, end - 1)
+                ValueCheck::Range(&INTEGER, -end, end - 1)
             }
             Some(LogicalType::Integer { bits: bits @ (8 | 16), signed: false }) => {
-                Check::Range(&INTEGER, 0, (1 << bits) - 1)
+                ValueCheck::Range(&INTEGER, 0, (1 << bits) - 1)
             }
             Some(LogicalType::Time { unit, .. }) => {
                 let in_milli = match unit {
@@ -341,15 +341,15 @@ impl Check {
                     TimeUnit::Micros => 1_000,
                     TimeUnit::Nanos => 1_000_000,
                 };
-                // 24:00 is the end of the day.
-                Check::Range(&TIME, 0, DAY_MILLIS * in_milli)
+                // 24:00 is legal: the end of the day.
+                ValueCheck::Range(&TIME, 0, DAY_MILLIS * in_milli)
             }
-            Some(LogicalType::Null) => Check::Never,
-            _ => Check::Nothing,
+            Some(LogicalType::Null) => ValueCheck::Never,
+            _ => ValueCheck::Nothing,
         }
     }
 
-    /// Reports the first value in `range` that is not as it should be.
+    /// Reports the first illegal value in `range`.
     fn check(
         &self,
         leaf: &Leaf,
@@ -360,34 +360,34 @@ impl Check {
         findings: &mut Findings<'_>,
     ) {
         let rule = match self {
-            Check::Nothing => return,
-            Check::Text => &TEXT,
-            Check::Decimal(..) => &DECIMAL,
-            Check::Range(rule, ..) => rule,
-            Check::Never => &NULL,
+            ValueCheck::Nothing => return,
+            ValueCheck::Text => &TEXT,
+            ValueCheck::Decimal(..) => &DECIMAL,
+            ValueCheck::Range(rule, ..) => rule,
+            ValueCheck::Never => &NULL,
         };
-        if let Some(at) = self.first_wrong(values, range) {
+        if let Some(at) = self.first_illegal(values, range) {
             let mut scratch = [0; 8];
             let value = plain_value(values, at, &mut scratch);
             findings.add(rule, place.clone(), || match self {
-                Check::Text => format!("{what} is {}", escaped(value)),
+                ValueCheck::Text => format!("{what} is {}", escaped(value)),
                 _ => format!("{what} is {}", display_value(leaf, value)),
             });
         }
     }
 
-    fn first_wrong(&self, values: &Values, mut range: Range<usize>) -> Option<usize> {
+    fn first_illegal(&self, values: &Values, mut range: Range<usize>) -> Option<usize> {
         match (self, values) {
-            (Check::Nothing, _) => None,
-            (Check::Never, _) => range.next(),
-            (Check::Text, Values::Bytes(views)) => views.first_not_utf8(range),
-            (Check::Range(_, min, max), Values::W32(words)) => {
+            (ValueCheck::Nothing, _) => None,
+            (ValueCheck::Never, _) => range.next(),
+            (ValueCheck::Text, Values::Bytes(views)) => views.first_not_utf8(range),
+            (ValueCheck::Range(_, min, max), Values::W32(words)) => {
                 range.find(|i| !(*min..=*max).contains(&i64::from(words[*i] as i32)))
             }
-            (Check::Range(_, min, max), Values::W64(words)) => {
+            (ValueCheck::Range(_, min, max), Values::W64(words)) => {
                 range.find(|i| !(*min..=*max).contains(&(words[*i] as i64)))
             }
-            (Check::Decimal(min, max), _) => range.find(|i| {
+            (ValueCheck::Decimal(min, max), _) => range.find(|i| {
                 let mut scratch = [0; 8];
                 let number = match values {
                     Values::W32(words) => {
@@ -408,17 +408,17 @@ impl Check {
     }
 }
 
-/// How many bytes values take that are PLAIN, and no BOOLEAN.
+/// The bytes of PLAIN values of any type but BOOLEAN.
 fn plain_len(values: &Values) -> usize {
     let lengths = if matches!(values, Values::Bytes(_)) { 4 * values.len() } else { 0 };
     values.data_bytes(0..values.len()) + lengths
 }
 
-/// The least and the greatest number of so many digits, big-endian in two's complement.
+/// The least and the greatest number of `digits` decimal digits, big-endian in two's complement.
 fn decimal_range(digits: u32) -> (Vec<u8>, Vec<u8>) {
     // Most significant last: 10^digits - 1.
     let mut max = vec![0u8];
-    for _ in 0..digits.min(MOST_DIGITS) {
+    for _ in 0..digits.min(MAX_DIGITS) {
         let mut carry = 9u32;
         for byte in &mut max {
             let sum = u32::from(*byte) * 10 + carry;
@@ -437,14 +437,14 @@ fn decimal_range(digits: u32) -> (Vec<u8>, Vec<u8>) {
     (min, max)
 }
 
-/// What logical types allow, and more.
-const MOST_DIGITS: u32 = 100;
-/// Values decoded at a time, at first and at most; a block has about so many bytes.
-const FIRST_BLOCK: usize = 256;
-const BLOCK: usize = 4096;
+/// More digits than logical types allow.
+const MAX_DIGITS: u32 = 100;
+/// Values decoded at a time, at first and at most, and bytes of a block.
+const FIRST_BLOCK_VALUES: usize = 256;
+const BLOCK_VALUES: usize = 4096;
 const BLOCK_BYTES: usize = 1 << 20;
-/// Different values that are counted: 16 MiB of hashes.
-const MOST_DISTINCT: usize = 1 << 20;
+/// Distinct values that are counted: 16 MiB of hashes.
+const MAX_DISTINCT: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

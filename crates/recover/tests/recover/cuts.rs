@@ -87,8 +87,8 @@ fn outcome(cut: &Bytes, all: &[Vec<String>], whole: usize, period: usize) -> Res
     Err(format!("{} instead of {}: {differs:?}: {report}", of(&groups), of(&all[..whole])))
 }
 
-/// Whether these are the rows of a single column, at least those of so many row groups: where row groups end does not
-/// matter, and rows of one that is cut off are no loss.
+/// Whether these are the rows of a single column, at least those of `whole` row groups. Where row groups end does not
+/// matter, and rows of one that is cut off are welcome.
 fn is_single_column(groups: &[Vec<String>], all: &[Vec<String>], whole: usize) -> bool {
     let is_one = groups.iter().chain(all).all(|columns| columns.len() == 1);
     let (kept, good, least) = (joined(groups), joined(all), joined(&all[..whole]));

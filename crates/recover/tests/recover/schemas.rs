@@ -54,7 +54,7 @@ fn columns_are_told_apart_without_a_schema() {
     }
 }
 
-/// A single row group may have columns behind the cut, whose number nobody knows. The report has the likeliest schema.
+/// A single row group may have more columns behind the cut. The report has the likeliest schema.
 #[test]
 fn a_row_group_is_not_taken_for_whole_if_nothing_shows_it() {
     let good = file(Style { codec: Codec::Snappy, ..PLAIN }, &[500]);
@@ -87,7 +87,7 @@ fn another_schema_than_the_pages_have_keeps_nothing() {
     assert!(!recovery.report().losses.is_empty());
 }
 
-/// Behind a hole nobody knows which column is which, if they are all alike: rather nothing than the wrong one.
+/// Behind a hole columns that are all alike cannot be identified: nothing is kept rather than the wrong one.
 #[test]
 fn columns_that_look_alike_are_not_mixed_up_behind_damage() {
     let text = "message m { required int64 a; required int64 b; required double c; }";

@@ -1,7 +1,7 @@
 //! Any bytes are verified without a panic, and damage of pages with a checksum is found.
 
 use crate::make::Make;
-use crate::{breaks, broken, found_at_each_level, more_breaks, report};
+use crate::{broken, file_rules, found_at_each_level, report, value_rules};
 use bytes::Bytes;
 use marquetry_verify::{Level, VerifyOptions, verify};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn every_flipped_byte_of_a_page_is_found() {
 
 #[test]
 fn no_bytes_make_it_panic_and_deeper_levels_find_more() {
-    let samples = [more_breaks::good(), breaks::nesting(), more_breaks::index()].concat();
+    let samples = [value_rules::good(), file_rules::nesting(), value_rules::index()].concat();
     for (_, bytes) in samples {
         for at in 0..bytes.len() {
             report(&bytes.slice(0..at), Level::Deep);

@@ -3,12 +3,12 @@
 #[path = "../../../core/tests/chunk/mod.rs"]
 mod chunk;
 
-mod breaks;
 mod corpus;
 mod damage;
+mod file_rules;
 mod make;
-mod more_breaks;
 mod rules;
+mod value_rules;
 
 use bytes::Bytes;
 use marquetry_base::ErrorLocation;

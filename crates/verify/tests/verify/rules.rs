@@ -2,7 +2,7 @@
 
 use crate::chunk::file::footer;
 use crate::make::Make;
-use crate::{breaks, broken, found_at_each_level, more_breaks, report};
+use crate::{broken, file_rules, found_at_each_level, report, value_rules};
 use bytes::Bytes;
 use marquetry_base::{ErrorKind, Limits};
 use marquetry_format::{FooterTail, Statistics, parse_metadata};
@@ -10,18 +10,18 @@ use marquetry_verify::{Level, RULES, Severity, VerifyOptions, verify};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-fn cases() -> Vec<breaks::Case> {
+fn cases() -> Vec<file_rules::Case> {
     [
-        breaks::footer(),
-        breaks::schema(),
-        breaks::nesting(),
-        breaks::chunk(),
-        breaks::page(),
-        more_breaks::index(),
-        more_breaks::statistics(),
-        more_breaks::bloom(),
-        more_breaks::values(),
-        more_breaks::sorting(),
+        file_rules::footer(),
+        file_rules::schema(),
+        file_rules::nesting(),
+        file_rules::chunk(),
+        file_rules::page(),
+        value_rules::index(),
+        value_rules::statistics(),
+        value_rules::bloom(),
+        value_rules::values(),
+        value_rules::sorting(),
     ]
     .concat()
 }
@@ -88,7 +88,7 @@ fn with_lies(bytes: &Bytes) -> Option<Bytes> {
 
 #[test]
 fn a_deeper_level_finds_all_that_others_find() {
-    let files: Vec<_> = cases().into_iter().chain(more_breaks::doubly()).collect();
+    let files: Vec<_> = cases().into_iter().chain(value_rules::doubly()).collect();
     for (ids, bytes) in files {
         for bytes in with_lies(&bytes).into_iter().chain([bytes]) {
             let [quick, default, deep] = found_at_each_level(&bytes);
@@ -100,7 +100,7 @@ fn a_deeper_level_finds_all_that_others_find() {
 
 #[test]
 fn null_counts_of_pages_are_checked_where_levels_are_at_hand() {
-    for (make, is_found) in more_breaks::wrong_null_counts() {
+    for (make, is_found) in value_rules::wrong_null_counts() {
         let default = broken(&report(&make, Level::Default));
         assert_eq!(default.contains("statistics-null-count"), is_found);
         assert!(broken(&report(&make, Level::Deep)).contains("statistics-null-count"));
@@ -111,7 +111,7 @@ fn null_counts_of_pages_are_checked_where_levels_are_at_hand() {
 fn statistics_of_pages_are_looked_at_by_default() {
     let impossible = |entries| Some(Statistics { null_count: Some(entries + 1), ..Statistics::default() });
     for v2 in [false, true] {
-        let bytes = more_breaks::in_page_headers(v2, impossible);
+        let bytes = value_rules::in_page_headers(v2, impossible);
         assert!(broken(&report(&bytes, Level::Quick)).is_empty());
         let default = broken(&report(&bytes, Level::Default));
         assert_eq!(default.into_iter().collect::<Vec<_>>(), ["statistics-counts", "statistics-null-count"]);
@@ -120,7 +120,7 @@ fn statistics_of_pages_are_looked_at_by_default() {
 
 #[test]
 fn good_files_break_nothing() {
-    for (name, bytes) in more_breaks::good() {
+    for (name, bytes) in value_rules::good() {
         for level in [Level::Quick, Level::Default, Level::Deep] {
             let report = report(&bytes, level);
             assert_eq!(report.findings, [], "{name}");
@@ -131,7 +131,7 @@ fn good_files_break_nothing() {
 
 #[test]
 fn a_finding_says_where() {
-    let (_, bytes) = breaks::page().into_iter().find(|(id, _)| *id == "page-checksum").unwrap();
+    let (_, bytes) = file_rules::page().into_iter().find(|(id, _)| *id == "page-checksum").unwrap();
     let report = report(&bytes, Level::Default);
     let finding = &report.findings[0];
     assert_eq!(finding.rule.severity, Severity::Corrupt);

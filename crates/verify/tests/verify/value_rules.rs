@@ -1,8 +1,8 @@
 //! Files that break one rule of indexes, statistics, bloom filters, values or sorting.
 
-use crate::breaks::{Case, dictionaries, two_files};
 use crate::chunk::file::footer;
 use crate::chunk::{Column, Layout, Page};
+use crate::file_rules::{Case, dictionaries, two_files};
 use crate::make::{Make, column_index};
 use bytes::Bytes;
 use marquetry_core::checkpoint;
@@ -311,8 +311,8 @@ pub(crate) fn good() -> Vec<Case> {
         ("pages", Make::ints().good().finish()),
         ("nulls", Make::optional().good().finish()),
         ("strings", Make::strings(&[b"", b"\xff"]).good().finish()),
-        ("list", crate::breaks::list().good().finish()),
-        ("dictionary", crate::breaks::dictionary().good().finish()),
+        ("list", crate::file_rules::list().good().finish()),
+        ("dictionary", crate::file_rules::dictionary().good().finish()),
         ("column index", with_column_index(|_| ())),
         ("offset index", with_offset_index(|_| ())),
         ("statistics", with_statistics(&Make::ints(), statistics)),
