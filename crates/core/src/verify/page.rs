@@ -244,7 +244,8 @@ fn check_dictionary_encoding(
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
-    let wrong = encoding(start).filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
+    let wrong =
+        encoding(start).filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
     if let Some(encoding) = wrong {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for a dictionary"));
     }
@@ -261,8 +262,8 @@ fn check_encoding(
 ) -> bool {
     let Some(encoding) = encoding(start) else { return true };
     let physical = chunk.leaf().physical();
-    let is_legal =
-        registry::find(encoding.0).is_none_or(|row| (row.supports)(physical)) && encoding != Encoding::BIT_PACKED;
+    let is_legal = registry::find(encoding.0).is_none_or(|row| (row.supports)(physical))
+        && encoding != Encoding::BIT_PACKED;
     if !is_legal {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for {physical}"));
     }

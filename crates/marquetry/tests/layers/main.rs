@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Files that are in circles still, by crate. A number may only go down.
 const KNOWN: [(&str, usize); 4] =
-    [("bench", 29), ("crates/arrow", 36), ("crates/cli", 4), ("crates/core", 33)];
+    [("bench", 29), ("crates/arrow", 36), ("crates/cli", 4), ("crates/core", 22)];
 
 #[test]
 fn no_circle_of_imports_between_files() {

@@ -150,9 +150,9 @@ impl PageDecoder {
         let gives_indices = self.gives_indices();
         let dense = if gives_indices { &mut scratch.dense_indices } else { &mut scratch.dense };
         let mut dense = std::mem::replace(dense, Values::W32(Vec::new()));
-        let decoded = out
-            .values
-            .with_scratch(&mut dense, |dense| self.decode_selected(of_values, all, kept, target, scratch, dense));
+        let decoded = out.values.with_scratch(&mut dense, |dense| {
+            self.decode_selected(of_values, all, kept, target, scratch, dense)
+        });
         if decoded.is_ok() {
             out.values.push_spaced(&dense, validity, first, slots);
         }
