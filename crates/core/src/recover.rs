@@ -13,11 +13,13 @@
 //! as in the other chunks. Nothing is invented: what was found without a footer has no statistics. Pages without
 //! checksums can be damaged in ways that nobody sees; the report tells which row groups have such.
 
+mod byte_histogram;
 mod cut_off;
 mod gap;
 mod group;
 mod guess;
 mod infer;
+mod layout_cost;
 mod null;
 mod only;
 mod open;
@@ -25,6 +27,7 @@ mod part;
 mod report;
 mod scan;
 mod side_by_side;
+mod table_layouts;
 mod whole;
 
 pub use report::{Confidence, Decision, KeptRowGroup, Loss, Report, SchemaOrigin};
@@ -72,6 +75,9 @@ pub struct GivenSchema {
     /// Metadata that belongs to the schema.
     pub key_values: Vec<format::KeyValue>,
 }
+
+/// A schema, the row groups that were found for it, and the pages that are in none.
+type RowGroups = (Vec<format::SchemaElement>, Vec<Found>, Vec<group::Left>);
 
 /// What is left of a file.
 pub struct Recovery {
@@ -383,16 +389,16 @@ impl<'a> Search<'a> {
             return Ok(());
         };
         let is_anchored = first.offset == range.start;
-        let Some(elements) = self.known_schema(&pages, is_anchored) else {
-            let end = pages.last().map_or(range.end, |page| page.end);
-            self.report.lose(first.offset + self.base..end + self.base, None, NO_SCHEMA);
-            self.lose_rest(range, std::iter::once(first.offset..end));
-            return Ok(());
+        let (elements, found, left) = match self.row_groups(&pages, is_anchored, created_by)? {
+            Ok(found) => found,
+            Err(why) => {
+                let end = pages.last().map_or(range.end, |page| page.end);
+                let why = format!("{why}: {NO_SCHEMA}");
+                self.report.lose(first.offset + self.base..end + self.base, None, why);
+                self.lose_rest(range, std::iter::once(first.offset..end));
+                return Ok(());
+            }
         };
-        let schema = Arc::new(Schema::from_thrift(&elements, &self.options.limits)?);
-        let mut grouper =
-            Grouper::new(&mut self.window, &pages, &schema, created_by, self.options, &mut self.work);
-        let (found, left) = grouper.run(is_anchored)?;
         let explained = found.iter().map(|found| &found.bytes).chain(left.iter().map(|left| &left.bytes));
         let explained: Vec<_> = explained.cloned().collect();
         for left in left {
@@ -428,30 +434,45 @@ impl<'a> Search<'a> {
         self.created_by.as_deref().or(given)
     }
 
-    /// The schema of a footer, of the caller, or a guess.
-    fn known_schema(
+    /// The row groups that pages make up, the pages that make up none, and the schema: that of a footer, that of the caller,
+    /// or an inferred one. `Err` says why no schema can be inferred.
+    fn row_groups(
         &mut self,
         pages: &[scan::Page],
         is_anchored: bool,
-    ) -> Option<Vec<format::SchemaElement>> {
+        created_by: Option<String>,
+    ) -> Result<std::result::Result<RowGroups, &'static str>> {
+        let mut decided = Report::default();
+        let (elements, origin, known) = match (&self.schema, &self.options.schema) {
+            (Some(elements), _) => (elements.clone(), self.report.schema, Vec::new()),
+            (None, Some(given)) => {
+                let what = format!("the schema of {} columns", num_leaves(&given.elements));
+                decided.decide(what, "it was given: no footer is found", Confidence::High);
+                (given.elements.clone(), Some(given.origin), Vec::new())
+            }
+            (None, None) if !is_anchored => return Ok(Err("pages whose first column is lost")),
+            (None, None) => match infer::infer(&mut self.window, pages, &mut self.work, &mut decided) {
+                Ok(inferred) => (inferred.elements, Some(SchemaOrigin::Inferred), inferred.groups),
+                Err(why) => {
+                    self.report.decisions.extend(decided.decisions);
+                    return Ok(Err(why));
+                }
+            },
+        };
+        let schema = Arc::new(Schema::from_thrift(&elements, &self.options.limits)?);
+        let mut grouper =
+            Grouper::new(&mut self.window, pages, &schema, created_by, self.options, &mut self.work);
+        let Some((found, left)) = grouper.run(&known, is_anchored)? else {
+            return Ok(Err("pages whose values do not fit the columns that they seem to be of"));
+        };
         if self.schema.is_none() {
-            let (elements, origin) = match &self.options.schema {
-                Some(given) => {
-                    let what = format!("the schema of {} columns", num_leaves(&given.elements));
-                    self.report.decide(what, "it was given: no footer is found", Confidence::High);
-                    self.key_values = given.key_values.clone();
-                    (given.elements.clone(), given.origin)
-                }
-                None => {
-                    let inferred =
-                        infer::infer(&mut self.window, pages, is_anchored, &mut self.work, &mut self.report)?;
-                    (inferred, SchemaOrigin::Inferred)
-                }
-            };
-            self.report.schema = Some(origin);
-            self.schema = Some(elements);
+            let given = self.options.schema.as_ref();
+            self.key_values = given.map(|given| given.key_values.clone()).unwrap_or_default();
+            self.schema = Some(elements.clone());
+            self.report.schema = origin;
         }
-        self.schema.clone()
+        self.report.decisions.extend(decided.decisions);
+        Ok(Ok((elements, found, left)))
     }
 
     fn keep_found(&mut self, schema: Vec<format::SchemaElement>, found: Vec<Found>) -> Result<()> {
@@ -603,7 +624,6 @@ fn looks_encrypted(window: &mut Window) -> bool {
 
 /// Behind the opening magic.
 const FIRST_PAGE: u64 = 4;
-const NO_SCHEMA: &str =
-    "pages whose columns cannot be told apart: give the schema, or another file that has it";
+const NO_SCHEMA: &str = "give the schema, or another file that has it";
 const NO_PAGES: &str = "bytes in which no page is found";
 const NOT_THERE: &str = "a row group of the footer that is not where the footer says";

@@ -50,9 +50,12 @@ footer tells of them, pages, which are put together to chunks and row groups. A 
 pages are there, checksums are right, every value can be decoded, all columns have as many rows. Pages are copied as they
 are, offset indexes are made again, and what was found without a footer has no statistics.
 
-Without a footer the schema is that of --schema-from or --schema; without these, types are guessed from the pages, and
-columns are called c0, c1, ... INT32 and FLOAT, INT64 and DOUBLE look the same, and what values mean (text, dates,
-decimals) is not in pages at all: give a schema if there is one.
+Without a footer the schema is that of --schema-from or --schema; without these it is inferred from the pages, and columns
+are called c0, c1, ... How many columns there are is told by kinds of columns that repeat from row group to row group. If
+several tables would explain the pages, as with columns that are all alike, or if there is one row group and nothing behind
+it, nothing is kept and a schema is asked for; the report has the likeliest one, for who knows better. INT32 and FLOAT,
+INT64 and DOUBLE look the same, and what values mean (text, dates, decimals) is not in pages at all: give a schema if there
+is one.
 
 With --partial a column that is lost becomes null in its row group, if it may be; if it is in a struct or list, all of
 that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
@@ -106,7 +109,13 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
         false => output.line(report.to_string())?,
     }
     if report.row_groups.is_empty() {
-        return Err(Failure::Check("no row group is whole: nothing is written".to_owned()));
+        let why = match report.schema {
+            None => {
+                "which columns the file has cannot be told from its pages: give the schema with --schema-from or --schema"
+            }
+            Some(_) => "no row group is whole: nothing is written",
+        };
+        return Err(Failure::Check(why.to_owned()));
     }
     lost(report).map_or(Ok(()), |lost| Err(Failure::Check(lost)))
 }

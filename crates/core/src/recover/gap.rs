@@ -6,34 +6,67 @@ use crate::checkpoint::{APPEND_MAGIC, CHECKPOINT_FRAME_LEN, CHECKPOINT_MAGIC, MA
 use marquetry_format::{BloomFilterHeader, ColumnChunk, ColumnIndex, ColumnMetaData, OffsetIndex, Reader};
 use std::ops::Range;
 
+/// What stands between pages. Later variants say more about where row groups end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Filler {
+    /// Zeros.
+    Alignment,
+    /// The metadata of the chunk before it.
+    ChunkMetadata,
+    /// Bloom filters stand between row groups, or behind all of them.
+    BloomFilter,
+    /// Indexes stand behind all row groups, checkpoints between them.
+    IndexOrCheckpoint,
+}
+
+impl Filler {
+    /// Whether a row group ends before it.
+    pub(super) fn ends_row_group(self) -> bool {
+        self >= Filler::BloomFilter
+    }
+}
+
 /// Whether a gap is made of such things.
 pub(super) fn is_known(window: &mut Window, gap: Range<u64>) -> bool {
-    let mut at = gap.start;
-    while at < gap.end {
-        match known(window, at) {
-            Some(len) if len <= gap.end - at => at += len,
-            _ => return false,
+    fillers(window, gap.clone()).1 == gap.end
+}
+
+/// What of these stands in a range from its start on, the one that says most; and where it ends.
+pub(super) fn fillers(window: &mut Window, range: Range<u64>) -> (Option<Filler>, u64) {
+    let (mut found, mut at) = (None, range.start);
+    while at < range.end {
+        match filler(window, at) {
+            Some((filler, len)) if len <= range.end - at => {
+                found = found.max(Some(filler));
+                at += len;
+            }
+            _ => break,
         }
     }
-    true
+    (found, at)
 }
 
 /// The length of what stands at a position; `None` if it is nothing known.
 pub(super) fn known(window: &mut Window, at: u64) -> Option<u64> {
+    filler(window, at).map(|(_, len)| len)
+}
+
+/// What stands at a position, and its length.
+fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
     let bytes = window.at(at, HEAD).ok()?;
     if bytes.starts_with(&marker(CHECKPOINT_MAGIC, at)) {
         let len = bytes
             .get(MARKER_LEN..)
             .and_then(|rest| rest.first_chunk::<4>())
             .map(|len| u32::from_le_bytes(*len))?;
-        return CHECKPOINT_FRAME_LEN.checked_add(u64::from(len));
+        return Some((Filler::IndexOrCheckpoint, CHECKPOINT_FRAME_LEN.checked_add(u64::from(len))?));
     }
     if bytes.starts_with(&marker(APPEND_MAGIC, at)) {
-        return Some(MARKER_LEN as u64);
+        return Some((Filler::IndexOrCheckpoint, MARKER_LEN as u64));
     }
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     if zeros > 0 {
-        return (zeros < HEAD).then_some(zeros as u64);
+        return (zeros < HEAD).then_some((Filler::Alignment, zeros as u64));
     }
     // A page header, which could be read as other structs too.
     if matches!(*bytes, [0x15, _, 0x15, ..]) {
@@ -43,21 +76,33 @@ pub(super) fn known(window: &mut Window, at: u64) -> Option<u64> {
     if let Ok(header) = BloomFilterHeader::read(&mut reader) {
         let bits = u64::try_from(header.num_bytes).ok().filter(|bits| *bits > 0 && bits % 32 == 0);
         if let Some(bits) = bits {
-            return Some(reader.position() as u64 + bits);
+            return Some((Filler::BloomFilter, reader.position() as u64 + bits));
         }
     }
     let bytes = window.at(at, MOST).ok()?;
-    let read = |read: fn(&mut Reader<'_>) -> bool| {
+    let read = |filler, read: fn(&mut Reader<'_>) -> bool| {
         let mut reader = Reader::new(&bytes);
-        read(&mut reader).then_some(reader.position() as u64)
+        read(&mut reader).then_some((filler, reader.position() as u64))
     };
     // QUIRK: many writers leave a chunk's metadata behind it, as the format once asked for.
-    read(|reader| ColumnMetaData::read(reader).is_ok_and(|meta| !meta.encodings.is_empty()))
-        .or_else(|| read(|reader| ColumnChunk::read(reader).is_ok_and(|chunk| chunk.meta_data.is_some())))
-        .or_else(|| read(|reader| ColumnIndex::read(reader).is_ok_and(|index| !index.null_pages.is_empty())))
-        .or_else(|| {
-            read(|reader| OffsetIndex::read(reader).is_ok_and(|index| !index.page_locations.is_empty()))
+    read(Filler::ChunkMetadata, |reader| {
+        ColumnMetaData::read(reader).is_ok_and(|meta| !meta.encodings.is_empty())
+    })
+    .or_else(|| {
+        read(Filler::ChunkMetadata, |reader| {
+            ColumnChunk::read(reader).is_ok_and(|chunk| chunk.meta_data.is_some())
         })
+    })
+    .or_else(|| {
+        read(Filler::IndexOrCheckpoint, |reader| {
+            ColumnIndex::read(reader).is_ok_and(|index| !index.null_pages.is_empty())
+        })
+    })
+    .or_else(|| {
+        read(Filler::IndexOrCheckpoint, |reader| {
+            OffsetIndex::read(reader).is_ok_and(|index| !index.page_locations.is_empty())
+        })
+    })
 }
 
 /// Whether a footer begins there, which is not whole: a version of 1 or 2, and a list of structs, the schema.

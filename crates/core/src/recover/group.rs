@@ -20,6 +20,7 @@ use super::open::{fitting_codecs, rows};
 use super::part::Window;
 use super::scan::{Page, State, Work};
 use super::side_by_side::{side_by_side, threads_for};
+use super::table_layouts::PageGroup;
 use super::whole::describe;
 use crate::schema::{Leaf, Schema};
 use marquetry_base::{ErrorKind, Result};
@@ -102,13 +103,26 @@ impl<'a> Grouper<'a> {
         }
     }
 
-    /// All row groups. `is_anchored`: the first page is the first of a row group.
-    pub(super) fn run(&mut self, is_anchored: bool) -> Result<(Vec<Found>, Vec<Left>)> {
+    /// All row groups. `is_anchored`: the first page is the first of a row group. `known`: the row groups that pages begin
+    /// with, as they were found along with the schema. `None` if these are none.
+    pub(super) fn run(
+        &mut self,
+        known: &[PageGroup],
+        is_anchored: bool,
+    ) -> Result<Option<(Vec<Found>, Vec<Left>)>> {
         let (mut found, mut left): (Vec<Found>, Vec<Left>) = (Vec::new(), Vec::new());
         if self.schema.num_columns() == 0 {
-            return Ok((found, left));
+            return Ok(Some((found, left)));
         }
-        let (mut at, mut is_anchored) = (0, is_anchored);
+        for PageGroup { rows, chunks } in known {
+            let shape = Shape { chunks: chunks.clone(), rows: *rows, natural: 0 };
+            let Some(group) = self.found(&shape, true)? else { return Ok(None) };
+            found.push(group);
+        }
+        let (mut at, mut is_anchored) = (known.last().map_or(0, PageGroup::end), is_anchored);
+        if !known.is_empty() {
+            is_anchored = self.is_next_known(at);
+        }
         while at < self.pages.len() {
             if !is_anchored && self.columns_look_alike() {
                 self.leave(at..self.pages.len(), ALIKE, &mut left);
@@ -131,7 +145,7 @@ impl<'a> Grouper<'a> {
             self.leave(at..at + 1, why, &mut left);
             at += 1;
         }
-        Ok((found, left))
+        Ok(Some((found, left)))
     }
 
     fn leave(&self, pages: Range<usize>, why: &'static str, left: &mut Vec<Left>) {

@@ -1,7 +1,8 @@
-//! What type a chunk's column can have, by one of its data pages and its dictionary.
+//! Infers the types that a column may have from one data page of it and its dictionary.
 //!
 //! Levels are tried from much to little: that bytes are levels to the last one by chance is rarer than that values fit.
 
+use super::byte_histogram::ByteHistogram;
 use super::open::{fills, fitting_codecs, open};
 use super::part::Window;
 use super::report::Confidence;
@@ -18,6 +19,8 @@ pub(super) struct Guess {
     pub(super) max_def: u8,
     pub(super) confidence: Confidence,
     pub(super) why: &'static str,
+    /// Whether the page has nothing but nulls, which fit any physical type.
+    pub(super) is_blank: bool,
 }
 
 impl Guess {
@@ -26,36 +29,53 @@ impl Guess {
     }
 }
 
-/// The likeliest type; `None` if nothing fits.
-pub(super) fn guess(
+/// What a chunk's column can be by one of its pages.
+#[derive(Debug, Default)]
+pub(super) struct ChunkKind {
+    /// All types and levels that fit, the likeliest first; empty if none does.
+    pub(super) guesses: Vec<Guess>,
+    /// The bytes of the dictionary, or those of the page if there is none.
+    pub(super) histogram: ByteHistogram,
+}
+
+/// All types and levels that a page fits. `preferred`: the codec that is tried first.
+pub(super) fn guesses(
     window: &mut Window,
     dictionary: Option<&Page>,
     data: &Page,
+    preferred: Option<Codec>,
     work: &mut Work,
-) -> Option<Guess> {
+) -> ChunkKind {
     let mut decompressor = Decompressor::new();
     let first = dictionary.unwrap_or(data);
     if !work.spend(LEAST_COST + data.uncompressed() + data.values() + first.uncompressed())
         || data.values() > MOST_VALUES
     {
-        return None;
+        return ChunkKind::default();
     }
     // The page that shrank tells about the codec.
     let telling =
         if first.end - first.body == first.header.uncompressed_page_size as u64 { data } else { first };
-    for codec in fitting_codecs(window, telling, None, &mut decompressor).ok()? {
+    for codec in fitting_codecs(window, telling, preferred, &mut decompressor).unwrap_or_default() {
         let dictionary = match dictionary {
-            Some(page) => match open(window, page, codec, (0, 0), &mut decompressor) {
-                Ok(opened) => Some((page.header.dictionary_page_header.as_ref()?.num_values, opened.values)),
-                Err(_) => continue,
-            },
+            Some(page) => {
+                let count = page.header.dictionary_page_header.as_ref().map_or(0, |header| header.num_values);
+                match open(window, page, codec, (0, 0), &mut decompressor) {
+                    Ok(opened) => Some((count, opened.values)),
+                    Err(_) => continue,
+                }
+            }
             None => None,
         };
         let Some(parts) = Parts::new(window, data, codec, &mut decompressor) else { continue };
-        let Some(found) = parts.guess(data, dictionary.as_ref()) else { continue };
-        return Some(found);
+        let guesses = parts.guesses(data, dictionary.as_ref());
+        if let Some(first) = guesses.first() {
+            let bytes = dictionary.as_ref().map_or(parts.bytes(), |(_, bytes)| bytes);
+            let histogram = ByteHistogram::new(bytes.as_slice(), first.physical);
+            return ChunkKind { guesses, histogram };
+        }
     }
-    None
+    ChunkKind::default()
 }
 
 /// A data page without its header.
@@ -81,11 +101,19 @@ impl Parts {
         Some(Parts::V2 { rep, def, values })
     }
 
-    fn guess(&self, page: &Page, dictionary: Option<&(i32, PaddedBytes)>) -> Option<Guess> {
+    /// The values, in a V1 page behind their levels.
+    fn bytes(&self) -> &PaddedBytes {
+        match self {
+            Parts::V1(bytes) | Parts::V2 { values: bytes, .. } => bytes,
+        }
+    }
+
+    fn guesses(&self, page: &Page, dictionary: Option<&(i32, PaddedBytes)>) -> Vec<Guess> {
         let n = page.values() as usize;
+        let mut out = Vec::new();
         let kind = Kind { encoding: page.encoding().0, dictionary };
         let (widths_of_rep, widths_of_def): (&[u32], &[u32]) = match self {
-            Parts::V1(_) => (&[2, 1, 0], &[1, 2, 3, 0]),
+            Parts::V1(_) => (&[1, 2, 0], &[1, 2, 3, 0]),
             Parts::V2 { rep, def, .. } => {
                 (if rep.is_empty() { &[0] } else { &[1, 2] }, if def.is_empty() { &[0] } else { &[1, 2, 3] })
             }
@@ -96,15 +124,14 @@ impl Parts {
                 if rep_width > 0 && def_width == 0 {
                     continue;
                 }
-                if let Some(guess) = self.fits(n, rep_width, def_width, &kind) {
-                    return Some(guess);
-                }
+                out.extend(self.fits(n, rep_width, def_width, &kind).unwrap_or_default());
             }
         }
-        None
+        out
     }
 
-    fn fits(&self, n: usize, rep_width: u32, def_width: u32, kind: &Kind<'_>) -> Option<Guess> {
+    /// The guesses with levels of these widths.
+    fn fits(&self, n: usize, rep_width: u32, def_width: u32, kind: &Kind<'_>) -> Option<Vec<Guess>> {
         let (rep, def, values) = match self {
             Parts::V2 { rep, def, values } => (Some(rep.clone()), Some(def.clone()), values.clone()),
             Parts::V1(bytes) => {
@@ -138,12 +165,17 @@ impl Parts {
         let (max_rep, least) = (most(&rep, rep_width), most(&def, def_width));
         // A level that no entry has may be the one of values.
         let highest = ((1u16 << def_width) - 1) as u8;
-        (least..=highest).filter(|max_def| *max_def >= max_rep).find_map(|max_def| {
-            let nulls_below = def.iter().filter(|def| **def == max_def).count();
-            let (physical, confidence, why) = kind.physical(&values, nulls_below)?;
-            let confidence = if max_def > 1 { confidence.max(Confidence::Medium) } else { confidence };
-            Some(Guess { physical, max_rep, max_def, confidence, why })
-        })
+        let mut out = Vec::new();
+        for max_def in (least..=highest).filter(|max_def| *max_def >= max_rep) {
+            let present = def.iter().filter(|def| **def == max_def).count();
+            let is_blank = present == 0 && kind.dictionary.is_none_or(|(len, _)| *len == 0);
+            let guess = |(physical, confidence, why): Typed| {
+                let confidence = if max_def > 1 { confidence.max(Confidence::Medium) } else { confidence };
+                Guess { physical, max_rep, max_def, confidence, why, is_blank }
+            };
+            out.extend(kind.types(&values, present).into_iter().map(guess));
+        }
+        Some(out)
     }
 }
 
@@ -156,89 +188,90 @@ struct Kind<'a> {
 type Typed = (PhysicalType, Confidence, &'static str);
 
 impl Kind<'_> {
-    fn physical(&self, values: &PaddedBytes, n: usize) -> Option<Typed> {
+    /// The types that `n` values which take these bytes may be of, the likeliest first.
+    fn types(&self, values: &PaddedBytes, n: usize) -> Vec<Typed> {
         let bytes = values.as_slice();
-        let by_dictionary = match self.dictionary {
-            Some((len, dictionary)) => {
-                Some((*len, plain(dictionary.as_slice(), usize::try_from(*len).ok()?, true)?))
-            }
-            None => None,
-        };
+        let by_dictionary = self.dictionary.map(|(len, dictionary)| {
+            plain(dictionary.as_slice(), usize::try_from(*len).unwrap_or(usize::MAX), true)
+        });
+        let dictionary_len = self.dictionary.map_or(0, |(len, _)| len.unsigned_abs());
+        let decodes = |physical: &PhysicalType| decodes(self.encoding, values, n, *physical);
+        // Values behind those of a dictionary are of its type.
+        if let (Some(types), 0 | 5 | 9) = (&by_dictionary, self.encoding) {
+            return types.iter().copied().filter(|(physical, ..)| decodes(physical)).collect();
+        }
+        let one = |physical, confidence, why| vec![(physical, confidence, why)];
         match self.encoding {
-            0 => match by_dictionary {
-                Some((_, typed)) if decodes(0, values, n, typed.0) => Some(typed),
-                _ => plain(bytes, n, false),
-            },
+            0 => plain(bytes, n, false),
             2 | 8 => {
-                let (len, typed) = by_dictionary?;
                 let fits = match bytes.split_first() {
-                    Some((width, rest)) => *width <= 32 && exact_keys(rest, u32::from(*width), n, len as u32),
+                    Some((width, rest)) => {
+                        *width <= 32 && exact_keys(rest, u32::from(*width), n, dictionary_len)
+                    }
                     None => n == 0,
                 };
-                fits.then_some(typed)
+                by_dictionary.filter(|_| fits).unwrap_or_default()
             }
-            3 => {
-                let (len, rest) = bytes.split_first_chunk::<4>()?;
-                let is_one =
-                    u32::from_le_bytes(*len) as usize == rest.len() && exact_levels(rest, 1, n).is_some();
-                is_one.then_some((PhysicalType::Boolean, Confidence::Exact, "RLE values are BOOLEAN"))
-            }
-            5 => match by_dictionary {
-                Some((_, typed)) => decodes(5, values, n, typed.0).then_some(typed),
-                None => deltas(values, n),
+            3 => match bytes.split_first_chunk::<4>() {
+                Some((len, rest))
+                    if u32::from_le_bytes(*len) as usize == rest.len()
+                        && exact_levels(rest, 1, n).is_some() =>
+                {
+                    one(PhysicalType::Boolean, Confidence::Exact, "RLE values are BOOLEAN")
+                }
+                _ => Vec::new(),
             },
-            6 | 7 if decodes(self.encoding, values, n, PhysicalType::ByteArray) => {
+            5 => deltas(values, n),
+            6 | 7 if decodes(&PhysicalType::ByteArray) => {
                 let confidence = if self.encoding == 6 { Confidence::Exact } else { Confidence::High };
-                Some((PhysicalType::ByteArray, confidence, "the encoding is one of byte strings"))
+                one(PhysicalType::ByteArray, confidence, "the encoding is one of byte strings")
             }
-            9 if n > 0 && bytes.len().is_multiple_of(n) => Some(match (bytes.len() / n, by_dictionary) {
-                (_, Some((_, typed))) => typed,
-                (4, _) => {
-                    (PhysicalType::Float, Confidence::Medium, "split streams of 4 bytes, most likely FLOAT")
-                }
-                (8, _) => {
-                    (PhysicalType::Double, Confidence::Medium, "split streams of 8 bytes, most likely DOUBLE")
-                }
-                (width, _) => (PhysicalType::FixedLenByteArray(width), Confidence::High, "split streams"),
-            }),
-            10 => [PhysicalType::Float, PhysicalType::Double].into_iter().find_map(|physical| {
-                decodes(10, values, n, physical).then_some((
-                    physical,
-                    Confidence::High,
-                    "ALP decodes as this type",
-                ))
-            }),
-            _ => None,
+            9 if n > 0 && bytes.len().is_multiple_of(n) => match bytes.len() / n {
+                4 => one(
+                    PhysicalType::Float,
+                    Confidence::Medium,
+                    "split streams of 4 bytes, most likely FLOAT",
+                ),
+                8 => one(
+                    PhysicalType::Double,
+                    Confidence::Medium,
+                    "split streams of 8 bytes, most likely DOUBLE",
+                ),
+                width => one(PhysicalType::FixedLenByteArray(width), Confidence::High, "split streams"),
+            },
+            10 => [PhysicalType::Float, PhysicalType::Double]
+                .into_iter()
+                .filter(decodes)
+                .map(|physical| (physical, Confidence::High, "ALP decodes as this type"))
+                .collect(),
+            _ => Vec::new(),
         }
     }
 }
 
-/// The type of PLAIN values that fill the bytes.
-fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Option<Typed> {
+/// The types whose `n` PLAIN values fill the bytes, the likeliest first.
+fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Vec<Typed> {
     if n == 0 {
-        return bytes.is_empty().then_some((
-            PhysicalType::ByteArray,
-            Confidence::Low,
-            "there is no value to tell the type",
-        ));
+        let why = "there is no value to tell the type";
+        let any = (PhysicalType::ByteArray, Confidence::Low, why);
+        return if bytes.is_empty() { vec![any] } else { Vec::new() };
     }
-    let are_zeros = bytes.len() == n * 4 && bytes.iter().all(|byte| *byte == 0);
-    if !are_zeros && fills(bytes, n, PhysicalType::ByteArray) {
+    let mut out = Vec::new();
+    if fills(bytes, n, PhysicalType::ByteArray) {
         let confidence = if n < 4 { Confidence::Medium } else { Confidence::High };
-        return Some((
+        out.push((
             PhysicalType::ByteArray,
             confidence,
             "lengths lead from value to value, to the end of the page",
         ));
     }
     if !is_dictionary && bytes.len() == n.div_ceil(8) {
-        return Some((PhysicalType::Boolean, Confidence::High, "a bit for each value"));
+        out.push((PhysicalType::Boolean, Confidence::High, "a bit for each value"));
     }
-    if !bytes.len().is_multiple_of(n) {
-        return None;
+    if bytes.is_empty() || !bytes.len().is_multiple_of(n) {
+        return out;
     }
-    Some(match bytes.len() / n {
-        0 => return None,
+    out.push(match bytes.len() / n {
         4 => {
             let words =
                 bytes.chunks_exact(4).filter_map(|word| word.first_chunk().copied().map(u32::from_le_bytes));
@@ -255,7 +288,19 @@ fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Option<Typed> {
         width => {
             (PhysicalType::FixedLenByteArray(width), Confidence::High, "values of this width fill the page")
         }
-    })
+    });
+    // Empty strings look like zeros, and four zeros behind their length like the number 4: numbers are likelier.
+    let is_number = match bytes.len() / n {
+        4 => true,
+        8 => bytes.chunks_exact(8).all(|word| word.ends_with(&[0; 4])),
+        _ => false,
+    };
+    if let [(PhysicalType::ByteArray, ..), _] = out[..] {
+        let [likelier, other] = if is_number { [1, 0] } else { [0, 1] };
+        out[other].1 = Confidence::Low;
+        out.swap(0, likelier);
+    }
+    out
 }
 
 /// INT32 or FLOAT: the bytes are the same, what they say is not.
@@ -306,21 +351,30 @@ fn wide(words: impl Iterator<Item = u64>) -> Typed {
     }
 }
 
-/// Deltas tell no width: INT32 if all values are of 32 bits.
-fn deltas(values: &PaddedBytes, n: usize) -> Option<Typed> {
-    let mut fits = true;
+/// Deltas tell no width. Values of 32 bits are the same as INT32 and as INT64.
+///
+/// Wider ones may be those of an INT32 column, whose deltas wrap around: then nothing is certain.
+fn deltas(values: &PaddedBytes, n: usize) -> Vec<Typed> {
+    let (mut is_narrow, mut may_wrap, mut before) = (true, true, 0i64);
     let see = |values: &Values| {
-        if let Values::W64(words) = values {
-            fits &= words.iter().all(|word| i32::try_from(*word as i64).is_ok());
+        let Values::W64(words) = values else { return };
+        for value in words.iter().map(|word| *word as i64) {
+            is_narrow &= i32::try_from(value).is_ok();
+            let delta = value.wrapping_sub(before);
+            may_wrap &= (i64::from(i32::MIN)..1 << 33).contains(&delta);
+            before = value;
         }
     };
     if !decode(5, values, n, PhysicalType::Int64, see) {
-        return None;
+        return Vec::new();
     }
-    Some(match fits {
-        true => (PhysicalType::Int32, Confidence::Medium, "deltas, and all values are of 32 bits"),
-        false => (PhysicalType::Int64, Confidence::High, "deltas, and values are over 32 bits"),
-    })
+    let wide = (PhysicalType::Int64, Confidence::High, "deltas, and values are over 32 bits");
+    let narrow = (PhysicalType::Int32, Confidence::Medium, "deltas, and all values are of 32 bits");
+    match (is_narrow, may_wrap) {
+        (true, _) => vec![narrow, (wide.0, Confidence::Low, narrow.2)],
+        (false, false) => vec![wide],
+        (false, true) => Vec::new(),
+    }
 }
 
 fn decodes(encoding: i32, values: &PaddedBytes, n: usize, physical: PhysicalType) -> bool {

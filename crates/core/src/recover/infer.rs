@@ -1,120 +1,136 @@
-//! A schema out of nothing but pages: how many columns there are, and of what types.
+//! Infers a schema from nothing but pages: how many columns there are, and of what types.
 //!
-//! Chunks of as many rows follow each other; where the number of rows changes, a row group ends. Types that repeat tell
-//! how many columns a row group has.
-//!
-//! ```text
-//! pages     9 9 9 9 9 5 9 9 5 D 9 9 5      rows of each
-//! kinds     i i i i i i f f f s s s s
-//! chunks    i-----------? i-----f----      the first chunk may end at any page of its kind; but where a chunk ends,
-//!           i----- f----- s------ ...      it shows: by a dictionary, another kind, or a page that is not full
-//! ```
+//! All ways to cut the pages into chunks and row groups are found, and rated by how much they take for granted. One is
+//! taken only if it is far likelier than all others; otherwise the caller is asked for a schema.
 
-use super::gap;
-use super::guess::{Guess, guess};
-use super::open::{fitting_codecs, rows};
+use super::guess::{ChunkKind, Guess};
+use super::layout_cost::{LayoutCost, alternates};
 use super::part::Window;
 use super::report::{Confidence, Report};
 use super::scan::{Page, Work};
-use crate::schema::{annotate, column, group};
-use marquetry_codec::Decompressor;
+use super::table_layouts::{LayoutFinder, PageGroup, TableLayout};
+use crate::schema::{Schema, annotate, column, group};
+use marquetry_base::Limits;
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{Repetition, SchemaElement};
-use std::cmp::{Ordering, Reverse};
-use std::collections::HashMap;
-use std::ops::Range;
+use std::rc::Rc;
 
-/// Chunks of as many rows, one behind the other.
-struct Block {
-    chunks: Vec<(Range<usize>, Guess)>,
-    rows: u64,
-    /// How many of its chunks begin in a way that shows it.
-    visible: usize,
-    /// Pages inside chunks that have another number of values than the first, and those that are not full.
-    uneven: usize,
-    not_full: usize,
-    /// Whether it begins and ends where pages do, or other blocks: nothing of it is lost.
-    is_whole: bool,
+/// A schema, and the row groups that were found along with it.
+#[derive(Debug)]
+pub(super) struct InferredSchema {
+    pub(super) elements: Vec<SchemaElement>,
+    pub(super) groups: Vec<PageGroup>,
 }
 
-impl Block {
-    fn end(&self) -> usize {
-        self.chunks.last().map_or(0, |(chunk, _)| chunk.end)
-    }
-
-    /// How likely it is: what is compared first speaks loudest.
-    fn worth(&self) -> impl Ord {
-        let is_sure = self.visible == self.chunks.len() - 1;
-        (self.is_whole, Reverse(self.uneven), self.end(), is_sure, Reverse(self.not_full), self.visible)
-    }
-}
-
-/// The schema, and what was decided for it in the report; `None` if pages fit no schema. `is_anchored`: the first page is
-/// the first of a row group.
+/// Infers the schema and says in the report what was decided for it; `Err` says why there is none, and the report which one
+/// is the likeliest. The first page is the first of a row group.
 pub(super) fn infer(
     window: &mut Window,
     pages: &[Page],
-    mut is_anchored: bool,
     work: &mut Work,
     report: &mut Report,
-) -> Option<Vec<SchemaElement>> {
-    let mut infer = Infer { window, pages, work, guesses: HashMap::new() };
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut at = 0;
-    while at < pages.len() && blocks.len() < MOST_BLOCKS {
-        match infer.block(at) {
-            Some(mut block) => {
-                at = block.end();
-                block.is_whole &= is_anchored;
-                is_anchored = block.is_whole;
-                blocks.push(block);
-            }
-            // What the file ends in, or damage.
-            None => (at, is_anchored) = (at + 1, false),
+) -> Result<InferredSchema, &'static str> {
+    let mut finder = LayoutFinder::new(window, pages, work);
+    let layouts = rated_layouts(&mut finder)?;
+    if let Err(why) = check_likeliest(&layouts, &mut finder) {
+        // If nothing is lost behind the last page.
+        let ends_there =
+            |layout: &TableLayout| layout.groups.last().map(PageGroup::end) == Some(finder.pages().len());
+        if let Some((_, layout)) = layouts.iter().find(|(_, layout)| !layout.is_open && ends_there(layout))
+            && layout.columns <= MOST_SUGGESTED
+            && let Some((elements, _)) = schema_of(layout, &mut finder)
+            && let Ok(schema) = Schema::from_thrift(&elements, &Limits::default())
+        {
+            let text = schema.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+            report.decide("no schema", format!("{why}; the likeliest is: {text}"), Confidence::Low);
         }
+        return Err(why);
     }
-    // Of others nobody knows which columns are missing.
-    if blocks.iter().any(|block| block.is_whole) {
-        blocks.retain(|block| block.is_whole);
-    } else {
-        blocks.truncate(1);
-    }
-    // The file may be cut off in the last one.
-    let told = if blocks.len() > 1 { &blocks[..blocks.len() - 1] } else { &blocks[..] };
-    let behind = told.last().map_or(0, Block::end)..pages.len();
-    let what_follows = match behind.clone().all(|at| infer.follows(at) || infer.is_next_known(at)) {
-        true if behind.is_empty() => Behind::Nothing,
-        true => Behind::Pages,
-        false => Behind::Damage,
+    let (_, layout) = layouts.first().ok_or(NO_LAYOUT)?;
+    let (elements, columns) = schema_of(layout, &mut finder).ok_or(NOT_ONE_KIND)?;
+    let why = match layout.groups.len() {
+        1 => "so many chunks of as many rows follow each other, and the row group ends behind them",
+        _ => "kinds of chunks repeat after so many, in row groups of as many rows",
     };
-    let (columns, why, confidence) = number_of_columns(told, what_follows)?;
-    report.decide(format!("{columns} columns"), why, confidence);
-    let chunks = || blocks.iter().flat_map(|block| block.chunks.iter().enumerate());
-    let mut elements = Vec::new();
-    for i in 0..columns {
-        let guesses: Vec<Guess> =
-            chunks().filter(|(at, _)| at % columns == i).map(|(_, (_, guess))| *guess).collect();
-        let best = joined(&guesses)?;
-        let levels = match best.levels() {
+    report.decide(format!("{} columns", layout.columns), why, Confidence::Medium);
+    for (i, guess) in columns.iter().enumerate() {
+        let levels = match guess.levels() {
             (0, 0) => String::new(),
             (0, 1) => ", optional".to_owned(),
             (rep, def) => format!(", levels up to {rep} and {def}"),
         };
-        report.decide(format!("column c{i} is {}{levels}", best.physical), best.why, best.confidence);
-        push(&format!("c{i}"), &best, &mut elements);
+        report.decide(format!("column c{i} is {}{levels}", guess.physical), guess.why, guess.confidence);
     }
-    let mut all = vec![SchemaElement { repetition_type: None, ..group("schema", columns) }];
-    all.extend(elements);
-    Some(all)
+    Ok(InferredSchema { elements, groups: layout.groups.clone() })
 }
 
-/// What a column is by all of its chunks: the surest type, the largest levels.
-fn joined(guesses: &[Guess]) -> Option<Guess> {
-    let mut best =
-        *guesses.iter().min_by_key(|guess| (guess.confidence, guess.physical == PhysicalType::Int32))?;
-    best.max_rep = guesses.iter().map(|guess| guess.max_rep).max()?;
-    best.max_def = guesses.iter().map(|guess| guess.max_def).max()?;
-    Some(best)
+/// The schema of a layout, and what each column is.
+fn schema_of(
+    layout: &TableLayout,
+    finder: &mut LayoutFinder<'_>,
+) -> Option<(Vec<SchemaElement>, Vec<Guess>)> {
+    let mut elements = vec![SchemaElement { repetition_type: None, ..group("schema", layout.columns) }];
+    let mut columns = Vec::new();
+    for i in 0..layout.columns {
+        let kinds: Vec<Rc<ChunkKind>> =
+            layout.groups.iter().map(|group| finder.kind(group.chunks[i].start)).collect();
+        let guess = joined(&kinds)?;
+        push(&format!("c{i}"), &guess, &mut elements);
+        columns.push(guess);
+    }
+    Some((elements, columns))
+}
+
+/// All layouts, those that take the least for granted first.
+fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, TableLayout)>, &'static str> {
+    let layouts = finder.layouts().ok_or(TOO_MANY)?;
+    let mut rated: Vec<_> =
+        layouts.into_iter().map(|layout| (LayoutCost::new(&layout, finder), layout)).collect();
+    rated.sort_by(|(a, _), (b, _)| a.structure.total_cmp(&b.structure));
+    Ok(rated)
+}
+
+/// Whether the first of these layouts is far likelier than any other that gives another table; `Err` says why not.
+fn check_likeliest(
+    layouts: &[(LayoutCost, TableLayout)],
+    finder: &mut LayoutFinder<'_>,
+) -> Result<(), &'static str> {
+    let ((cost, best), others) = layouts.split_first().ok_or(NO_LAYOUT)?;
+    let others = || others.iter().filter(|(_, other)| !other.is_same_table(best));
+    let is_tied = others().any(|(other, layout)| layout.is_open && other.structure <= cost.structure);
+    if best.is_open || is_tied {
+        return Err(NOT_WHOLE);
+    }
+    let first = &best.groups[0].chunks;
+    let has_variety = first.iter().any(|chunk| !finder.is_like(first[0].start, chunk.start));
+    for (other, layout) in others() {
+        let times = layout.columns / best.columns;
+        let is_multiple = times > 1 && layout.columns.is_multiple_of(best.columns);
+        // Columns that are all alike prove nothing by following each other.
+        let is_less = has_variety && cost.is_far_less(other, best.groups.len());
+        if !is_less || is_multiple && alternates(best, times, finder) {
+            return Err(AMBIGUOUS);
+        }
+    }
+    Ok(())
+}
+
+/// What a column is by all of its chunks: the likeliest levels and a width of values that fit all of them, and the surest
+/// type.
+fn joined(chunks: &[Rc<ChunkKind>]) -> Option<Guess> {
+    let known = || chunks.iter().map(|kind| &kind.guesses).filter(|guesses| !guesses.is_empty());
+    let fits = |a: &Guess, b: &Guess| {
+        a.levels() == b.levels() && (a.is_blank || b.is_blank || a.physical.shape() == b.physical.shape())
+    };
+    let fits_all = |guess: &&Guess| known().all(|guesses| guesses.iter().any(|other| fits(guess, other)));
+    let levels = known().flatten().find(fits_all)?.levels();
+    let of_levels = || known().flatten().filter(|guess| guess.levels() == levels);
+    let likeliest = |guess: &&Guess| (guess.is_blank, guess.confidence);
+    let found = of_levels().filter(fits_all).min_by_key(likeliest)?;
+    of_levels()
+        .filter(|other| fits(found, other))
+        .min_by_key(|guess| (guess.is_blank, guess.confidence, guess.physical == PhysicalType::Int32))
+        .copied()
 }
 
 /// The elements of a column with these levels: lists outside, then what may be null.
@@ -123,18 +139,14 @@ fn push(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
     let mut optional = guess.max_def - guess.max_rep.min(guess.max_def);
     for depth in 0..guess.max_rep {
         let name = if depth == 0 { name } else { "element" };
+        let mut list = group(name, 1);
+        annotate(&mut list, &crate::logical_type::LogicalType::List);
         if optional > 0 {
             optional -= 1;
-            let mut list = SchemaElement { repetition_type: Some(Repetition::OPTIONAL), ..group(name, 1) };
-            annotate(&mut list, &crate::logical_type::LogicalType::List);
-            out.push(list);
-            out.push(SchemaElement { repetition_type: Some(Repetition::REPEATED), ..group("list", 1) });
-        } else {
-            let mut list = group(name, 1);
-            annotate(&mut list, &crate::logical_type::LogicalType::List);
-            out.push(list);
-            out.push(SchemaElement { repetition_type: Some(Repetition::REPEATED), ..group("list", 1) });
+            list.repetition_type = Some(Repetition::OPTIONAL);
         }
+        out.push(list);
+        out.push(SchemaElement { repetition_type: Some(Repetition::REPEATED), ..group("list", 1) });
         leaf.name = "element".into();
     }
     for _ in 1..optional {
@@ -149,208 +161,10 @@ fn push(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
     out.push(leaf);
 }
 
-/// What stands behind the row groups that tell how many columns there are.
-#[derive(Debug, Clone, Copy)]
-enum Behind {
-    Nothing,
-    Pages,
-    Damage,
-}
-
-/// How many chunks a row group has.
-fn number_of_columns(told: &[Block], behind: Behind) -> Option<(usize, &'static str, Confidence)> {
-    let first = told.first()?;
-    let sizes: Vec<usize> = told.iter().map(|block| block.chunks.len()).collect();
-    let divisor = sizes.iter().copied().fold(0, gcd);
-    let kinds: Vec<_> = told.iter().flat_map(|block| &block.chunks).map(|(_, guess)| kind(guess)).collect();
-    let repeats = |by: usize| kinds.iter().zip(kinds.iter().skip(by)).all(|(a, b)| a == b);
-    let has_variety = |by: usize| kinds.iter().take(by).any(|kind| kind != &kinds[0]);
-    let period = (2..=divisor)
-        .find(|by| divisor % by == 0 && repeats(*by) && has_variety(*by) && kinds.len() >= 2 * by);
-    let n = kinds.len();
-    // Some columns of a next row group may be among these, or others of the first be lost.
-    let begins_again = (1..n).any(|by| n % by > 0 && repeats(by) && has_variety(by));
-    if period.is_none()
-        && match behind {
-            Behind::Nothing => false,
-            Behind::Pages => begins_again,
-            Behind::Damage => begins_again || told.len() == 1,
-        }
-    {
-        return None;
-    }
-    Some(match period {
-        Some(period) => (period, "types repeat after so many chunks", Confidence::Medium),
-        None if told.len() > 1 && repeats(divisor) => (
-            divisor,
-            "so many chunks of as many rows follow each other, in each row group",
-            Confidence::Medium,
-        ),
-        None if !first.is_whole => return None,
-        None if has_variety(n) || n == 1 => {
-            (first.chunks.len(), "so many chunks of as many rows follow each other", Confidence::Medium)
-        }
-        None => (first.chunks.len(), "so many chunks, of one type and of as many rows", Confidence::Low),
-    })
-}
-
-/// What distinguishes columns.
-fn kind(guess: &Guess) -> (PhysicalType, bool, bool) {
-    (guess.physical, guess.max_rep > 0, guess.max_def > 0)
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-struct Infer<'a> {
-    window: &'a mut Window,
-    pages: &'a [Page],
-    work: &'a mut Work,
-    /// By the first page of a chunk.
-    guesses: HashMap<usize, Option<Guess>>,
-}
-
-impl Infer<'_> {
-    /// The likeliest chunks of as many rows from a page on; `None` if none is likelier than the others.
-    fn block(&mut self, at: usize) -> Option<Block> {
-        let first = self.guess(at)?;
-        let (mut rows, mut end) = (0u64, at);
-        // The likeliest so far, and whether another is as likely.
-        let (mut best, mut is_tied) = (None::<Block>, false);
-        while let Some(next) = self.add(at, end, &first, &mut rows) {
-            end = next;
-            if self.pages[end - 1].is_dictionary() || rows == 0 {
-                continue;
-            }
-            let block = self.block_of((at..end, first), rows);
-            match best.as_ref().map_or(Ordering::Greater, |best| block.worth().cmp(&best.worth())) {
-                Ordering::Greater => (best, is_tied) = (Some(block), false),
-                Ordering::Equal => is_tied = true,
-                Ordering::Less => {}
-            }
-        }
-        // Pages that are all alike are those of one column, or of as many.
-        best.filter(|block| !is_tied && (block.chunks.len() > 1 || self.shows_its_end(&block.chunks[0].0)))
-    }
-
-    fn block_of(&mut self, first: (Range<usize>, Guess), rows: u64) -> Block {
-        let mut block =
-            Block { chunks: vec![first], rows, visible: 0, uneven: 0, not_full: 0, is_whole: false };
-        while let Some(chunk) = self.chunk(block.end(), block.rows) {
-            let before = &block.chunks[block.chunks.len() - 1];
-            block.visible += usize::from(kind(&before.1) != kind(&chunk.1) || self.ends_naturally(&before.0));
-            block.chunks.push(chunk);
-        }
-        let end = block.end();
-        block.is_whole = end == self.pages.len() || self.follows(end) && self.guess(end).is_some();
-        for (chunk, _) in &block.chunks {
-            let first = chunk.start + usize::from(self.pages[chunk.start].is_dictionary());
-            let inside = &self.pages[first..chunk.end - 1];
-            block.uneven += inside.iter().filter(|page| page.values() != self.pages[first].values()).count();
-            block.not_full += inside.iter().filter(|page| !is_full(page)).count();
-        }
-        block
-    }
-
-    fn chunk(&mut self, start: usize, wanted: u64) -> Option<(Range<usize>, Guess)> {
-        if !self.follows(start) && !self.is_next_known(start) {
-            return None;
-        }
-        let guess = self.guess(start)?;
-        let (mut rows, mut end) = (0, start);
-        while rows < wanted {
-            end = self.add(start, end, &guess, &mut rows)?;
-        }
-        (rows == wanted).then_some((start..end, guess))
-    }
-
-    fn add(&mut self, start: usize, end: usize, guess: &Guess, rows: &mut u64) -> Option<usize> {
-        let page = self.pages.get(end)?;
-        let is_first = end == start;
-        if !self.work.spend(16)
-            || !is_first && (page.is_dictionary() || !self.follows(end))
-            || page.is_keys() && !self.pages[start].is_dictionary()
-        {
-            return None;
-        }
-        // Whether a page has integers or floats is not certain; how wide its values are, is.
-        let width = |guess: &Guess| (guess.physical.shape(), guess.max_rep > 0, guess.max_def > 0);
-        if !is_first && self.guess(end).is_some_and(|other| width(&other) != width(guess)) {
-            return None;
-        }
-        *rows = rows.checked_add(self.rows_of(page, guess)?)?;
-        Some(end + 1)
-    }
-
-    fn rows_of(&mut self, page: &Page, guess: &Guess) -> Option<u64> {
-        if page.is_dictionary() {
-            return Some(0);
-        }
-        match &page.header.data_page_header_v2 {
-            Some(v2) => u64::try_from(v2.num_rows).ok(),
-            None if guess.max_rep == 0 => Some(page.values()),
-            None => {
-                if !self.work.spend(page.uncompressed() + page.values() / 64) {
-                    return None;
-                }
-                let mut decompressor = Decompressor::new();
-                let codecs = fitting_codecs(self.window, page, None, &mut decompressor).ok()?;
-                codecs
-                    .into_iter()
-                    .find_map(|codec| rows(self.window, page, codec, guess.levels(), &mut decompressor).ok())
-            }
-        }
-    }
-
-    fn guess(&mut self, start: usize) -> Option<Guess> {
-        if let Some(known) = self.guesses.get(&start) {
-            return *known;
-        }
-        let first = self.pages.get(start)?;
-        let dictionary = first.is_dictionary().then_some(first);
-        let data =
-            self.pages.get(start + usize::from(dictionary.is_some())).filter(|page| !page.is_dictionary());
-        let found = data.and_then(|data| guess(self.window, dictionary, data, self.work));
-        self.guesses.insert(start, found);
-        found
-    }
-
-    fn follows(&self, at: usize) -> bool {
-        let before = at.checked_sub(1).and_then(|at| self.pages.get(at));
-        before.zip(self.pages.get(at)).is_some_and(|(before, page)| before.end == page.offset)
-    }
-
-    fn is_next_known(&mut self, at: usize) -> bool {
-        let pages = at.checked_sub(1).and_then(|before| self.pages.get(before)).zip(self.pages.get(at));
-        pages.is_some_and(|(before, page)| gap::is_known(self.window, before.end..page.offset))
-    }
-
-    fn ends_naturally(&self, chunk: &Range<usize>) -> bool {
-        let (Some(last), Some(next)) = (self.pages.get(chunk.end - 1), self.pages.get(chunk.end)) else {
-            return true;
-        };
-        next.is_dictionary()
-            || !self.follows(chunk.end)
-            || next.encoding() != last.encoding()
-            || self.shows_its_end(chunk)
-    }
-
-    /// Whether the last page of a chunk has less than those before it, or than a writer would end a page with.
-    fn shows_its_end(&self, chunk: &Range<usize>) -> bool {
-        let first = chunk.start + usize::from(self.pages[chunk.start].is_dictionary());
-        let last = &self.pages[chunk.end - 1];
-        last.values() < self.pages[first].values() || !is_full(last) || first > chunk.start
-    }
-}
-
-/// Whether a page has as much as writers put into one before they begin the next, if nobody asks for less.
-fn is_full(page: &Page) -> bool {
-    page.values() >= FULL_ROWS || page.uncompressed() >= FULL_BYTES
-}
-
-/// The least limits of a page in use: rows of parquet-rs, parquet-mr and others; bytes of Impala's, less a little.
-const FULL_ROWS: u64 = 20_000;
-const FULL_BYTES: u64 = 60 << 10;
-/// Row groups whose types are looked at.
-const MOST_BLOCKS: usize = 64;
+/// Columns of a schema that is put into the report though it is not taken.
+const MOST_SUGGESTED: usize = 100;
+const NO_LAYOUT: &str = "pages that make up no row groups of chunks of as many rows";
+const NOT_ONE_KIND: &str = "chunks whose levels fit no column";
+const TOO_MANY: &str = "pages that can be cut into columns in very many ways";
+const NOT_WHOLE: &str = "pages of a row group of which nothing shows that all its columns are there";
+const AMBIGUOUS: &str = "pages that can be cut into columns in several ways";

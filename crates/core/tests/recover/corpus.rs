@@ -1,7 +1,7 @@
 //! Files of other writers without their footers. They stand beside the repository, or where `MARQUETRY_CORPUS` says;
 //! without them this passes and says so.
 
-use crate::sample::{contents, footer_start};
+use crate::sample::{contents, footer_start, given};
 use bytes::Bytes;
 use marquetry_base::{ErrorKind, Limits};
 use marquetry_core::io::read_metadata;
@@ -27,7 +27,8 @@ fn root() -> Option<PathBuf> {
 fn files_without_their_footers() {
     let Some(root) = root() else { return };
     let entries = std::fs::read_dir(root.join("parquet-testing/data")).unwrap();
-    let (mut files, mut with_schema, mut without) = (0, 0, 0);
+    let (mut files, mut with_schema, mut without, mut cut_in_footer, mut suggested) = (0, 0, 0, 0, 0);
+    let mut wrong = Vec::new();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "parquet")) {
@@ -47,21 +48,44 @@ fn files_without_their_footers() {
             created_by: read.metadata.created_by().map(str::to_owned),
             key_values: Vec::new(),
         };
-        let given = RecoverOptions { schema: Some(schema), ..RecoverOptions::default() };
+        let with_footers = RecoverOptions { schema: Some(schema), ..RecoverOptions::default() };
         let name = path.file_name().unwrap().to_string_lossy();
-        match outcome(&broken, &given, &good) {
+        match outcome(&broken, &with_footers, &good) {
             Ok(()) => with_schema += 1,
             Err(why) => println!("{name}, with schema: {why}"),
         }
-        match outcome(&broken, &RecoverOptions::default(), &good) {
-            Ok(()) => without += 1,
-            Err(why) => println!("{name}, without: {why}"),
+        // Where nothing is left of the footer, nothing shows that the last row group is whole.
+        for (cut, count) in [(footer_start(&bytes), &mut without), (bytes.len() - 8, &mut cut_in_footer)] {
+            let broken = bytes.slice(..cut);
+            match outcome(&broken, &RecoverOptions::default(), &good) {
+                Ok(()) => *count += 1,
+                Err(why) if why.contains("give the schema") => println!("{name}, {cut} bytes: {why}"),
+                Err(why) => wrong.push(format!("{name}, {cut} bytes: {why}")),
+            }
+        }
+        // Who knows that nothing is missing can take the schema that the report has.
+        let options = suggestion(&broken).map_or_else(RecoverOptions::default, |text| given(&text));
+        match outcome(&broken, &options, &good) {
+            Ok(()) => suggested += 1,
+            Err(why) => println!("{name}, suggested: {why}"),
         }
     }
-    println!("{files} files: {with_schema} come back with their schema, {without} without");
+    println!(
+        "{files} files: {with_schema} come back with their schema; without it {without}, {cut_in_footer} if the footer is \
+         cut, {suggested} if the likeliest schema is taken"
+    );
+    assert!(wrong.is_empty(), "{wrong:#?}");
     // Columns that are all alike, in pages of as many rows each, are given up: there is more than one way to read them.
     assert!(with_schema * 100 >= files * 85, "{with_schema} of {files}");
-    assert!(without * 100 >= files * 55, "{without} of {files}");
+    assert!(cut_in_footer * 100 >= files * 55, "{cut_in_footer} of {files}");
+    assert!(suggested * 100 >= files * 55, "{suggested} of {files}");
+}
+
+/// The schema that the report calls the likeliest.
+fn suggestion(broken: &Bytes) -> Option<String> {
+    let recovery = recover(Arc::new(broken.clone()), &RecoverOptions::default()).ok()?;
+    let mut decisions = recovery.report().decisions.iter();
+    decisions.find_map(|decision| Some(decision.why.split_once("the likeliest is: ")?.1.to_owned()))
 }
 
 /// Encrypted files are left, with and without footer; nothing of them is taken for pages.
@@ -112,7 +136,10 @@ fn outcome(broken: &Bytes, options: &RecoverOptions, good: &[Vec<String>]) -> Re
     let seen = contents(&written.into()).map_err(|error| error.to_string())?;
     match seen == good {
         true => Ok(()),
-        false => Err(format!("other values: {:?}", first_loss(&recovery))),
+        false => {
+            let differs = seen.iter().flatten().zip(good.iter().flatten()).find(|(seen, good)| seen != good);
+            Err(format!("other values: {differs:?}, {:?}", first_loss(&recovery)))
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 mod chunk;
 
 mod corpus;
+mod cuts;
 
 mod damage;
 mod sample;
 mod schemas;
+mod shapes;

@@ -143,7 +143,9 @@ pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
         )?;
         let mut batch = ColumnBatch::new(leaf.physical().shape());
         reader.read(metadata.row_group(group).num_rows() as usize, &mut batch)?;
-        let cells: Vec<Vec<u8>> = (0..batch.values.len()).map(|i| cell(&batch.values, i)).collect();
+        let is_there = |i: &usize| batch.def.get(*i).is_none_or(|def| *def == leaf.max_def());
+        let cells: Vec<Vec<u8>> =
+            (0..batch.values.len()).filter(is_there).map(|i| cell(&batch.values, i)).collect();
         Ok(format!("{:?} {:?} {cells:?}", batch.def, batch.rep))
     };
     let groups = 0..metadata.num_row_groups();

@@ -1,0 +1,492 @@
+//! Finds all ways in which pages can be cut into chunks and row groups when nothing is known about the columns.
+//!
+//! A layout cuts pages into chunks and chunks into row groups, so that
+//!
+//! - all chunks of a row group have as many rows,
+//! - all row groups have as many chunks, and the chunks of a column have values and levels of one kind,
+//! - the last row group may be cut off, unless something behind it shows that it is whole.
+//!
+//! ```text
+//! pages     i i f i i f i      kinds; 10 rows in each, but 5 in the second i of each pair
+//! layouts   (i i)(f ...        no: 15 rows and then 10
+//!           (i)(i)(f) ..       no: 10 rows and then 5
+//! ```
+
+use super::gap::{self, Filler};
+use super::guess::{ChunkKind, Guess, guesses};
+use super::open::{fitting_codecs, rows};
+use super::part::Window;
+use super::scan::{Page, State, Work};
+use marquetry_codec::{Codec, Decompressor};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// A way to cut pages into chunks and row groups.
+#[derive(Debug, Clone)]
+pub(super) struct TableLayout {
+    /// Chunks in each row group. If no row group is whole, as many as there are, and there may be more.
+    pub(super) columns: usize,
+    /// The row groups that are whole.
+    pub(super) groups: Vec<PageGroup>,
+    /// The chunks that are whole of a last row group that is cut off.
+    pub(super) cut_off: Option<PageGroup>,
+    /// Whether all pages are the beginning of one row group.
+    pub(super) is_open: bool,
+}
+
+/// The pages of a row group.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PageGroup {
+    pub(super) rows: u64,
+    pub(super) chunks: Vec<Range<usize>>,
+}
+
+impl TableLayout {
+    /// Whether another layout gives the same table. Where row groups of a single column end makes no difference.
+    pub(super) fn is_same_table(&self, other: &TableLayout) -> bool {
+        self.columns == other.columns
+            && self.is_open == other.is_open
+            && (self.columns == 1 || self.groups == other.groups)
+    }
+}
+
+/// Where the chunk that begins with a page may end.
+#[derive(Debug)]
+struct ChunkEnds {
+    /// Rows so far, and the page behind the chunk; both rise.
+    ends: Vec<(u64, usize)>,
+    /// Whether it may go on behind the last page that is there.
+    runs_out: bool,
+}
+
+/// Where a chunk of a given number of rows ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum ChunkEnd {
+    Before(usize),
+    /// It is cut off.
+    CutOff,
+    Nowhere,
+}
+
+/// Whether a chunk or a row group must end before a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Boundary {
+    Unknown,
+    Chunk,
+    RowGroup,
+}
+
+/// Searches for layouts of the pages from the first one to the first damage.
+pub(super) struct LayoutFinder<'a> {
+    window: &'a mut Window,
+    pages: &'a [Page],
+    work: &'a mut Work,
+    /// Of each page.
+    boundaries: Vec<Boundary>,
+    /// Most likely that of all chunks.
+    codec: Option<Codec>,
+    /// Whether something behind the last page shows that a row group ends with it.
+    is_closed: bool,
+    /// By the first page of a chunk, and by another page and its chunk's dictionary.
+    kinds: HashMap<(usize, Option<usize>), Rc<ChunkKind>>,
+    rows: HashMap<(usize, u8, u8), Option<u64>>,
+    ends: HashMap<usize, Rc<ChunkEnds>>,
+    steps: usize,
+}
+
+impl<'a> LayoutFinder<'a> {
+    /// A finder for the pages that follow each other without damage. The first one begins a row group.
+    pub(super) fn new(window: &'a mut Window, pages: &'a [Page], work: &'a mut Work) -> Self {
+        let mut boundaries = vec![Boundary::RowGroup];
+        for (before, page) in pages.iter().zip(pages.iter().skip(1)) {
+            let gap = before.end..page.offset;
+            let (filler, end) = gap::fillers(window, gap.clone());
+            if end != gap.end {
+                break;
+            }
+            boundaries.push(match filler {
+                Some(filler) if filler.ends_row_group() => Boundary::RowGroup,
+                Some(_) => Boundary::Chunk,
+                None => Boundary::Unknown,
+            });
+        }
+        let pages = &pages[..boundaries.len().min(pages.len())];
+        let end = pages.last().map_or(0, |page| page.end);
+        let (filler, end) = gap::fillers(window, end..window.source.len());
+        let is_closed = filler.is_some_and(Filler::ends_row_group) || gap::begins_footer(window, end);
+        // Nothing tells more about the codec than a page that shrank.
+        let ratio = |page: &&Page| {
+            (page.end - page.body) * 1000
+                / u64::from(page.header.uncompressed_page_size.unsigned_abs()).max(1)
+        };
+        let telling = pages.iter().filter(|page| page.end > page.body).min_by_key(ratio);
+        let codecs = telling.map(|page| fitting_codecs(window, page, None, &mut Decompressor::new()));
+        let codec = codecs.and_then(Result::ok).and_then(|codecs| codecs.first().copied());
+        let (kinds, rows, ends) = (HashMap::new(), HashMap::new(), HashMap::new());
+        LayoutFinder {
+            window,
+            pages,
+            work,
+            boundaries,
+            codec,
+            is_closed,
+            kinds,
+            rows,
+            ends,
+            steps: MOST_STEPS,
+        }
+    }
+
+    /// The pages that follow each other.
+    pub(super) fn pages(&self) -> &'a [Page] {
+        self.pages
+    }
+
+    /// All layouts, or `None` if there are too many to look at.
+    pub(super) fn layouts(&mut self) -> Option<Vec<TableLayout>> {
+        let mut out: Vec<TableLayout> = self.single_column().into_iter().collect();
+        for &(rows, end) in &*self.ends_of(0).clone().ends.clone() {
+            let mut chunks = Vec::from([Range { start: 0, end }]);
+            while self.steps > 0 && out.len() < MOST_LAYOUTS {
+                let start = chunks[chunks.len() - 1].end;
+                if chunks.len() > 1 && (start == self.pages.len() || self.fits_column(start, 0)) {
+                    let first = PageGroup { rows, chunks: chunks.clone() };
+                    out.extend(self.layouts_after(first));
+                }
+                if start < self.pages.len() && self.boundaries[start] == Boundary::RowGroup {
+                    break;
+                }
+                match self.chunk_end(start, rows) {
+                    ChunkEnd::Before(end) => chunks.push(start..end),
+                    ChunkEnd::CutOff if !self.is_closed => {
+                        let (columns, chunks) = (chunks.len(), std::mem::take(&mut chunks));
+                        let groups = vec![PageGroup { rows, chunks }];
+                        out.push(TableLayout { columns, groups, cut_off: None, is_open: true });
+                        break;
+                    }
+                    _ => break,
+                }
+            }
+        }
+        if !self.is_closed && self.ends_of(0).runs_out {
+            out.push(TableLayout { columns: 1, groups: Vec::new(), cut_off: None, is_open: true });
+        }
+        (self.steps > 0 && out.len() < MOST_LAYOUTS && !self.work.is_exhausted()).then_some(out)
+    }
+
+    /// All pages as those of one column; where its row groups end does not matter.
+    fn single_column(&mut self) -> Option<TableLayout> {
+        let (mut groups, mut start) = (Vec::new(), 0);
+        while start < self.pages.len() {
+            let ends = self.ends_of(start);
+            let Some((rows, end)) = ends.ends.last().copied() else {
+                // Nothing but a dictionary.
+                return (ends.runs_out && start > 0).then_some(TableLayout {
+                    columns: 1,
+                    groups,
+                    cut_off: None,
+                    is_open: false,
+                });
+            };
+            if !self.fits_column(start, 0) {
+                return None;
+            }
+            groups.push(PageGroup { rows, chunks: std::iter::once(start..end).collect() });
+            start = end;
+        }
+        Some(TableLayout { columns: 1, groups, cut_off: None, is_open: false })
+    }
+
+    /// The layouts whose first row group is this one.
+    fn layouts_after(&mut self, first: PageGroup) -> Vec<TableLayout> {
+        let columns = first.chunks.len();
+        let starts: Vec<usize> = first.chunks.iter().map(|chunk| chunk.start).collect();
+        let mut out = Vec::new();
+        // Pages from which on there is no layout.
+        let mut dead = HashSet::new();
+        let mut groups = vec![first];
+        let mut choices = vec![self.choices(&groups)];
+        let last = self.last_group(&starts, &groups);
+        let mut found_below = vec![last.is_some()];
+        out.extend(last.map(|cut_off| TableLayout {
+            columns,
+            groups: groups.clone(),
+            cut_off,
+            is_open: false,
+        }));
+        // Depth first: a row group for each of `groups`, with the numbers of rows of the next one still to be tried.
+        while let Some(rest) = choices.last_mut() {
+            if out.len() >= MOST_OF_ONE_SHAPE || self.steps == 0 {
+                break;
+            }
+            let start = groups.last().map_or(0, PageGroup::end);
+            let next = rest.pop().filter(|_| !dead.contains(&start));
+            let Some(rows) = next else {
+                choices.pop();
+                groups.pop();
+                let found = found_below.pop().unwrap_or(false);
+                match found_below.last_mut() {
+                    Some(above) => *above |= found,
+                    None => break,
+                }
+                if !found {
+                    dead.insert(start);
+                }
+                continue;
+            };
+            let Some(group) = self.group(&starts, start, rows) else { continue };
+            groups.push(group);
+            let last = self.last_group(&starts, &groups);
+            found_below.push(last.is_some());
+            out.extend(last.map(|cut_off| TableLayout {
+                columns,
+                groups: groups.clone(),
+                cut_off,
+                is_open: false,
+            }));
+            choices.push(self.choices(&groups));
+        }
+        out
+    }
+
+    /// The numbers of rows that the next row group may have, the likeliest last: as many as the one before it.
+    fn choices(&mut self, groups: &[PageGroup]) -> Vec<u64> {
+        let Some(last) = groups.last().filter(|last| last.end() < self.pages.len()) else {
+            return Vec::new();
+        };
+        let mut out: Vec<u64> = self.ends_of(last.end()).ends.iter().map(|(rows, _)| *rows).rev().collect();
+        if let Some(at) = out.iter().position(|rows| *rows == last.rows) {
+            out[at..].rotate_left(1);
+        }
+        out
+    }
+
+    /// What is behind row groups if they are all that are whole: nothing, or one that is cut off. `None`: something else.
+    fn last_group(&mut self, starts: &[usize], groups: &[PageGroup]) -> Option<Option<PageGroup>> {
+        let last = groups.last()?;
+        if last.end() == self.pages.len() {
+            return Some(None);
+        }
+        if self.is_closed || !self.fits_column(last.end(), starts[0]) {
+            return None;
+        }
+        let ends = self.ends_of(last.end());
+        let others = ends.ends.iter().map(|(rows, _)| *rows).filter(|rows| *rows != last.rows);
+        let rows = std::iter::once(last.rows).chain(others);
+        let cut_off = rows.into_iter().find_map(|rows| self.cut_off_group(starts, last.end(), rows));
+        cut_off.map(Some).or(ends.runs_out.then_some(None))
+    }
+
+    /// The row group of so many rows in each chunk that begins with a page and is cut off by the end of the pages.
+    fn cut_off_group(&mut self, starts: &[usize], mut at: usize, rows: u64) -> Option<PageGroup> {
+        let mut chunks = Vec::new();
+        for (column, first) in starts.iter().enumerate() {
+            if at == self.pages.len() {
+                break;
+            }
+            if column > 0 && self.boundaries[at] == Boundary::RowGroup || !self.fits_column(at, *first) {
+                return None;
+            }
+            match self.chunk_end(at, rows) {
+                ChunkEnd::Before(end) => chunks.push(at..end),
+                ChunkEnd::CutOff => return Some(PageGroup { rows, chunks }),
+                ChunkEnd::Nowhere => return None,
+            }
+            at = chunks.last()?.end;
+        }
+        (chunks.len() < starts.len()).then_some(PageGroup { rows, chunks })
+    }
+
+    /// The row group of so many rows that begins with a page. `starts`: where the chunks of the first one begin.
+    fn group(&mut self, starts: &[usize], mut at: usize, rows: u64) -> Option<PageGroup> {
+        let mut chunks = Vec::new();
+        for (column, first) in starts.iter().enumerate() {
+            let goes_on = at < self.pages.len() && (column == 0 || self.boundaries[at] != Boundary::RowGroup);
+            if !goes_on || !self.fits_column(at, *first) {
+                return None;
+            }
+            let ChunkEnd::Before(end) = self.chunk_end(at, rows) else { return None };
+            chunks.push(at..end);
+            at = end;
+        }
+        Some(PageGroup { rows, chunks })
+    }
+
+    /// Whether the chunk that begins with a page may be of the same column as the one that begins with `first`.
+    fn fits_column(&mut self, start: usize, first: usize) -> bool {
+        self.steps = self.steps.saturating_sub(1);
+        are_alike(&self.kind(start).guesses, &self.kind(first).guesses)
+    }
+
+    /// Whether chunks that begin with these pages have values and levels of one kind.
+    pub(super) fn is_like(&mut self, a: usize, b: usize) -> bool {
+        are_alike(&self.kind(a).guesses, &self.kind(b).guesses)
+    }
+
+    fn chunk_end(&mut self, start: usize, rows: u64) -> ChunkEnd {
+        self.steps = self.steps.saturating_sub(1);
+        if start == self.pages.len() {
+            return ChunkEnd::CutOff;
+        }
+        let ends = self.ends_of(start);
+        match ends.ends.binary_search_by_key(&rows, |(rows, _)| *rows) {
+            Ok(at) => ChunkEnd::Before(ends.ends[at].1),
+            Err(_) if ends.runs_out && ends.ends.last().is_none_or(|(last, _)| *last < rows) => {
+                ChunkEnd::CutOff
+            }
+            Err(_) => ChunkEnd::Nowhere,
+        }
+    }
+
+    fn ends_of(&mut self, start: usize) -> Rc<ChunkEnds> {
+        if let Some(known) = self.ends.get(&start) {
+            return known.clone();
+        }
+        let found = Rc::new(self.find_ends(start));
+        self.ends.insert(start, found.clone());
+        found
+    }
+
+    fn find_ends(&mut self, start: usize) -> ChunkEnds {
+        let (mut found, mut rows) = (ChunkEnds { ends: Vec::new(), runs_out: false }, 0u64);
+        let Some(first) = self.pages.get(start) else { return ChunkEnds { runs_out: true, ..found } };
+        let dictionary = first.is_dictionary().then_some(start);
+        let is_known = !self.kind(start).guesses.is_empty() || self.begins_damaged(start);
+        if !is_known && start + 1 < self.pages.len() + usize::from(dictionary.is_none()) || first.is_keys() {
+            return found;
+        }
+        let mut at = start;
+        loop {
+            let page = self.pages.get(at);
+            self.steps = self.steps.saturating_sub(1);
+            let goes_on = at == start
+                || page.is_some_and(|page| {
+                    self.boundaries[at] == Boundary::Unknown
+                        && !page.is_dictionary()
+                        && (!page.is_keys() || dictionary.is_some())
+                        && self.fits_chunk(at, start)
+                });
+            let has_rows = at > start + usize::from(dictionary.is_some()) && rows > 0;
+            let can_begin =
+                page.is_none_or(|page| !page.is_keys() && (page.values() > 0 || page.is_dictionary()));
+            if has_rows && (can_begin || !goes_on) {
+                found.ends.push((rows, at));
+            }
+            if page.is_none() {
+                found.runs_out = true;
+                return found;
+            }
+            if !goes_on || self.steps == 0 {
+                return found;
+            }
+            let Some(sum) = self.rows_of(at, start).and_then(|more| rows.checked_add(more)) else {
+                return found;
+            };
+            rows = sum;
+            at += 1;
+        }
+    }
+
+    /// Whether what would tell the kind of a chunk is damaged: its dictionary, or its first data page.
+    fn begins_damaged(&self, start: usize) -> bool {
+        let is_damaged = |at: usize| self.pages.get(at).is_some_and(|page| page.state == State::Damaged);
+        is_damaged(start) || self.pages[start].is_dictionary() && is_damaged(start + 1)
+    }
+
+    /// Whether a page may be of the chunk that begins with `start`.
+    fn fits_chunk(&mut self, at: usize, start: usize) -> bool {
+        let page = &self.pages[at];
+        if page.is_keys() || page.state == State::Damaged {
+            return true;
+        }
+        are_alike(&self.kind_by(at, None).guesses, &self.kind(start).guesses)
+    }
+
+    /// How many rows begin in a page of the chunk that begins with `start`.
+    fn rows_of(&mut self, at: usize, start: usize) -> Option<u64> {
+        let page = &self.pages[at];
+        if page.is_dictionary() {
+            return Some(0);
+        }
+        if let Some(v2) = &page.header.data_page_header_v2 {
+            return u64::try_from(v2.num_rows).ok();
+        }
+        let kind = self.kind(start);
+        if kind.guesses.first().is_none_or(|guess| guess.max_rep == 0) {
+            return Some(page.values());
+        }
+        kind.guesses
+            .iter()
+            .filter(|guess| guess.max_rep > 0)
+            .find_map(|guess| self.count_rows(at, guess.levels()))
+    }
+
+    fn count_rows(&mut self, at: usize, levels: (u8, u8)) -> Option<u64> {
+        if let Some(known) = self.rows.get(&(at, levels.0, levels.1)) {
+            return *known;
+        }
+        let page = &self.pages[at];
+        let mut count = || {
+            if page.state == State::Damaged || !self.work.spend(page.uncompressed() + page.values() / 64) {
+                return None;
+            }
+            let mut decompressor = Decompressor::new();
+            let codecs = fitting_codecs(self.window, page, self.codec, &mut decompressor).ok()?;
+            codecs
+                .into_iter()
+                .find_map(|codec| rows(self.window, page, codec, levels, &mut decompressor).ok())
+        };
+        let counted = count();
+        self.rows.insert((at, levels.0, levels.1), counted);
+        counted
+    }
+
+    /// What the chunk that begins with a page may have. A chunk with a damaged page at its beginning may have anything.
+    pub(super) fn kind(&mut self, start: usize) -> Rc<ChunkKind> {
+        match self.pages.get(start) {
+            Some(page) if page.is_dictionary() => self.kind_by(start + 1, Some(start)),
+            _ => self.kind_by(start, None),
+        }
+    }
+
+    /// What a data page may have.
+    fn kind_by(&mut self, at: usize, dictionary: Option<usize>) -> Rc<ChunkKind> {
+        if let Some(known) = self.kinds.get(&(at, dictionary)) {
+            return known.clone();
+        }
+        let data = self.pages.get(at).filter(|page| !page.is_dictionary() && page.state != State::Damaged);
+        let dictionary_page = dictionary.map(|at| &self.pages[at]);
+        let data = data.filter(|_| dictionary_page.is_none_or(|page| page.state != State::Damaged));
+        let found = Rc::new(match data {
+            Some(data) => guesses(self.window, dictionary_page, data, self.codec, self.work),
+            None => ChunkKind::default(),
+        });
+        self.kinds.insert((at, dictionary), found.clone());
+        found
+    }
+}
+
+impl PageGroup {
+    /// The page behind it.
+    pub(super) fn end(&self) -> usize {
+        self.chunks.last().map_or(0, |chunk| chunk.end)
+    }
+}
+
+/// Whether pages may be of one column by what each of them may have; where nothing is known of one, they may.
+fn are_alike(a: &[Guess], b: &[Guess]) -> bool {
+    let fit = |a: &Guess, b: &Guess| {
+        (a.max_rep > 0) == (b.max_rep > 0)
+            && (a.max_def > 0) == (b.max_def > 0)
+            && (a.is_blank || b.is_blank || a.physical.shape() == b.physical.shape())
+    };
+    a.is_empty() || b.is_empty() || a.iter().any(|a| b.iter().any(|b| fit(a, b)))
+}
+
+/// Chunks and pages that are looked at.
+const MOST_STEPS: usize = 1 << 22;
+/// Layouts that are compared.
+const MOST_LAYOUTS: usize = 4096;
+/// Layouts with the same first row group.
+const MOST_OF_ONE_SHAPE: usize = 4;
