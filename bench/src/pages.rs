@@ -7,7 +7,7 @@ use bytes::Bytes;
 use marquetry::codec::{Codec, Decompressor};
 use marquetry::errors::Limits;
 use marquetry::file::metadata::ColumnChunk;
-use marquetry::file::page::{ChunkPages, PageMemory, PageOptions, PageStart, Trust};
+use marquetry::file::page::{ChecksumTrust, PageMemory, PageOptions, PageReader, PageStart};
 use marquetry::file::read_metadata;
 
 use crate::Result;
@@ -32,7 +32,7 @@ impl Pages {
     pub(crate) fn of(file: &Bytes) -> Result<Pages> {
         let limits = Arc::new(Limits::default());
         let metadata = read_metadata(file, &limits)?.metadata;
-        let options = PageOptions { limits, verify_checksums: false, trust: Trust::Disbelieved };
+        let options = PageOptions { limits, verify_checksums: false, trust: ChecksumTrust::Disbelieved };
         let mut pages = Vec::new();
         for chunk in metadata.row_groups().flat_map(|row_group| row_group.columns()) {
             let chunk = chunk?;
@@ -55,7 +55,7 @@ impl Pages {
 
 fn find(file: &Bytes, chunk: ColumnChunk<'_>, options: PageOptions, pages: &mut Vec<Page>) -> Result<()> {
     let codec = chunk.codec()?;
-    let mut walk = ChunkPages::new(Arc::new(file.clone()), chunk, options, PageMemory::default())?;
+    let mut walk = PageReader::new(Arc::new(file.clone()), chunk, options, PageMemory::default())?;
     while let Some(start) = walk.next_start()? {
         let stored = walk.stored(&start)?.to_bytes();
         pages.extend(compressed(codec, stored, &start)?);

@@ -10,10 +10,10 @@ use bytes::Bytes;
 use marquetry_arrow::schema::ARROW_SCHEMA_KEY;
 use marquetry_base::{Limits, Result};
 use marquetry_core::io::read_metadata;
-use marquetry_core::meta::{ColumnChunk, ParquetMetaData};
-use marquetry_core::page::{ChunkPages, PageMemory, PageOptions, PageStart, Trust};
+use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
+use marquetry_core::page::{PageReader, PageMemory, PageOptions, PageStart, ChecksumTrust};
 use marquetry_encoding::levels::width;
-use marquetry_encoding::{EncodedPage, Physical, Values, bit_packed, registry, rle};
+use marquetry_encoding::{EncodedPage, PhysicalType, Values, bit_packed, registry, rle};
 use marquetry_format::Repetition;
 use marquetry_fuzz::{PHYSICAL, SCHEMAS};
 use std::collections::{BTreeMap, HashSet};
@@ -174,7 +174,7 @@ fn indexes(metadata: &ParquetMetaData) -> Vec<(u8, std::ops::Range<u64>)> {
 }
 
 fn pages(file: &Bytes, chunk: ColumnChunk<'_>, corpus: &mut Corpus) -> Result<()> {
-    let options = PageOptions { limits: Arc::default(), verify_checksums: false, trust: Trust::Disbelieved };
+    let options = PageOptions { limits: Arc::default(), verify_checksums: false, trust: ChecksumTrust::Disbelieved };
     let (leaf, codec) = (chunk.leaf(), chunk.codec()?.code() as u8);
     let physical = leaf.physical();
     let form = SCHEMAS.iter().position(|path| levels(path) == (leaf.max_def(), leaf.max_rep()));
@@ -188,7 +188,7 @@ fn pages(file: &Bytes, chunk: ColumnChunk<'_>, corpus: &mut Corpus) -> Result<()
             corpus.add("page", &[&[form as u8, of, flags | text, codec, low, high, 0], bytes])?;
         }
     }
-    let mut pages = ChunkPages::new(Arc::new(file.clone()), chunk, options, PageMemory::default())?;
+    let mut pages = PageReader::new(Arc::new(file.clone()), chunk, options, PageMemory::default())?;
     let mut dictionary: Vec<u8> = Vec::new();
     while let Some(start) = pages.next_start()? {
         let stored = &file[start.body as usize..][..start.header.compressed_page_size as usize];
@@ -209,7 +209,7 @@ fn pages(file: &Bytes, chunk: ColumnChunk<'_>, corpus: &mut Corpus) -> Result<()
 }
 
 fn data_page(
-    pages: &mut ChunkPages,
+    pages: &mut PageReader,
     start: &PageStart,
     chunk: ColumnChunk<'_>,
     dictionary: &[u8],
@@ -244,7 +244,7 @@ fn data_page(
     Ok(())
 }
 
-/// Definition levels, as they are encoded and as they were once; as indices, too.
+/// DefinitionLevels levels, as they are encoded and as they were once; as indices, too.
 fn in_all_levels(max: u8, levels: &[u8], corpus: &mut Corpus) -> Result<()> {
     let wide: Vec<u32> = levels.iter().map(|&level| u32::from(level)).collect();
     let [low, high] = (levels.len() as u16 % 5_000).to_le_bytes();
@@ -259,8 +259,8 @@ fn in_all_levels(max: u8, levels: &[u8], corpus: &mut Corpus) -> Result<()> {
 }
 
 /// What real files hardly have, made of the values that they have.
-fn in_all_encodings(physical: Physical, values: &Values, corpus: &mut Corpus) -> Result<()> {
-    for row in registry::TABLE.iter().filter(|row| row.code > 3 && row.code != 8 && (row.legal)(physical)) {
+fn in_all_encodings(physical: PhysicalType, values: &Values, corpus: &mut Corpus) -> Result<()> {
+    for row in registry::ENCODINGS.iter().filter(|row| row.code > 3 && row.code != 8 && (row.legal)(physical)) {
         let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)).collect();
         let Some(of) = choice(&legal, physical) else {
             continue;
@@ -274,7 +274,7 @@ fn in_all_encodings(physical: Physical, values: &Values, corpus: &mut Corpus) ->
     Ok(())
 }
 
-fn choice(choices: &[Physical], physical: Physical) -> Option<u8> {
+fn choice(choices: &[PhysicalType], physical: PhysicalType) -> Option<u8> {
     choices.iter().position(|choice| *choice == physical).map(|i| i as u8)
 }
 

@@ -7,7 +7,7 @@ use marquetry_arrow::schema::{
     ARROW_SCHEMA_KEY, FromArrowOptions, TypeOptions, from_arrow, parse_stored, print_stored, to_arrow,
 };
 use marquetry_base::Limits;
-use marquetry_core::nesting::Field;
+use marquetry_core::nesting::NestedField;
 use marquetry_core::schema::Schema;
 use std::collections::HashMap;
 
@@ -20,7 +20,8 @@ pub fn arrow_schema(data: &[u8]) {
         assert_eq!(parse_stored(&print_stored(&stored)).as_ref(), Some(&stored));
         let Ok(elements) = from_arrow(&stored, &FromArrowOptions::default()) else { return };
         let Ok(schema) = Schema::from_thrift(&elements, &Limits::default()) else { return };
-        let (fields, metadata) = (Field::from_schema(&schema), HashMap::from([(ARROW_SCHEMA_KEY, &*text)]));
+        let (fields, metadata) =
+            (NestedField::from_schema(&schema), HashMap::from([(ARROW_SCHEMA_KEY, &*text)]));
         let options = TypeOptions::default();
         let whole = to_arrow(&fields, 0.., &schema, &metadata, &options);
         assert!(

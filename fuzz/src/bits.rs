@@ -3,9 +3,9 @@
 use crate::encoding::{laws, with_slack};
 use crate::input::{Input, Splits};
 use crate::memory::earned;
-use marquetry_base::{PageBytes, Result};
+use marquetry_base::{PaddedBytes, Result};
 use marquetry_encoding::levels::{Levels, width};
-use marquetry_encoding::{Bits, bit_packed as packed, rle as hybrid};
+use marquetry_encoding::{Bitmap, bit_packed as packed, rle as hybrid};
 
 /// RLE: values of BOOLEAN, the hybrid of any width, or levels.
 pub fn rle(data: &[u8]) {
@@ -67,7 +67,7 @@ fn levels(encoding: i32, mut input: Input<'_>) {
     });
     let splits = in_splits(open, n, seed, |levels, n, out| levels.decode(n, out));
     let validity = in_splits(open, n, seed, |levels, n, out| {
-        let mut bits = Bits::new();
+        let mut bits = Bitmap::new();
         levels.decode_is_max(n, &mut Vec::new(), &mut bits)?;
         out.extend((0..n).map(|i| u8::from(bits.get(i))));
         Ok(())
@@ -102,7 +102,7 @@ fn comes_back(encoding: i32, max: u8, whole: &[u8]) {
             [&(runs.len() as u32).to_le_bytes()[..], &runs].concat()
         }
     };
-    let page = PageBytes::from(bytes);
+    let page = PaddedBytes::from(bytes);
     let (mut levels, taken) = Levels::v1(encoding, &page, max, whole.len()).expect("what was encoded");
     let mut back = Vec::new();
     levels.decode(whole.len(), &mut back).expect("what was encoded");

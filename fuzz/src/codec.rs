@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::memory::earned;
-use marquetry_base::SLACK;
+use marquetry_base::PADDING;
 use marquetry_codec::{Codec, Compressor, Decompressor};
 
 /// Input: codec, size that the page header gives (3 bytes), size of another page that is decompressed before; the page.
@@ -24,7 +24,7 @@ pub fn codec(data: &[u8]) {
     match of_fresh {
         Ok(()) => {
             assert_eq!(page.len(), size);
-            assert!(page.capacity() >= size + SLACK);
+            assert!(page.capacity() >= size + PADDING);
             comes_back(codec, &page);
         }
         Err(_) => assert!(page.is_empty()),

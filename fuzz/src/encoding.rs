@@ -3,10 +3,10 @@
 use crate::input::{Input, Splits};
 use crate::memory::earned;
 use bytes::Bytes;
-use marquetry_base::{PageBytes, Result, SLACK};
+use marquetry_base::{PADDING, PaddedBytes, Result};
 use marquetry_encoding::dictionary::Dictionary;
-use marquetry_encoding::registry::{self, Row};
-use marquetry_encoding::{Decode, EncodedPage, Physical, Shape, Values};
+use marquetry_encoding::registry::{self, EncodingEntry};
+use marquetry_encoding::{Decode, EncodedPage, PhysicalType, Shape, Values};
 use std::sync::Arc;
 
 /// PLAIN.
@@ -58,7 +58,7 @@ pub(crate) fn laws(code: i32, data: &[u8]) {
         8 => {
             let entries = usize::from(input.u8());
             let len = usize::from(input.u16());
-            let bytes = PageBytes::copy_of(input.take(len));
+            let bytes = PaddedBytes::copy_of(input.take(len));
             let Ok(dictionary) = Dictionary::read(bytes, physical, entries) else {
                 return;
             };
@@ -86,8 +86,8 @@ pub(crate) fn laws(code: i32, data: &[u8]) {
 }
 
 struct Page<'a> {
-    row: &'static Row,
-    physical: Physical,
+    row: &'static EncodingEntry,
+    physical: PhysicalType,
     bytes: &'a [u8],
     max_values: usize,
     dictionary: Option<Arc<Dictionary>>,
@@ -147,7 +147,7 @@ impl Page<'_> {
 }
 
 /// What was decoded can be encoded and decoded again.
-fn comes_back(row: &'static Row, physical: Physical, values: &Values) {
+fn comes_back(row: &'static EncodingEntry, physical: PhysicalType, values: &Values) {
     let mut encoder = (row.encoder)(physical).expect("the type is legal");
     encoder.encode(values, 0..values.len()).expect("values that were decoded");
     let (size, mut bytes) = (encoder.size(), Vec::new());
@@ -165,11 +165,11 @@ fn comes_back(row: &'static Row, physical: Physical, values: &Values) {
 }
 
 /// The bytes of a page, and exactly as much behind them as must be there.
-pub(crate) fn with_slack(bytes: &[u8], slack: u8) -> PageBytes {
-    let mut file = Vec::with_capacity(bytes.len() + SLACK);
+pub(crate) fn with_slack(bytes: &[u8], slack: u8) -> PaddedBytes {
+    let mut file = Vec::with_capacity(bytes.len() + PADDING);
     file.extend_from_slice(bytes);
-    file.resize(bytes.len() + SLACK, slack);
-    PageBytes::within(&Bytes::from(file), 0..bytes.len())
+    file.resize(bytes.len() + PADDING, slack);
+    PaddedBytes::within(&Bytes::from(file), 0..bytes.len())
 }
 
 /// The values of `range`.
@@ -180,7 +180,7 @@ pub(crate) fn part(values: &Values, range: std::ops::Range<usize>) -> Values {
 }
 
 /// Bytes of a value in memory.
-fn width(physical: Physical) -> usize {
+fn width(physical: PhysicalType) -> usize {
     match physical.shape() {
         Shape::Bit => 1,
         Shape::W32 => 4,
@@ -191,18 +191,18 @@ fn width(physical: Physical) -> usize {
 }
 
 /// The physical types; fixed widths that have kernels of their own, and some that have none.
-pub const PHYSICAL: [Physical; 13] = [
-    Physical::Boolean,
-    Physical::Int32,
-    Physical::Int64,
-    Physical::Int96,
-    Physical::Float,
-    Physical::Double,
-    Physical::ByteArray,
-    Physical::FixedLenByteArray(0),
-    Physical::FixedLenByteArray(1),
-    Physical::FixedLenByteArray(2),
-    Physical::FixedLenByteArray(5),
-    Physical::FixedLenByteArray(8),
-    Physical::FixedLenByteArray(16),
+pub const PHYSICAL: [PhysicalType; 13] = [
+    PhysicalType::Boolean,
+    PhysicalType::Int32,
+    PhysicalType::Int64,
+    PhysicalType::Int96,
+    PhysicalType::Float,
+    PhysicalType::Double,
+    PhysicalType::ByteArray,
+    PhysicalType::FixedLenByteArray(0),
+    PhysicalType::FixedLenByteArray(1),
+    PhysicalType::FixedLenByteArray(2),
+    PhysicalType::FixedLenByteArray(5),
+    PhysicalType::FixedLenByteArray(8),
+    PhysicalType::FixedLenByteArray(16),
 ];

@@ -3,8 +3,8 @@
 use crate::memory::earned;
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_base::{Limits, Result};
-use marquetry_core::meta::{ColumnChunk, ParquetMetaData};
-use marquetry_core::nesting::Field;
+use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
+use marquetry_core::nesting::NestedField;
 use marquetry_format::{
     BloomFilterHeader, ChunkView, ColumnIndex, FileCryptoMetaData, OffsetIndex, Outline, PageHeader, Reader,
     Writer, parse_metadata,
@@ -67,7 +67,7 @@ fn schema(metadata: &ParquetMetaData) {
         let found = schema.find(leaf.dotted()).expect("a column of the schema");
         assert!(found <= i);
     }
-    let fields = Field::from_schema(schema);
+    let fields = NestedField::from_schema(schema);
     let mut leaves = Vec::new();
     fields.iter().for_each(|field| field.leaves(&mut leaves));
     assert!(leaves.iter().copied().eq(0..schema.num_columns()), "every column is in a field, in order");

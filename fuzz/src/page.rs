@@ -6,12 +6,12 @@ use crate::memory::earned;
 use bytes::Bytes;
 use marquetry_base::{Limits, Result};
 use marquetry_codec::{Codec, Compressor};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
-use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::page::{ChecksumTrust, PageOptions};
+use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::source::Source;
-use marquetry_encoding::{Physical, Values};
+use marquetry_encoding::{PhysicalType, Values};
 use marquetry_format::{
     ColumnChunk, ColumnMetaData, CompressionCodec, ConvertedType, DataPageHeader, DataPageHeaderV2,
     DictionaryPageHeader, Encoding, FileMetaData, PageHeader, PageType, Repetition, RowGroup, SchemaElement,
@@ -88,7 +88,7 @@ impl Chunk {
 
     fn open(&self) -> ColumnReader {
         let schema = self.metadata.schema();
-        let fields = Field::from_schema(schema);
+        let fields = NestedField::from_schema(schema);
         let limits = Limits {
             page_bytes: 1 << 20,
             page_header_bytes: 1 << 16,
@@ -98,9 +98,9 @@ impl Chunk {
             ..Limits::default()
         };
         let options =
-            PageOptions { limits: Arc::new(limits), verify_checksums: false, trust: Trust::Believed };
-        let layout = if self.want_keys { Layout::Keys } else { Layout::Values };
-        let target = Target::new(schema.column(0), &fields[0], 0, layout);
+            PageOptions { limits: Arc::new(limits), verify_checksums: false, trust: ChecksumTrust::Believed };
+        let layout = if self.want_keys { ValueLayout::Indices } else { ValueLayout::Native };
+        let target = ReadTarget::new(schema.column(0), &fields[0], 0, layout);
         ColumnReader::new(self.source.clone(), self.metadata.clone(), &[0], 0, target, options)
     }
 
@@ -127,7 +127,7 @@ struct Entries {
 }
 
 impl Entries {
-    fn of(batch: &LeafBatch) -> Entries {
+    fn of(batch: &ColumnBatch) -> Entries {
         let n = batch.values.len();
         let valid: Vec<bool> = match &batch.validity {
             Some(bits) => {
@@ -248,7 +248,7 @@ fn header(
     header
 }
 
-fn schema(path: &[Repetition], physical: Physical, is_text: bool) -> Vec<SchemaElement> {
+fn schema(path: &[Repetition], physical: PhysicalType, is_text: bool) -> Vec<SchemaElement> {
     let group =
         |name: &str| SchemaElement { name: name.into(), num_children: Some(1), ..SchemaElement::default() };
     let mut elements = vec![group("root")];
@@ -259,7 +259,7 @@ fn schema(path: &[Repetition], physical: Physical, is_text: bool) -> Vec<SchemaE
         leaf.num_children = None;
         leaf.type_ = Some(type_of(physical));
         leaf.type_length = match physical {
-            Physical::FixedLenByteArray(width) => Some(width as i32),
+            PhysicalType::FixedLenByteArray(width) => Some(width as i32),
             _ => None,
         };
         leaf.converted_type = is_text.then_some(ConvertedType::UTF8);
@@ -267,7 +267,7 @@ fn schema(path: &[Repetition], physical: Physical, is_text: bool) -> Vec<SchemaE
     elements
 }
 
-fn meta_data(physical: Physical, codec: Codec, len: usize) -> ColumnMetaData {
+fn meta_data(physical: PhysicalType, codec: Codec, len: usize) -> ColumnMetaData {
     ColumnMetaData {
         type_: type_of(physical),
         codec: CompressionCodec(codec.code()),
@@ -278,15 +278,15 @@ fn meta_data(physical: Physical, codec: Codec, len: usize) -> ColumnMetaData {
     }
 }
 
-fn type_of(physical: Physical) -> Type {
+fn type_of(physical: PhysicalType) -> Type {
     match physical {
-        Physical::Boolean => Type::BOOLEAN,
-        Physical::Int32 => Type::INT32,
-        Physical::Int64 => Type::INT64,
-        Physical::Int96 => Type::INT96,
-        Physical::Float => Type::FLOAT,
-        Physical::Double => Type::DOUBLE,
-        Physical::ByteArray => Type::BYTE_ARRAY,
-        Physical::FixedLenByteArray(_) => Type::FIXED_LEN_BYTE_ARRAY,
+        PhysicalType::Boolean => Type::BOOLEAN,
+        PhysicalType::Int32 => Type::INT32,
+        PhysicalType::Int64 => Type::INT64,
+        PhysicalType::Int96 => Type::INT96,
+        PhysicalType::Float => Type::FLOAT,
+        PhysicalType::Double => Type::DOUBLE,
+        PhysicalType::ByteArray => Type::BYTE_ARRAY,
+        PhysicalType::FixedLenByteArray(_) => Type::FIXED_LEN_BYTE_ARRAY,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use marquetry_kernels::{
-    self as kernels, Bits, Exact, Kernels, Survey, fetch_on_the_way, gather, gather_fixed, gather_views,
+    self as kernels, Bitmap, Exact, Kernels, Survey, fetch_on_the_way, gather, gather_fixed, gather_views,
     plain_joined, plain_views,
 };
 
@@ -31,7 +31,7 @@ pub(super) struct Out {
     u32: Vec<u32>,
     u64: Vec<u64>,
     u128: Vec<u128>,
-    bits: Bits,
+    bits: Bitmap,
     survey: Option<Survey>,
     exact: Option<Exact>,
 }
@@ -88,7 +88,7 @@ impl Cases {
         Arc::new((0..count).map(|_| self.rng.next() as u8).collect())
     }
 
-    fn bits(&mut self, percent: u64) -> Arc<Bits> {
+    fn bits(&mut self, percent: u64) -> Arc<Bitmap> {
         Arc::new((0..self.n).map(|_| self.rng.below(100) < percent).collect())
     }
 
@@ -215,7 +215,7 @@ impl Cases {
                 out.u128.clear();
                 kernels.expand_u128(&from.as_chunks().0[..ones], &bits, 0, n, &mut out.u128);
             });
-            let from: Arc<Bits> = Arc::new((0..ones).map(|i| some.get(i)).collect());
+            let from: Arc<Bitmap> = Arc::new((0..ones).map(|i| some.get(i)).collect());
             self.add(&format!("expand_bits_{percent}"), move |kernels, out| {
                 out.bits.clear();
                 kernels.expand_bits(&from, &valid, 0, n, &mut out.bits);

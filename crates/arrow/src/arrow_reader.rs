@@ -41,7 +41,7 @@ pub use filter::{ArrowPredicate, ArrowPredicateFn, RowFilter};
 pub(crate) use loss::no_choice_of_rows;
 pub use loss::{Loss, LossReport, OnCorrupt};
 pub use metadata::ArrowReaderMetadata;
-pub use options::{ArrowReaderOptions, Int96};
+pub use options::{ArrowReaderOptions, Int96Unit};
 pub use projection::ProjectionMask;
 pub use reader::ParquetRecordBatchReader;
 pub use selection::{RowSelection, RowSelector};

@@ -13,9 +13,9 @@ use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, element_of, from_arrow, 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Error, Limits, Result};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::order::Order;
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::schema::Schema;
+use marquetry_core::sort_order::SortOrder;
 use marquetry_core::write::{
     BloomFilterPosition, CheckpointCost, CheckpointEvery, Choice, ColumnSettings, Compat, Durable,
     FileSettings, FileWriter, KeyValue, Workspace, WriterProperties,
@@ -135,7 +135,7 @@ impl<W: Write + Send> ArrowWriter<W> {
         keep_dictionaries_readable(&arrow_schema, &mut columns);
         let orders = schema.columns().iter().zip(&columns);
         let orders =
-            orders.map(|(leaf, settings)| Order::for_writing(leaf, settings.total_order).1).collect();
+            orders.map(|(leaf, settings)| SortOrder::for_writing(leaf, settings.total_order).1).collect();
         let settings = FileSettings {
             created_by: Some(properties.created_by().to_owned()),
             column_orders: Some(orders),

@@ -13,9 +13,9 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef};
-use marquetry_base::{Error, Held, Result};
-use marquetry_core::nesting::{Field, FieldKind, ListSlots};
-use marquetry_core::read::LeafBatch;
+use marquetry_base::{Error, MemoryReservation, Result};
+use marquetry_core::nesting::{FieldKind, ListOffsets, NestedField};
+use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Schema;
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ pub(crate) struct Leaves<'a> {
     /// The file's schema.
     pub(crate) schema: &'a Schema,
     /// The batch of each column that was read.
-    pub(crate) batches: &'a mut ByLeaf<Option<LeafBatch>>,
+    pub(crate) batches: &'a mut ByLeaf<Option<ColumnBatch>>,
     /// One for each of these columns; kept from batch to batch.
     pub(crate) dictionaries: &'a mut ByLeaf<DictionaryCache>,
     /// What batches and arrays take of the read's memory, until all arrays are handed over.
-    pub(crate) held: &'a mut Held,
+    pub(crate) held: &'a mut MemoryReservation,
 }
 
 impl Leaves<'_> {
@@ -37,7 +37,7 @@ impl Leaves<'_> {
         self.schema.columns().get(leaf).map_or("", |leaf| leaf.dotted())
     }
 
-    fn batch(&self, leaf: usize) -> Result<&LeafBatch> {
+    fn batch(&self, leaf: usize) -> Result<&ColumnBatch> {
         self.batches.get(leaf).and_then(Option::as_ref).ok_or_else(|| self.missing(leaf))
     }
 
@@ -65,7 +65,7 @@ impl Leaves<'_> {
 /// The array of `field`, of the type of `to`, which must be one that [`crate::schema`] made or accepted for it.
 ///
 /// Fails if columns of the field disagree on its slots, on a null map key, and on values that the type cannot hold.
-pub(crate) fn assemble(field: &Field, to: &ArrowField, leaves: &mut Leaves<'_>) -> Result<ArrayRef> {
+pub(crate) fn assemble(field: &NestedField, to: &ArrowField, leaves: &mut Leaves<'_>) -> Result<ArrayRef> {
     match (&field.kind, to.data_type()) {
         (FieldKind::Leaf(leaf), data_type) => leaves.array(*leaf, data_type),
         (FieldKind::Struct(fields), DataType::Struct(to)) => structure(field, fields, to, leaves),
@@ -76,8 +76,8 @@ pub(crate) fn assemble(field: &Field, to: &ArrowField, leaves: &mut Leaves<'_>) 
 }
 
 fn structure(
-    field: &Field,
-    fields: &[Field],
+    field: &NestedField,
+    fields: &[NestedField],
     to: &arrow_schema::Fields,
     leaves: &mut Leaves<'_>,
 ) -> Result<ArrayRef> {
@@ -101,7 +101,12 @@ fn structure(
     Ok(Arc::new(array))
 }
 
-fn list(field: &Field, element: &Field, to: &DataType, leaves: &mut Leaves<'_>) -> Result<ArrayRef> {
+fn list(
+    field: &NestedField,
+    element: &NestedField,
+    to: &DataType,
+    leaves: &mut Leaves<'_>,
+) -> Result<ArrayRef> {
     let Some(to_element) = element_of(to) else {
         return Err(Error::argument(format!("the list {} cannot be read as {to}", field.name)));
     };
@@ -120,8 +125,8 @@ fn list(field: &Field, element: &Field, to: &DataType, leaves: &mut Leaves<'_>) 
 }
 
 fn map(
-    field: &Field,
-    entries: &Field,
+    field: &NestedField,
+    entries: &NestedField,
     to: &FieldRef,
     sorted: bool,
     leaves: &mut Leaves<'_>,
@@ -150,7 +155,13 @@ fn map(
 }
 
 /// All columns of a field must have as many slots for it as its first one.
-fn agree(above: &Field, wanted: usize, child: &Field, found: usize, leaves: &Leaves<'_>) -> Result<()> {
+fn agree(
+    above: &NestedField,
+    wanted: usize,
+    child: &NestedField,
+    found: usize,
+    leaves: &Leaves<'_>,
+) -> Result<()> {
     if wanted == found {
         return Ok(());
     }
@@ -165,7 +176,7 @@ fn agree(above: &Field, wanted: usize, child: &Field, found: usize, leaves: &Lea
 fn offset_list<O: OffsetSizeTrait>(
     element: FieldRef,
     elements: ArrayRef,
-    slots: ListSlots,
+    slots: ListOffsets,
 ) -> Result<ArrayRef> {
     let nulls = leaf::nulls(slots.validity);
     let offsets = OffsetBuffer::new(offsets::<O>(&slots.offsets));
@@ -175,7 +186,7 @@ fn offset_list<O: OffsetSizeTrait>(
 fn list_view<O: OffsetSizeTrait>(
     element: FieldRef,
     elements: ArrayRef,
-    slots: ListSlots,
+    slots: ListOffsets,
 ) -> Result<ArrayRef> {
     let nulls = leaf::nulls(slots.validity);
     let sizes = slots.offsets.windows(2).map(|pair| O::usize_as((pair[1] - pair[0]) as usize)).collect();
@@ -190,7 +201,7 @@ fn offsets<O: OffsetSizeTrait>(offsets: &[i32]) -> ScalarBuffer<O> {
 }
 
 /// Parquet stores nothing for a null list; Arrow wants `size` elements there as well.
-fn fixed_size_list(element: FieldRef, size: i32, elements: ArrayRef, slots: ListSlots) -> Result<ArrayRef> {
+fn fixed_size_list(element: FieldRef, size: i32, elements: ArrayRef, slots: ListOffsets) -> Result<ArrayRef> {
     let (nulls, len) = (leaf::nulls(slots.validity), slots.offsets.len() - 1);
     let is_null = |i: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(i));
     for (i, pair) in slots.offsets.windows(2).enumerate() {

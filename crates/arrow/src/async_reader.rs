@@ -23,7 +23,7 @@
 //! 1. The end of the file: a request for its last 64 KiB, which have the footer of most files, and a second one if not.
 //! 2. With a filter, for each row group that statistics do not rule out: its page indexes, and what else can rule out rows;
 //!    then the pages of the columns that the filter looks at, of the rows that are left.
-//! 3. For each row group the pages of the chosen columns that have wanted rows, in few requests ([`RequestCost`]). While a
+//! 3. For each row group the pages of the chosen columns that have wanted rows, in few requests ([`CoalesceOptions`]). While a
 //!    row group is decoded the next ones are fetched, up to
 //!    [`with_prefetch`](ParquetRecordBatchStreamBuilder::with_prefetch) bytes.
 //!
@@ -59,6 +59,6 @@ pub(crate) use int96::fitting;
 pub(crate) use metadata::Known;
 
 pub use builder::ParquetRecordBatchStreamBuilder;
-pub use marquetry_core::scan::RequestCost;
+pub use marquetry_core::fetch::CoalesceOptions;
 pub use source::{AsyncSource, FileVersion, Tail};
 pub use stream::ParquetRecordBatchStream;

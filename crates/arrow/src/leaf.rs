@@ -50,10 +50,10 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, NullArray, 
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
-use marquetry_core::logical::Logical;
-use marquetry_core::read::LeafBatch;
+use marquetry_core::logical_type::LogicalType;
+use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Leaf;
-use marquetry_encoding::{Bits, Physical, Values};
+use marquetry_encoding::{Bitmap, PhysicalType, Values};
 use std::sync::Arc;
 
 /// Whether `leaf` can become an array of type `to`. Some of these are tries, whose success depends on the values.
@@ -77,55 +77,55 @@ pub(crate) fn fits_as_meant(leaf: &Leaf, to: &DataType) -> bool {
     }
 }
 
-fn as_meant(physical: Physical, logical: Option<&Logical>, to: &DataType) -> bool {
+fn as_meant(physical: PhysicalType, logical: Option<&LogicalType>, to: &DataType) -> bool {
     use DataType::*;
     let Some(logical) = logical else {
         return as_stored(physical, to) || as_bits(physical, to);
     };
     match (logical, to) {
-        (Logical::Null, _) => *to == Null,
-        (Logical::Integer { bits, signed }, _) => plain::integer(*bits, *signed).as_ref() == Some(to),
-        (Logical::Date, _) => matches!(to, Date32 | Date64),
-        (Logical::Time { .. }, Time32(_)) => physical == Physical::Int32,
-        (Logical::Time { .. }, Time64(_)) => physical == Physical::Int64,
-        (Logical::Timestamp { .. }, Timestamp(..)) => true,
+        (LogicalType::Null, _) => *to == Null,
+        (LogicalType::Integer { bits, signed }, _) => plain::integer(*bits, *signed).as_ref() == Some(to),
+        (LogicalType::Date, _) => matches!(to, Date32 | Date64),
+        (LogicalType::Time { .. }, Time32(_)) => physical == PhysicalType::Int32,
+        (LogicalType::Time { .. }, Time64(_)) => physical == PhysicalType::Int64,
+        (LogicalType::Timestamp { .. }, Timestamp(..)) => true,
         (
-            Logical::Decimal { precision, scale },
+            LogicalType::Decimal { precision, scale },
             Decimal32(p, s) | Decimal64(p, s) | Decimal128(p, s) | Decimal256(p, s),
         ) => u32::from(*p) >= *precision && i32::from(*s) == *scale && decimal::is_valid(to),
-        (Logical::Interval, _) => matches!(to, Interval(_)),
-        (Logical::Float16, _) => *to == Float16,
-        (Logical::Time { .. } | Logical::Timestamp { .. } | Logical::Decimal { .. }, _) => false,
+        (LogicalType::Interval, _) => matches!(to, Interval(_)),
+        (LogicalType::Float16, _) => *to == Float16,
+        (LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Decimal { .. }, _) => false,
         // Text, documents, geometries, UUIDs: bytes.
         _ => as_stored(physical, to),
     }
 }
 
 /// The types whose arrays hold exactly what is stored.
-fn as_stored(physical: Physical, to: &DataType) -> bool {
+fn as_stored(physical: PhysicalType, to: &DataType) -> bool {
     use DataType::*;
     match physical {
-        Physical::Boolean => *to == Boolean,
-        Physical::Int32 => *to == Int32,
-        Physical::Int64 => *to == Int64,
-        Physical::Float => *to == Float32,
-        Physical::Double => *to == Float64,
-        Physical::Int96 => matches!(to, Timestamp(..)),
-        Physical::ByteArray => {
+        PhysicalType::Boolean => *to == Boolean,
+        PhysicalType::Int32 => *to == Int32,
+        PhysicalType::Int64 => *to == Int64,
+        PhysicalType::Float => *to == Float32,
+        PhysicalType::Double => *to == Float64,
+        PhysicalType::Int96 => matches!(to, Timestamp(..)),
+        PhysicalType::ByteArray => {
             matches!(to, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
         }
-        Physical::FixedLenByteArray(width) => *to == plain::fixed(width),
+        PhysicalType::FixedLenByteArray(width) => *to == plain::fixed(width),
     }
 }
 
 /// What writers store as bare integers because Parquet has no name for it, seconds for example.
-fn as_bits(physical: Physical, to: &DataType) -> bool {
+fn as_bits(physical: PhysicalType, to: &DataType) -> bool {
     use DataType::*;
     match physical {
-        Physical::Int32 => {
+        PhysicalType::Int32 => {
             matches!(to, Date32 | Time32(TimeUnit::Second | TimeUnit::Millisecond))
         }
-        Physical::Int64 => matches!(
+        PhysicalType::Int64 => matches!(
             to,
             Date64 | Timestamp(..) | Duration(_) | Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond)
         ),
@@ -138,7 +138,7 @@ fn as_bits(physical: Physical, to: &DataType) -> bool {
 /// Text in `batch` must be UTF-8, as the chunk reader guarantees. `cache` keeps the values of the column's dictionary
 /// between batches, as dictionary arrays and timestamps of INT96 have them.
 pub(crate) fn into_array(
-    batch: LeafBatch,
+    batch: ColumnBatch,
     leaf: &Leaf,
     to: &DataType,
     cache: &mut DictionaryCache,
@@ -148,7 +148,7 @@ pub(crate) fn into_array(
         DataType::RunEndEncoded(ends, _) => run::into_array(batch, leaf, ends.data_type(), to, cache),
         _ => {
             // PERF: a batch is not moved about as a whole.
-            let LeafBatch { values, validity, dictionary, .. } = batch;
+            let ColumnBatch { values, validity, dictionary, .. } = batch;
             let dictionary = match (to, dictionary) {
                 (DataType::Timestamp(unit, _), Some(dictionary)) => Some(cache.timestamps(dictionary, *unit)),
                 (_, dictionary) => dictionary,
@@ -161,7 +161,7 @@ pub(crate) fn into_array(
 }
 
 /// How many bytes an array of type `to` takes that are not those of the batch.
-pub(crate) fn copied_bytes(batch: &LeafBatch, to: &DataType) -> usize {
+pub(crate) fn copied_bytes(batch: &ColumnBatch, to: &DataType) -> usize {
     match (&batch.values, to) {
         (
             Values::Bytes(views),
@@ -208,13 +208,13 @@ fn from_values(
             }
             bytes::text(views, nulls, to)
         }
-        (Utf8 | LargeUtf8, values @ Values::Joined(_))
+        (Utf8 | LargeUtf8, values @ Values::Offsets(_))
             if !trusted && let Some(i) = values.first_not_utf8(0..values.len()) =>
         {
             Err(not_utf8(i))
         }
-        (Utf8 | LargeUtf8, Values::Joined(strings)) => bytes::joined_text(strings, nulls, to),
-        (Binary | LargeBinary, Values::Joined(strings)) => bytes::joined_binary(strings, nulls, to),
+        (Utf8 | LargeUtf8, Values::Offsets(strings)) => bytes::joined_text(strings, nulls, to),
+        (Binary | LargeBinary, Values::Offsets(strings)) => bytes::joined_binary(strings, nulls, to),
         (Binary | LargeBinary | BinaryView, Values::Bytes(views)) => bytes::binary(views, nulls, to),
         (_, Values::W32(values)) if to.primitive_width() == Some(4) => words::as_is(values, nulls, to),
         (_, Values::W64(values)) if to.primitive_width() == Some(8) => words::as_is(values, nulls, to),
@@ -237,15 +237,15 @@ pub(crate) fn describe(leaf: &Leaf) -> String {
 
 /// Whether the chunk reader has seen to it that the values are UTF-8.
 fn is_text(leaf: &Leaf) -> bool {
-    leaf.logical().is_some_and(Logical::is_text)
+    leaf.logical().is_some_and(LogicalType::is_text)
 }
 
-pub(crate) fn boolean_buffer(bits: Bits) -> BooleanBuffer {
+pub(crate) fn boolean_buffer(bits: Bitmap) -> BooleanBuffer {
     let len = bits.len();
     BooleanBuffer::new(Buffer::from_vec(bits.into_bytes()), 0, len)
 }
 
-pub(crate) fn nulls(validity: Option<Bits>) -> Option<NullBuffer> {
+pub(crate) fn nulls(validity: Option<Bitmap>) -> Option<NullBuffer> {
     validity.map(|bits| NullBuffer::new(boolean_buffer(bits)))
 }
 

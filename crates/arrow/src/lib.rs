@@ -13,7 +13,7 @@
 
 pub mod arrow_reader;
 pub mod arrow_writer;
-// Crate-private, because text in a `LeafBatch` is taken to be UTF-8 without another look: only batches from the chunk
+// Crate-private, because text in a `ColumnBatch` is taken to be UTF-8 without another look: only batches from the chunk
 // reader of `marquetry-core`, which validates it, may get here.
 mod assemble;
 #[cfg(feature = "async")]
@@ -30,10 +30,10 @@ mod shred;
 mod trusted;
 
 use arrow_schema::ArrowError;
-use marquetry_base::{Error, Kind};
+use marquetry_base::{Error, ErrorKind};
 
 /// Arrow refuses what was read: the parts of one array contradict each other.
 #[cold]
 fn refused(error: ArrowError) -> Error {
-    Error::caused_by(Kind::Corrupt, "the values make no Arrow array", error)
+    Error::caused_by(ErrorKind::Corrupt, "the values make no Arrow array", error)
 }

@@ -1,8 +1,8 @@
 //! Schemas and batches for the tests of this crate.
 
 use marquetry_base::Limits;
-use marquetry_core::nesting::Field;
-use marquetry_core::read::LeafBatch;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_encoding::{Shape, Values};
 use marquetry_format::{LogicalType, Repetition, SchemaElement, Type};
@@ -47,11 +47,14 @@ pub(crate) fn fixed(name: &str, width: i32, logical: Option<LogicalType>) -> Sch
 }
 
 /// The schema below a root of `roots` fields.
-pub(crate) fn schema(roots: i32, elements: impl IntoIterator<Item = SchemaElement>) -> (Schema, Vec<Field>) {
+pub(crate) fn schema(
+    roots: i32,
+    elements: impl IntoIterator<Item = SchemaElement>,
+) -> (Schema, Vec<NestedField>) {
     let root = SchemaElement { repetition_type: None, ..group("m", REQUIRED, roots, None) };
     let elements: Vec<_> = [root].into_iter().chain(elements).collect();
     let schema = Schema::from_thrift(&elements, &Limits::default()).unwrap();
-    let fields = Field::from_schema(&schema);
+    let fields = NestedField::from_schema(&schema);
     (schema, fields)
 }
 
@@ -61,8 +64,8 @@ pub(crate) fn leaf(element: SchemaElement) -> Leaf {
 }
 
 /// A batch of a column that is in no list.
-pub(crate) fn batch(values: Values, validity: Option<&[bool]>) -> LeafBatch {
+pub(crate) fn batch(values: Values, validity: Option<&[bool]>) -> ColumnBatch {
     let entries = values.len();
     let validity = validity.map(|bits| bits.iter().copied().collect());
-    LeafBatch { values, validity, entries, ..LeafBatch::new(Shape::Bit) }
+    ColumnBatch { values, validity, entries, ..ColumnBatch::new(Shape::Bit) }
 }

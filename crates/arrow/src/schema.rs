@@ -24,7 +24,7 @@ pub(crate) use project::project;
 pub use wanted::to_arrow_as;
 
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, TimeUnit};
-use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::Schema;
 use places::Places;
 use std::borrow::Cow;
@@ -42,8 +42,8 @@ pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeOptions {
     /// The layout of byte strings, text or not, that are no dictionary. If `None`: as the stored Arrow schema says, or
-    /// [`Text::Utf8`].
-    pub text: Option<Text>,
+    /// [`StringLayout::Utf8`].
+    pub text: Option<StringLayout>,
     /// The unit of INT96 timestamps. If `None`: as the stored Arrow schema says, or nanoseconds. Coarser units reach
     /// further; what is finer than the unit is cut off, towards the past.
     pub int96_unit: Option<TimeUnit>,
@@ -59,7 +59,7 @@ impl Default for TypeOptions {
 
 /// The layout of byte strings in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Text {
+pub enum StringLayout {
     /// 32-bit offsets: `Utf8`, `Binary`. At most 2 GiB in an array.
     #[default]
     Utf8,
@@ -69,22 +69,22 @@ pub enum Text {
     Utf8View,
 }
 
-impl Text {
+impl StringLayout {
     /// The type of text.
     pub fn text(self) -> DataType {
         match self {
-            Text::Utf8 => DataType::Utf8,
-            Text::LargeUtf8 => DataType::LargeUtf8,
-            Text::Utf8View => DataType::Utf8View,
+            StringLayout::Utf8 => DataType::Utf8,
+            StringLayout::LargeUtf8 => DataType::LargeUtf8,
+            StringLayout::Utf8View => DataType::Utf8View,
         }
     }
 
     /// The type of byte strings that are not text.
     pub fn binary(self) -> DataType {
         match self {
-            Text::Utf8 => DataType::Binary,
-            Text::LargeUtf8 => DataType::LargeBinary,
-            Text::Utf8View => DataType::BinaryView,
+            StringLayout::Utf8 => DataType::Binary,
+            StringLayout::LargeUtf8 => DataType::LargeBinary,
+            StringLayout::Utf8View => DataType::BinaryView,
         }
     }
 }
@@ -94,7 +94,7 @@ impl Text {
 /// `metadata` is the file's key-value metadata. It becomes the Arrow schema's, without the stored Arrow schema. Of that no more
 /// is decoded than these fields.
 pub fn to_arrow(
-    fields: &[Field],
+    fields: &[NestedField],
     places: impl IntoIterator<Item = usize>,
     schema: &Schema,
     metadata: &HashMap<&str, &str>,
@@ -146,16 +146,16 @@ struct Mapped {
 }
 
 impl Mapping<'_> {
-    fn fields(&self, fields: &[Field], hints: Option<&Fields>) -> Fields {
+    fn fields(&self, fields: &[NestedField], hints: Option<&Fields>) -> Fields {
         let hints = hints.map_or(&[][..], |hints| hints);
         let mut places = Places::new(hints.len(), |place| Cow::Borrowed(hints[place].name()));
-        let mapped = |(place, field): (usize, &Field)| {
+        let mapped = |(place, field): (usize, &NestedField)| {
             self.shared(field, places.find(place, &field.name).map(|place| &hints[place]))
         };
         fields.iter().enumerate().map(mapped).collect()
     }
 
-    fn shared(&self, field: &Field, hint: Option<&FieldRef>) -> FieldRef {
+    fn shared(&self, field: &NestedField, hint: Option<&FieldRef>) -> FieldRef {
         match hint {
             Some(hint) if self.is_as_stored(field, hint) => hint.clone(),
             hint => Arc::new(self.field(field, hint.map(Arc::as_ref))),
@@ -163,7 +163,7 @@ impl Mapping<'_> {
     }
 
     /// Whether a field becomes what was stored, so that nothing needs to be made anew.
-    fn is_as_stored(&self, field: &Field, hint: &ArrowField) -> bool {
+    fn is_as_stored(&self, field: &NestedField, hint: &ArrowField) -> bool {
         let FieldKind::Leaf(leaf) = field.kind else { return false };
         hint.is_nullable() == field.nullable
             && field.field_id.is_none()
@@ -174,7 +174,7 @@ impl Mapping<'_> {
                 == *hint.data_type()
     }
 
-    fn field(&self, field: &Field, hint: Option<&ArrowField>) -> ArrowField {
+    fn field(&self, field: &NestedField, hint: Option<&ArrowField>) -> ArrowField {
         let hint_type = hint.map(ArrowField::data_type);
         let Mapped { data_type, hinted } = match &field.kind {
             FieldKind::Leaf(leaf) => hint::leaf(self.schema.column(*leaf), hint_type, self.options),
@@ -200,7 +200,7 @@ impl Mapping<'_> {
             .with_dict_is_ordered(ordered)
     }
 
-    fn structure(&self, fields: &[Field], hint: Option<&DataType>) -> Mapped {
+    fn structure(&self, fields: &[NestedField], hint: Option<&DataType>) -> Mapped {
         let hints = match hint {
             Some(DataType::Struct(hints)) => Some(hints),
             _ => None,
@@ -209,7 +209,7 @@ impl Mapping<'_> {
     }
 
     /// Lists are `List`, unless the hint is another of Arrow's lists.
-    fn list(&self, element: &Field, hint: Option<&DataType>) -> Mapped {
+    fn list(&self, element: &NestedField, hint: Option<&DataType>) -> Mapped {
         let element_hint = hint.and_then(element_of);
         let element_hint = element_hint.map(Arc::as_ref);
         let element: FieldRef = Arc::new(named_as(self.field(element, element_hint), element_hint));
@@ -222,7 +222,7 @@ impl Mapping<'_> {
 
     /// Maps are `Map`. QUIRK: keys are never nullable in Arrow; where the file says that they may be, a null is an
     /// error only once it occurs.
-    fn map(&self, entries: &Field, hint: Option<&DataType>) -> Mapped {
+    fn map(&self, entries: &NestedField, hint: Option<&DataType>) -> Mapped {
         let (entries_hint, sorted) = match hint {
             Some(DataType::Map(entries, sorted)) => (Some(entries.as_ref()), *sorted),
             _ => (None, false),
@@ -232,7 +232,7 @@ impl Mapping<'_> {
             Some(DataType::Struct(hints)) => hints.get(i).map(Arc::as_ref),
             _ => None,
         };
-        let parts: &[Field] = match &entries.kind {
+        let parts: &[NestedField] = match &entries.kind {
             FieldKind::Struct(parts) => parts,
             _ => &[],
         };

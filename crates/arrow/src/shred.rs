@@ -16,9 +16,9 @@ use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Field as ArrowField};
 use encoded::DictionaryValues;
 use marquetry_base::{Error, Result};
-use marquetry_core::nesting::{Definition, Entries, Present, Shredded};
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, Entries, ShreddedColumn};
 use marquetry_core::schema::{Leaf, Node, NodeKind, Repetition, Schema};
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bitmap, Values};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Shredder {
         Ok(Shredder { plan, leaves, rows: Entries::default() })
     }
 
-    /// Shreds `rows` of `array` into one [`Shredded`] for each column below, in order. What is in `out` is replaced, and
+    /// Shreds `rows` of `array` into one [`ShreddedColumn`] for each column below, in order. What is in `out` is replaced, and
     /// its memory used again.
     ///
     /// Fails on an array of another type than the field's, on a null where the schema has none, and on a value that the
@@ -53,17 +53,17 @@ impl Shredder {
         &mut self,
         array: &dyn Array,
         rows: Range<usize>,
-        out: &mut Vec<Shredded>,
+        out: &mut Vec<ShreddedColumn>,
     ) -> Result<()> {
         if rows.start > rows.end || rows.end > array.len() {
             return Err(Error::argument(format!("rows {rows:?} of an array of {}", array.len())));
         }
-        out.resize_with(self.leaves, || Shredded {
+        out.resize_with(self.leaves, || ShreddedColumn {
             rows: 0,
             entries: 0,
-            def: Definition::Max,
+            def: DefinitionLevels::Max,
             rep: Vec::new(),
-            values: Present::Values(Values::W32(Vec::new())),
+            values: ColumnValues::Values(Values::W32(Vec::new())),
         });
         self.rows.restart(rows.clone());
         self.plan.shred(array, &self.rows, rows.start, &mut out.iter_mut())
@@ -95,7 +95,7 @@ struct Column {
     dictionary: Option<DictionaryValues>,
 }
 
-type Outs<'a> = std::slice::IterMut<'a, Shredded>;
+type Outs<'a> = std::slice::IterMut<'a, ShreddedColumn>;
 
 impl Plan {
     fn new(field: &ArrowField, node: &Node, schema: &Schema, path: &mut Vec<String>) -> Result<Plan> {
@@ -250,7 +250,7 @@ impl Column {
         array: &dyn Array,
         above: &Entries,
         nullable: bool,
-        out: &mut Shredded,
+        out: &mut ShreddedColumn,
     ) -> Result<(), Unfit> {
         if array.data_type() != &self.data_type && !array.data_type().equals_datatype(&self.data_type) {
             return Err(Unfit {
@@ -263,7 +263,7 @@ impl Column {
                 self.encoded(array, above.slots(), nullable, &mut out.values)?
             }
             DataType::Null => {
-                let mut none = Bits::new();
+                let mut none = Bitmap::new();
                 none.push_run(false, above.slots().len());
                 let none = Some(none).filter(|none| !none.is_empty());
                 check_nullable(nullable, none.as_ref())?;
@@ -290,8 +290,8 @@ impl Column {
         array: &dyn Array,
         above: &Entries,
         nullable: bool,
-        out: &mut Present,
-    ) -> Result<Option<Bits>, Unfit> {
+        out: &mut ColumnValues,
+    ) -> Result<Option<Bitmap>, Unfit> {
         let valid = leaf::validity(array.nulls(), above.slots());
         check_nullable(nullable, valid.as_ref())?;
         let picks = Picks::new(above.slots(), valid.as_ref());
@@ -302,21 +302,21 @@ impl Column {
 }
 
 /// No values of the shape of `leaf`, in the memory of those that are there if it can be.
-fn cleared<'a>(out: &'a mut Present, leaf: &Leaf) -> &'a mut Values {
+fn cleared<'a>(out: &'a mut ColumnValues, leaf: &Leaf) -> &'a mut Values {
     let shape = leaf.physical().shape();
-    if !matches!(out, Present::Values(values) if values.shape() == shape) {
-        *out = Present::Values(shape.empty());
+    if !matches!(out, ColumnValues::Values(values) if values.shape() == shape) {
+        *out = ColumnValues::Values(shape.empty());
     }
     match out {
-        Present::Values(values) => {
+        ColumnValues::Values(values) => {
             values.clear();
             values
         }
-        Present::Keys { .. } => unreachable!("values were put there"),
+        ColumnValues::Keys { .. } => unreachable!("values were put there"),
     }
 }
 
-fn check_nullable(nullable: bool, valid: Option<&Bits>) -> Result<(), Unfit> {
+fn check_nullable(nullable: bool, valid: Option<&Bitmap>) -> Result<(), Unfit> {
     match valid {
         Some(valid) if !nullable => Err(not_nullable(valid)),
         _ => Ok(()),
@@ -324,14 +324,14 @@ fn check_nullable(nullable: bool, valid: Option<&Bits>) -> Result<(), Unfit> {
 }
 
 #[cold]
-fn not_nullable(valid: &Bits) -> Unfit {
+fn not_nullable(valid: &Bitmap) -> Unfit {
     let first = (0..valid.len()).find(|&slot| !valid.get(slot));
     Unfit { value: first, why: "a null, where the schema says that there is none".to_owned() }
 }
 
 /// The value's number among all slots, where it was counted among those that are not null.
 #[cold]
-fn in_slots(unfit: Unfit, valid: Option<&Bits>) -> Unfit {
+fn in_slots(unfit: Unfit, valid: Option<&Bitmap>) -> Unfit {
     let slot = |value| match valid {
         Some(valid) => (0..valid.len()).filter(|&slot| valid.get(slot)).nth(value),
         None => Some(value),

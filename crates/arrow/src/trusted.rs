@@ -2,9 +2,9 @@
 //!
 //! Arrow's checked constructors would look at every view and every character a second time. What they check holds:
 //!
-//! - INVARIANT: each view of a [`Views`] is inline, or names a buffer of it, a range inside that buffer, and that range's
+//! - INVARIANT: each view of a [`StringViews`] is inline, or names a buffer of it, a range inside that buffer, and that range's
 //!   first four bytes; inline views are padded with zeros. The decoders of `marquetry-encoding` build them so.
-//! - INVARIANT: the offsets of a [`Joined`](marquetry_encoding::Joined) ascend from 0. Its methods append lengths to them, and
+//! - INVARIANT: the offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings) ascend from 0. Its methods append lengths to them, and
 //!   are all that can.
 //! - INVARIANT: text is UTF-8. The chunk reader of `marquetry-core` validates columns whose logical type is text;
 //!   `crate::leaf` validates all others before it gets here.
@@ -20,10 +20,10 @@ use arrow_array::{
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use marquetry_base::Result;
-use marquetry_encoding::{Views, max_w32};
+use marquetry_encoding::{StringViews, max_w32};
 
 /// Strings in `views`, all UTF-8. Nothing is copied.
-pub(crate) fn string_view(views: Views, nulls: Option<NullBuffer>) -> Result<StringViewArray> {
+pub(crate) fn string_view(views: StringViews, nulls: Option<NullBuffer>) -> Result<StringViewArray> {
     let (views, buffers) = parts(views);
     check_len(views.len(), nulls.as_ref())?;
     debug_assert!(StringViewArray::try_new(views.clone(), buffers.clone(), nulls.clone()).is_ok());
@@ -32,7 +32,7 @@ pub(crate) fn string_view(views: Views, nulls: Option<NullBuffer>) -> Result<Str
 }
 
 /// Byte strings in `views`. Nothing is copied.
-pub(crate) fn binary_view(views: Views, nulls: Option<NullBuffer>) -> Result<BinaryViewArray> {
+pub(crate) fn binary_view(views: StringViews, nulls: Option<NullBuffer>) -> Result<BinaryViewArray> {
     let (views, buffers) = parts(views);
     check_len(views.len(), nulls.as_ref())?;
     debug_assert!(BinaryViewArray::try_new(views.clone(), buffers.clone(), nulls.clone()).is_ok());
@@ -56,7 +56,7 @@ pub(crate) fn string<O: OffsetSizeTrait>(
     Ok(unsafe { GenericStringArray::new_unchecked(offsets, bytes, nulls) })
 }
 
-/// The offsets of a [`Joined`](marquetry_encoding::Joined), as many bits wide as an array wants them.
+/// The offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings), as many bits wide as an array wants them.
 pub(crate) fn ascending<O: OffsetSizeTrait>(offsets: ScalarBuffer<O>) -> OffsetBuffer<O> {
     debug_assert!(offsets.first() == Some(&O::usize_as(0)) && offsets.is_sorted());
     // SAFETY: the offsets ascend from 0, see the module's invariants.
@@ -86,7 +86,7 @@ pub(crate) fn dictionary<K: ArrowDictionaryKeyType>(
     Ok(unsafe { DictionaryArray::new_unchecked(keys, values) })
 }
 
-fn parts(views: Views) -> (ScalarBuffer<u128>, Vec<Buffer>) {
+fn parts(views: StringViews) -> (ScalarBuffer<u128>, Vec<Buffer>) {
     let (views, buffers) = views.into_parts();
     (ScalarBuffer::from(views), buffers.into_iter().map(Buffer::from).collect())
 }

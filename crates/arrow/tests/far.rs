@@ -11,10 +11,10 @@ use marquetry_arrow::arrow_reader::{
 };
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_base::Result;
+use marquetry_core::fetch::RangeCache;
 use marquetry_core::predicate::Predicate;
-use marquetry_core::scan::Buffered;
 use marquetry_core::schema::Schema;
-use marquetry_core::source::{RequestCost, Source};
+use marquetry_core::source::{CoalesceOptions, Source};
 use marquetry_core::write::WriterProperties;
 use proptest::prelude::*;
 use std::ops::Range;
@@ -24,16 +24,16 @@ use std::sync::{Arc, Mutex};
 /// A file that keeps what it was told to, and counts what it is asked for.
 struct Far {
     file: Bytes,
-    cost: RequestCost,
-    held: Mutex<Arc<Buffered>>,
+    cost: CoalesceOptions,
+    held: Mutex<Arc<RangeCache>>,
     requests: Mutex<Vec<Range<u64>>>,
     /// How often something was waited for.
     waits: AtomicUsize,
 }
 
 impl Far {
-    fn new(file: &Bytes, cost: RequestCost) -> Arc<Far> {
-        let held = Mutex::new(Arc::new(Buffered::new(file.len() as u64)));
+    fn new(file: &Bytes, cost: CoalesceOptions) -> Arc<Far> {
+        let held = Mutex::new(Arc::new(RangeCache::new(file.len() as u64)));
         let (requests, waits) = Default::default();
         Arc::new(Far { file: file.clone(), cost, held, requests, waits })
     }
@@ -73,13 +73,13 @@ impl Source for Far {
         self.held.lock().unwrap().at_hand(offset, len)
     }
 
-    fn request_cost(&self) -> Option<RequestCost> {
+    fn request_cost(&self) -> Option<CoalesceOptions> {
         Some(self.cost)
     }
 
     fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
         let mut held = self.held.lock().unwrap();
-        let next = Buffered::new(Source::len(self));
+        let next = RangeCache::new(Source::len(self));
         ranges.iter().for_each(|range| next.give_part_of(&held, range.clone()));
         let requests = self.cost.requests(next.lacking(ranges.iter().cloned()));
         self.waits.fetch_add(usize::from(!requests.is_empty()), Relaxed);
@@ -164,7 +164,7 @@ proptest! {
         (gap, largest) in (0u64..3000, 1000u64..100_000),
     ) {
         let file = file(&rows(count), group, page, skips);
-        let far = Far::new(&file, RequestCost { gap, largest });
+        let far = Far::new(&file, CoalesceOptions { gap, largest });
         let is_whole = predicate.is_none() && modulo.is_none() && runs.is_none();
         let on_corrupt = if is_whole && skips { OnCorrupt::SkipPage } else { OnCorrupt::Fail };
         let read = |source: Arc<dyn Source>| {
@@ -208,7 +208,7 @@ fn len(ranges: &[Range<u64>]) -> u64 {
 fn row_groups_are_fetched_together() {
     let rows = rows(300_000);
     let file = file(&rows, 10_000, 2_000, false);
-    let far = Far::new(&file, RequestCost::OBJECT_STORE);
+    let far = Far::new(&file, CoalesceOptions::OBJECT_STORE);
     let reader = builder(far.clone(), OnCorrupt::Fail).with_batch_size(1024);
     far.take_requests();
     assert_eq!(read(reader.build().unwrap()), rows);
@@ -228,7 +228,7 @@ fn row_groups_are_fetched_together() {
 fn row_groups_are_not_waited_for_one_by_one() {
     let rows = rows(300_000);
     let file = file(&rows, 10_000, 2_000, false);
-    let far = Far::new(&file, RequestCost::OBJECT_STORE);
+    let far = Far::new(&file, CoalesceOptions::OBJECT_STORE);
     let ask = |text: &str, columns: &[&str]| {
         let builder = builder(far.clone(), OnCorrupt::Fail).with_predicate(Predicate::parse(text).unwrap());
         far.will_read(&[]).unwrap();
@@ -253,7 +253,7 @@ fn row_groups_are_not_waited_for_one_by_one() {
 fn other_columns_are_fetched_for_wanted_rows() {
     let rows = rows(300_000);
     let file = file(&rows, 300_000, 5_000, false);
-    let far = Far::new(&file, RequestCost { gap: 4 << 10, largest: 8 << 20 });
+    let far = Far::new(&file, CoalesceOptions { gap: 4 << 10, largest: 8 << 20 });
     let builder = || builder(far.clone(), OnCorrupt::Fail);
     let metadata = builder().metadata().clone();
     let size = |leaf: usize| metadata.row_group(0).column(leaf).unwrap().compressed_size() as u64;

@@ -5,7 +5,7 @@ use futures::{StreamExt, executor::block_on};
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
-use marquetry_base::{Budget, Kind, Limits, Result};
+use marquetry_base::{ErrorKind, Limits, MemoryBudget, Result};
 use marquetry_core::io::LocalFile;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
@@ -18,7 +18,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 const MIB: usize = 1 << 20;
 /// What is not counted: footer and indexes, codec contexts, the small things; and a batch that was handed over.
-const SLACK: usize = 6 * MIB;
+const PADDING: usize = 6 * MIB;
 const ROWS: usize = 600_000;
 
 /// Six row groups of 2.4 MiB, in a file, so that what is fetched is memory.
@@ -44,7 +44,11 @@ fn file() -> (tempfile::NamedTempFile, Arc<dyn Source>) {
 }
 
 /// The rows that a stream gives, the most of the budget that was taken between batches, and the most memory.
-fn read(source: &Arc<dyn Source>, memory: &Budget, predicate: Option<&str>) -> (Result<usize>, usize, usize) {
+fn read(
+    source: &Arc<dyn Source>,
+    memory: &MemoryBudget,
+    predicate: Option<&str>,
+) -> (Result<usize>, usize, usize) {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
     let limits = Limits { memory: memory.clone(), ..Limits::default() };
@@ -77,20 +81,20 @@ fn a_stream_keeps_its_budget() {
     let (_file, source) = file();
     assert!(source.len() > 10 * MIB as u64);
     for (predicate, wanted) in [(None, ROWS), (Some("id >= 150000 and text like 'text 1%'"), 0)] {
-        let (rows, _, free) = read(&source, &Budget::default(), predicate);
+        let (rows, _, free) = read(&source, &MemoryBudget::default(), predicate);
         let rows = rows.unwrap();
         assert!(if wanted > 0 { rows == wanted } else { (1..ROWS / 2).contains(&rows) }, "{rows}");
         for budget in [12 * MIB, 24 * MIB] {
-            let (seen, most, peak) = read(&source, &Budget::of(budget), predicate);
+            let (seen, most, peak) = read(&source, &MemoryBudget::new(budget), predicate);
             println!("{predicate:?}: {peak} with {budget}, {most} of it held, {free} without a bound");
             assert_eq!(seen.unwrap(), rows);
-            assert!(peak <= budget + SLACK, "{peak} with {budget}");
+            assert!(peak <= budget + PADDING, "{peak} with {budget}");
             assert!((2 * MIB..=budget).contains(&most), "{most}: what was fetched counts");
         }
-        let (seen, _, peak) = read(&source, &Budget::of(MIB), predicate);
+        let (seen, _, peak) = read(&source, &MemoryBudget::new(MIB), predicate);
         let error = seen.unwrap_err();
-        assert_eq!(error.kind(), Kind::Limit);
+        assert_eq!(error.kind(), ErrorKind::Limit);
         assert!(error.message().contains("Limits::memory"), "{error}");
-        assert!(peak <= MIB + SLACK, "{peak}");
+        assert!(peak <= MIB + PADDING, "{peak}");
     }
 }

@@ -6,31 +6,31 @@ use crate::{Error, Result};
 /// byte position counted from the start of the slice.
 ///
 /// ```
-/// use marquetry_base::Cursor;
-/// let mut cursor = Cursor::new(&[0x2a, 0, 0, 0, 0xac, 0x02]);
+/// use marquetry_base::ByteCursor;
+/// let mut cursor = ByteCursor::new(&[0x2a, 0, 0, 0, 0xac, 0x02]);
 /// assert_eq!(cursor.u32_le()?, 42);
 /// assert_eq!(cursor.uleb128()?, 300);
 /// assert!(cursor.u8().is_err());
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Cursor<'a> {
+pub struct ByteCursor<'a> {
     rest: &'a [u8],
     /// Of all bytes, read or not.
     len: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> ByteCursor<'a> {
     /// A cursor at the first of `bytes`.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Cursor { rest: bytes, len: bytes.len() }
+        ByteCursor { rest: bytes, len: bytes.len() }
     }
 
     /// A cursor at the first of `rest`, which has `position` bytes before it.
     #[inline]
     pub fn behind(position: usize, rest: &'a [u8]) -> Self {
-        Cursor { rest, len: position.saturating_add(rest.len()) }
+        ByteCursor { rest, len: position.saturating_add(rest.len()) }
     }
 
     /// How many bytes were read.
@@ -200,11 +200,11 @@ mod tests {
     fn varints_end_at_64_bits() {
         let mut longest = [0xff; 10];
         longest[9] = 0x01;
-        assert_eq!(Cursor::new(&longest).uleb128().unwrap(), u64::MAX);
+        assert_eq!(ByteCursor::new(&longest).uleb128().unwrap(), u64::MAX);
         longest[9] = 0x02;
-        assert!(Cursor::new(&longest).uleb128().is_err());
-        assert!(Cursor::new(&[0x80; 11]).uleb128().is_err());
-        assert!(Cursor::new(&[0x80]).uleb128().is_err());
+        assert!(ByteCursor::new(&longest).uleb128().is_err());
+        assert!(ByteCursor::new(&[0x80; 11]).uleb128().is_err());
+        assert!(ByteCursor::new(&[0x80]).uleb128().is_err());
     }
 
     #[test]
@@ -217,16 +217,16 @@ mod tests {
                 let varint: Vec<u8> = (0..len).map(byte).collect();
                 for behind in [&[][..], &[0xff; 9], &[0; 9], &[0x7f, 0x80]] {
                     let bytes = [&varint, behind].concat();
-                    let mut cursor = Cursor::new(&bytes);
+                    let mut cursor = ByteCursor::new(&bytes);
                     assert_eq!(cursor.uleb128().unwrap(), value);
                     assert_eq!(cursor.position(), len);
-                    let mut cursor = Cursor::new(&bytes);
+                    let mut cursor = ByteCursor::new(&bytes);
                     cursor.skip_uleb128().unwrap();
                     assert_eq!(cursor.position(), len);
                 }
                 for end in 0..len {
-                    assert!(Cursor::new(&varint[..end]).uleb128().is_err());
-                    assert!(Cursor::new(&varint[..end]).skip_uleb128().is_err());
+                    assert!(ByteCursor::new(&varint[..end]).uleb128().is_err());
+                    assert!(ByteCursor::new(&varint[..end]).skip_uleb128().is_err());
                 }
             }
         }
@@ -242,7 +242,7 @@ mod tests {
                 rest >>= 7;
             }
             bytes.push(rest as u8);
-            assert_eq!(Cursor::new(&bytes).zigzag().unwrap(), value);
+            assert_eq!(ByteCursor::new(&bytes).zigzag().unwrap(), value);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One error type for all layers: what kind, what happened, and where.
 //!
 //! Lower layers know *what* is wrong, upper layers know *where*. An error therefore starts with a message and an
-//! empty [`Place`], and each layer that it passes fills in what it knows: the page reader the page, the chunk reader
+//! empty [`ErrorLocation`], and each layer that it passes fills in what it knows: the page reader the page, the chunk reader
 //! the column, the file reader the file. What is already known is never overwritten, because the innermost layer
 //! knows best.
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The result of everything in Marquetry that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error with its kind, a message and its [`Place`]; one pointer wide.
+/// An error with its kind, a message and its [`ErrorLocation`]; one pointer wide.
 ///
 /// ```
 /// use marquetry_base::Error;
@@ -25,16 +25,16 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Error(Box<Inner>);
 
 struct Inner {
-    kind: Kind,
+    kind: ErrorKind,
     message: Cow<'static, str>,
-    place: Place,
+    place: ErrorLocation,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 /// What kind of failure an [`Error`] is; decides whether retrying, other settings or another file can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ErrorKind {
     /// The bytes contradict the format or themselves.
     Corrupt,
     /// The bytes end before they should.
@@ -53,7 +53,7 @@ pub enum Kind {
 
 /// Where in a file something happened. Every part is optional: a layer fills in what it knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ErrorLocation {
     /// The file's name, as the caller gave it.
     pub file: Option<Arc<str>>,
     /// Row group, counted from 0.
@@ -69,50 +69,55 @@ pub struct Place {
 impl Error {
     /// An error of `kind` with a message and no place yet.
     #[cold]
-    pub fn new(kind: Kind, message: impl Into<Cow<'static, str>>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), place: Place::default(), source: None }))
+    pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Error(Box::new(Inner {
+            kind,
+            message: message.into(),
+            place: ErrorLocation::default(),
+            source: None,
+        }))
     }
 
     /// The bytes contradict the format or themselves.
     #[cold]
     pub fn corrupt(message: impl Into<Cow<'static, str>>) -> Self {
-        Error::new(Kind::Corrupt, message)
+        Error::new(ErrorKind::Corrupt, message)
     }
 
     /// The bytes end before they should.
     #[cold]
     pub fn truncated(message: impl Into<Cow<'static, str>>) -> Self {
-        Error::new(Kind::Truncated, message)
+        Error::new(ErrorKind::Truncated, message)
     }
 
     /// Legal, but not read by this build.
     #[cold]
     pub fn unsupported(message: impl Into<Cow<'static, str>>) -> Self {
-        Error::new(Kind::Unsupported, message)
+        Error::new(ErrorKind::Unsupported, message)
     }
 
     /// A limit is exceeded; the message should say which one and how to raise it.
     #[cold]
     pub fn limit(message: impl Into<Cow<'static, str>>) -> Self {
-        Error::new(Kind::Limit, message)
+        Error::new(ErrorKind::Limit, message)
     }
 
     /// The caller asked for something impossible.
     #[cold]
     pub fn argument(message: impl Into<Cow<'static, str>>) -> Self {
-        Error::new(Kind::Argument, message)
+        Error::new(ErrorKind::Argument, message)
     }
 
     /// Encrypted bytes without a fitting key.
     #[cold]
-    pub fn key(message: impl Into<Cow<'static, str>>) -> Self {
-        Error::new(Kind::Key, message)
+    pub fn encrypted(message: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(ErrorKind::Key, message)
     }
 
     /// An error of `kind` that another error caused.
     #[cold]
     pub fn caused_by(
-        kind: Kind,
+        kind: ErrorKind,
         message: impl Into<Cow<'static, str>>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
@@ -122,7 +127,7 @@ impl Error {
     }
 
     /// What kind of failure this is.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
@@ -130,11 +135,11 @@ impl Error {
     ///
     /// ```
     /// # use marquetry_base::Error;
-    /// let error = Error::limit("17 columns, the limit is 16").advised("raise Limits::columns");
+    /// let error = Error::limit("17 columns, the limit is 16").with_help("raise Limits::columns");
     /// assert_eq!(error.message(), "17 columns, the limit is 16; raise Limits::columns");
     /// ```
     #[must_use]
-    pub fn advised(mut self, advice: &str) -> Self {
+    pub fn with_help(mut self, advice: &str) -> Self {
         let message = self.0.message.to_mut();
         message.push_str("; ");
         message.push_str(advice);
@@ -147,7 +152,7 @@ impl Error {
     }
 
     /// Where it happened, as far as known.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &ErrorLocation {
         &self.0.place
     }
 
@@ -195,7 +200,7 @@ impl Error {
 
     /// Moves a byte offset that was counted from the start of a part to the start of the file.
     #[must_use]
-    pub fn shifted(mut self, base: u64) -> Self {
+    pub fn offset_by(mut self, base: u64) -> Self {
         if let Some(offset) = &mut self.0.place.offset {
             *offset = offset.saturating_add(base);
         }
@@ -203,17 +208,17 @@ impl Error {
     }
 }
 
-impl Kind {
+impl ErrorKind {
     /// The word that an error's text begins with.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Corrupt => "corrupt",
-            Kind::Truncated => "truncated",
-            Kind::Unsupported => "unsupported",
-            Kind::Limit => "limit",
-            Kind::Argument => "argument",
-            Kind::Io => "io",
-            Kind::Key => "encrypted",
+            ErrorKind::Corrupt => "corrupt",
+            ErrorKind::Truncated => "truncated",
+            ErrorKind::Unsupported => "unsupported",
+            ErrorKind::Limit => "limit",
+            ErrorKind::Argument => "argument",
+            ErrorKind::Io => "io",
+            ErrorKind::Key => "encrypted",
         }
     }
 }
@@ -249,7 +254,11 @@ impl std::error::Error for Error {
 
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
-        let kind = if error.kind() == std::io::ErrorKind::UnexpectedEof { Kind::Truncated } else { Kind::Io };
+        let kind = if error.kind() == std::io::ErrorKind::UnexpectedEof {
+            ErrorKind::Truncated
+        } else {
+            ErrorKind::Io
+        };
         Error::caused_by(kind, "reading or writing failed", error)
     }
 }
@@ -265,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_innermost_layer_knows_best() {
-        let error = Error::truncated("x").in_page(1).in_page(2).at(7).shifted(100).at(3);
+        let error = Error::truncated("x").in_page(1).in_page(2).at(7).offset_by(100).at(3);
         assert_eq!(error.place().page, Some(1));
         assert_eq!(error.place().offset, Some(107));
         assert_eq!(error.to_string(), "truncated: x, in page 1, byte 107");

@@ -1,6 +1,6 @@
 //! What a read may cost: untrusted numbers are held against these before memory is spent on them.
 
-use crate::{Budget, Error, Result};
+use crate::{Error, MemoryBudget, Result};
 use std::fmt::Display;
 
 /// Limits on what a file may ask of its reader. All are far above what writers produce; a file that needs more can be
@@ -38,7 +38,7 @@ pub struct Limits {
     /// an object store does. Memory is taken from it before it is allocated; only values of DELTA_BYTE_ARRAY are counted
     /// after they were put together, 2,048 at a time. Pages for which there is no memory are lost to a reader that leaves
     /// out what it cannot read, and reported. Default: no bound.
-    pub memory: Budget,
+    pub memory: MemoryBudget,
     /// Most nodes of a schema. Default 1,000,000.
     pub schema_nodes: usize,
     /// Deepest nesting of a schema. Default 200; levels are bytes, so no more than 250 can be asked for.
@@ -60,7 +60,7 @@ impl Default for Limits {
             decompression_ratio: 1_000_000,
             free_page_bytes: 64 << 20,
             batch_bytes: u32::MAX as usize,
-            memory: Budget::default(),
+            memory: MemoryBudget::default(),
             schema_nodes: 1_000_000,
             schema_depth: 200,
             schema_path_bytes: 256 << 20,
@@ -102,7 +102,7 @@ mod tests {
         assert!(limits.check_page(64 << 20, 1).is_ok());
         assert!(limits.check_page(1 << 30, 1 << 20).is_ok());
         let error = limits.check_page(1 << 30, 100).unwrap_err();
-        assert_eq!(error.kind(), crate::Kind::Limit);
+        assert_eq!(error.kind(), crate::ErrorKind::Limit);
         assert!(error.message().contains("decompression_ratio"));
     }
 }

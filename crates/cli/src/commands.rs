@@ -32,7 +32,7 @@ use marquetry::arrow::ProjectionMask;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::Error;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry::file::page::{ChunkPages, PageMemory, PageOptions, Trust};
+use marquetry::file::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -80,11 +80,11 @@ impl Chunks {
 }
 
 /// The pages of a chunk.
-fn page_reader(file: &OpenFile, chunk: ColumnChunk<'_>, verify_checksums: bool) -> Result<ChunkPages, Error> {
+fn page_reader(file: &OpenFile, chunk: ColumnChunk<'_>, verify_checksums: bool) -> Result<PageReader, Error> {
     let options = PageOptions {
         limits: Arc::default(),
         verify_checksums,
-        trust: Trust::of_writer(file.metadata().created_by()),
+        trust: ChecksumTrust::of_writer(file.metadata().created_by()),
     };
-    ChunkPages::new(file.clone().into_source()?, chunk, options, PageMemory::default())
+    PageReader::new(file.clone().into_source()?, chunk, options, PageMemory::default())
 }

@@ -1,7 +1,7 @@
 //! What goes wrong, its line on standard error, and the exit code.
 
 use arrow_schema::ArrowError;
-use marquetry::errors::{Error, Kind};
+use marquetry::errors::{Error, ErrorKind};
 use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Outcome {
     pub(crate) fn report(&mut self, file: Option<&Path>, failure: &Failure) {
         match failure {
             Failure::Usage(_) => self.wrong_usage = true,
-            Failure::File(error) if error.kind() == Kind::Argument => self.wrong_usage = true,
+            Failure::File(error) if error.kind() == ErrorKind::Argument => self.wrong_usage = true,
             _ => self.bad_files = true,
         }
         use io::Write;

@@ -12,17 +12,17 @@ use std::sync::Arc;
 
 /// Opens the Parquet file at `path`.
 pub(crate) fn open(path: &Path) -> Result<OpenFile> {
-    open_with(path, ArrowReaderOptions::new())
+    open_with_options(path, ArrowReaderOptions::new())
 }
 
 /// The same, with options.
-pub(crate) fn open_with(path: &Path, options: ArrowReaderOptions) -> Result<OpenFile> {
+pub(crate) fn open_with_options(path: &Path, options: ArrowReaderOptions) -> Result<OpenFile> {
     match is_url(path) {
         true => {
             let open = OpenFile::new(source(path)?, options);
             open.map_err(|error| error.in_file(path.display().to_string()))
         }
-        false => marquetry::open_with(path, options),
+        false => marquetry::open_with_options(path, options),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::remote;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use marquetry::OpenFile;
-use marquetry::arrow::arrow_reader::{ArrowReaderOptions, Int96, LossReport, ParquetRecordBatchReader};
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, Int96Unit, LossReport, ParquetRecordBatchReader};
 use marquetry::dataset::{Dataset, DatasetReader};
 use marquetry::errors::{Error, Result};
 use std::io::{self, Write};
@@ -73,7 +73,7 @@ impl Table {
     /// A file that may have no footer yet, up to its last checkpoint; where that is, is told.
     pub(crate) fn open_unfinished(path: &Path) -> Result<Self> {
         let options = ArrowReaderOptions::new().with_checkpoint_recovery(true);
-        let file = remote::open_with(path, options)?;
+        let file = remote::open_with_options(path, options)?;
         if let Some(end) = file.recovered_end() {
             let said = format_args!("not finished: read up to its last checkpoint, which ends at byte {end}");
             // There is nowhere left to say that this failed.
@@ -105,8 +105,8 @@ impl Table {
             }
             Table::Files(files) => {
                 let options = ArrowReaderOptions::new()
-                    .with_text(marquetry::arrow::Text::Utf8View)
-                    .with_int96(Int96::Fitting);
+                    .with_text(marquetry::arrow::StringLayout::Utf8View)
+                    .with_int96(Int96Unit::Auto);
                 let reader = chosen(files, selection, limit, batch_rows, options).batches()?;
                 let schema = plain_schema(&reader.schema());
                 Ok(Rows::Files(Box::new(reader), schema))

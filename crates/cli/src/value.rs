@@ -8,9 +8,9 @@ use arrow_array::ArrowPrimitiveType;
 use arrow_array::types::Float16Type;
 use arrow_buffer::i256;
 use arrow_schema::TimeUnit as ArrowUnit;
-use marquetry::encoding::{Physical, Values};
+use marquetry::encoding::{PhysicalType, Values};
 use marquetry::schema::Leaf;
-use marquetry_core::logical::{Logical, TimeUnit};
+use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use serde_json::Value;
 
 /// A value in PLAIN encoding, byte strings without their length. Bytes that are no value of the column are shown as
@@ -36,7 +36,7 @@ pub(crate) fn all<'a>(values: &'a Values, leaf: &'a Leaf) -> impl Iterator<Item 
         Values::W64(words) => json(&words[i].to_le_bytes(), leaf),
         Values::Fixed(fixed) => json(fixed.get(i), leaf),
         Values::Bytes(views) => json(views.get(i), leaf),
-        Values::Joined(strings) => json(strings.get(i), leaf),
+        Values::Offsets(strings) => json(strings.get(i), leaf),
     })
 }
 
@@ -52,36 +52,38 @@ pub(crate) fn cell(value: &Value) -> String {
 /// Appends the value; `None` if the bytes are none.
 fn write(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
     match leaf.physical() {
-        Physical::Boolean => match bytes {
+        PhysicalType::Boolean => match bytes {
             [0] => out.push_str("false"),
             [1] => out.push_str("true"),
             _ => return None,
         },
-        Physical::Int32 => return integer(i64::from(i32::from_le_bytes(bytes.try_into().ok()?)), leaf, out),
-        Physical::Int64 => return integer(i64::from_le_bytes(bytes.try_into().ok()?), leaf, out),
-        Physical::Float => return Some(scalar::single(f32::from_le_bytes(bytes.try_into().ok()?), out)),
-        Physical::Double => return Some(scalar::double(f64::from_le_bytes(bytes.try_into().ok()?), out)),
-        Physical::Int96 => return int96(bytes, out),
-        Physical::ByteArray => return byte_array(bytes, leaf, out),
-        Physical::FixedLenByteArray(width) if width == bytes.len() => return fixed(bytes, leaf, out),
-        Physical::FixedLenByteArray(_) => return None,
+        PhysicalType::Int32 => {
+            return integer(i64::from(i32::from_le_bytes(bytes.try_into().ok()?)), leaf, out);
+        }
+        PhysicalType::Int64 => return integer(i64::from_le_bytes(bytes.try_into().ok()?), leaf, out),
+        PhysicalType::Float => return Some(scalar::single(f32::from_le_bytes(bytes.try_into().ok()?), out)),
+        PhysicalType::Double => return Some(scalar::double(f64::from_le_bytes(bytes.try_into().ok()?), out)),
+        PhysicalType::Int96 => return int96(bytes, out),
+        PhysicalType::ByteArray => return byte_array(bytes, leaf, out),
+        PhysicalType::FixedLenByteArray(width) if width == bytes.len() => return fixed(bytes, leaf, out),
+        PhysicalType::FixedLenByteArray(_) => return None,
     }
     Some(Form::Bare)
 }
 
 fn integer(value: i64, leaf: &Leaf, out: &mut String) -> Option<Form> {
     match leaf.logical() {
-        Some(Logical::Date) => time::date(value, out),
-        Some(Logical::Time { unit, .. }) => time::time(value, arrow_unit(*unit), out),
-        Some(Logical::Timestamp { unit, utc }) => time::timestamp(value, arrow_unit(*unit), *utc, out),
-        Some(Logical::Decimal { scale, .. }) => {
+        Some(LogicalType::Date) => time::date(value, out),
+        Some(LogicalType::Time { unit, .. }) => time::time(value, arrow_unit(*unit), out),
+        Some(LogicalType::Timestamp { unit, utc }) => time::timestamp(value, arrow_unit(*unit), *utc, out),
+        Some(LogicalType::Decimal { scale, .. }) => {
             return Some(scalar::decimal(&value.to_string(), *scale, out));
         }
-        Some(Logical::Integer { signed: false, .. }) if leaf.physical() == Physical::Int32 => {
+        Some(LogicalType::Integer { signed: false, .. }) if leaf.physical() == PhysicalType::Int32 => {
             out.push_str(&(value as u32).to_string());
             return Some(Form::Bare);
         }
-        Some(Logical::Integer { signed: false, .. }) => {
+        Some(LogicalType::Integer { signed: false, .. }) => {
             out.push_str(&(value as u64).to_string());
             return Some(Form::Bare);
         }
@@ -95,8 +97,8 @@ fn integer(value: i64, leaf: &Leaf, out: &mut String) -> Option<Form> {
 
 fn byte_array(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
     match (leaf.logical(), std::str::from_utf8(bytes)) {
-        (Some(Logical::Decimal { scale, .. }), _) => return decimal(bytes, *scale, out),
-        (Some(Logical::Geometry { .. } | Logical::Geography { .. }), _) => scalar::hex(bytes, out),
+        (Some(LogicalType::Decimal { scale, .. }), _) => return decimal(bytes, *scale, out),
+        (Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. }), _) => scalar::hex(bytes, out),
         (Some(logical), Ok(text)) if logical.is_text() => out.push_str(text),
         // A bound may be text that was cut off inside a character.
         _ => scalar::escaped(bytes, out),
@@ -106,18 +108,18 @@ fn byte_array(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
 
 fn fixed(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
     match leaf.logical() {
-        Some(Logical::Decimal { scale, .. }) => return decimal(bytes, *scale, out),
-        Some(Logical::Float16) => {
+        Some(LogicalType::Decimal { scale, .. }) => return decimal(bytes, *scale, out),
+        Some(LogicalType::Float16) => {
             let value = <Float16Type as ArrowPrimitiveType>::Native::from_bits(u16::from_le_bytes(
                 bytes.try_into().ok()?,
             ));
             return Some(scalar::single(value.to_f32(), out));
         }
-        Some(Logical::Interval) => {
+        Some(LogicalType::Interval) => {
             let part = |i: usize| Some(i64::from(u32::from_le_bytes(*bytes.get(i..)?.first_chunk()?)));
             time::interval(part(0)?, part(4)?, part(8)? * 1_000_000, out);
         }
-        Some(Logical::Uuid) => scalar::uuid(bytes, out),
+        Some(LogicalType::Uuid) => scalar::uuid(bytes, out),
         _ => scalar::hex(bytes, out),
     }
     Some(Form::Text)

@@ -3,7 +3,7 @@
 use crate::{Codec, Refusal};
 use brotli::enc::{BrotliEncoderParams, StandardAlloc};
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState, CompressorWriter};
-use marquetry_base::{Result, SLACK};
+use marquetry_base::{PADDING, Result};
 use std::io::Write;
 
 /// What a page may take before it has produced anything. Brotli has no bound on its expansion: 10 bytes can be 16 MiB.
@@ -21,7 +21,7 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
     let (mut stored, mut read, mut produced, mut total) = (input.len(), 0, 0, 0);
     let mut room = size.min(FIRST_STEP.max(input.len().saturating_mul(4)));
     loop {
-        output.reserve(room + SLACK - produced);
+        output.reserve(room + PADDING - produced);
         output.resize(room, 0);
         let mut left = room - produced;
         match BrotliDecompressStream(

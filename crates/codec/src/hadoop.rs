@@ -4,7 +4,7 @@
 //! ([decompressed size: u32] ([stored size: u32][stored bytes])+)*     a block is cut into chunks
 //! ```
 
-use marquetry_base::{Cursor, Error, Result};
+use marquetry_base::{ByteCursor, Error, Result};
 
 /// Fills `output` from the blocks of `input`; `chunk` decompresses one chunk and tells how many bytes it made.
 ///
@@ -15,7 +15,7 @@ pub(crate) fn decompress(
     output: &mut [u8],
     chunk: impl Fn(&[u8], &mut [u8]) -> Result<usize>,
 ) -> Result<()> {
-    let mut cursor = Cursor::new(input);
+    let mut cursor = ByteCursor::new(input);
     let mut at = 0;
     while !cursor.is_empty() {
         let block = cursor.u32_le()?.swap_bytes() as usize;

@@ -38,7 +38,7 @@
     allow(dead_code)
 )]
 
-use marquetry_base::{Error, Kind, Result, SLACK};
+use marquetry_base::{Error, ErrorKind, PADDING, Result};
 use std::ops::RangeInclusive;
 
 #[cfg(feature = "brotli")]
@@ -160,7 +160,7 @@ impl Codec {
     /// The error of a page that its library refuses.
     #[cold]
     fn refused(self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-        Error::caused_by(Kind::Corrupt, format!("{} page does not decompress", self.name()), cause)
+        Error::caused_by(ErrorKind::Corrupt, format!("{} page does not decompress", self.name()), cause)
     }
 
     /// Fails unless the page `produced` as many bytes as its header says.
@@ -194,7 +194,7 @@ impl Codec {
                 self.name()
             )));
         }
-        output.reserve(size.saturating_add(SLACK).saturating_sub(output.len()));
+        output.reserve(size.saturating_add(PADDING).saturating_sub(output.len()));
         Ok(())
     }
 }
@@ -223,7 +223,7 @@ impl Decompressor {
     /// Replaces what is in `output` by the `size` bytes that `input` decompresses to.
     ///
     /// `size` is what the page header says; hold it against the limits first. No more memory is reserved than the
-    /// input can fill. On success there are [`SLACK`] bytes of spare capacity behind the page. An empty input is an
+    /// input can fill. On success there are [`PADDING`] bytes of spare capacity behind the page. An empty input is an
     /// empty page under every codec.
     ///
     /// # Errors
@@ -243,7 +243,7 @@ impl Decompressor {
         if input.is_empty() {
             // QUIRK: V2 pages of nulls only have no value bytes, not even a codec's empty stream.
             codec.check_produced(0, size)?;
-            output.reserve(SLACK);
+            output.reserve(PADDING);
             return Ok(());
         }
         let done = self.run(codec, input, size, output);
@@ -310,7 +310,7 @@ impl std::fmt::Debug for Decompressor {
 
 fn copy(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     Codec::Uncompressed.check_produced(input.len(), size)?;
-    output.reserve(size + SLACK);
+    output.reserve(size + PADDING);
     output.extend_from_slice(input);
     Ok(())
 }
@@ -401,7 +401,7 @@ impl Compressor {
         };
         done.map_err(|cause| {
             output.truncate(start);
-            Error::caused_by(Kind::Argument, format!("{} does not compress", self.codec.name()), cause)
+            Error::caused_by(ErrorKind::Argument, format!("{} does not compress", self.codec.name()), cause)
         })
     }
 }

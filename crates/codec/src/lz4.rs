@@ -3,7 +3,7 @@
 use crate::{Codec, Refusal, hadoop};
 use lz4_flex::block;
 use lz4_flex::frame::FrameDecoder;
-use marquetry_base::{Error, Result, SLACK};
+use marquetry_base::{Error, PADDING, Result};
 use std::io::Read;
 
 /// Each byte of a length adds at most 255.
@@ -52,7 +52,7 @@ fn decompress_frame(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<(
     let most = (size as u64).saturating_add(1);
     let produced =
         FrameDecoder::new(input).take(most).read_to_end(output).map_err(|cause| Codec::Lz4.refused(cause))?;
-    output.reserve(SLACK);
+    output.reserve(PADDING);
     Codec::Lz4.check_produced(produced, size)
 }
 

@@ -17,7 +17,7 @@
 //! ```
 
 use crate::{Codec, hadoop};
-use marquetry_base::{Cursor, Error, Result};
+use marquetry_base::{ByteCursor, Error, Result};
 
 /// Each byte of a length adds at most 255.
 const EXPANSION: usize = 255;
@@ -38,7 +38,7 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
 
 /// Decompresses one LZO1X stream to the front of `output` and tells how many bytes that were.
 fn decompress_stream(input: &[u8], output: &mut [u8]) -> Result<usize> {
-    let mut stream = Stream { input: Cursor::new(input), output, at: 0 };
+    let mut stream = Stream { input: ByteCursor::new(input), output, at: 0 };
     let mut state = 0;
     if let Some(&first @ 18..) = input.first() {
         stream.input.skip(1)?;
@@ -58,7 +58,7 @@ fn decompress_stream(input: &[u8], output: &mut [u8]) -> Result<usize> {
 }
 
 struct Stream<'a> {
-    input: Cursor<'a>,
+    input: ByteCursor<'a>,
     output: &'a mut [u8],
     at: usize,
 }

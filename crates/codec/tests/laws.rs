@@ -1,7 +1,7 @@
 //! Laws of every codec: what is compressed comes back; damaged pages are errors or bytes, never a panic; no memory
 //! for sizes that the input does not earn.
 
-use marquetry_base::{Kind, SLACK};
+use marquetry_base::{ErrorKind, PADDING};
 use marquetry_codec::{Codec, Compressor, Decompressor};
 use proptest::prelude::*;
 
@@ -71,7 +71,7 @@ proptest! {
         for (codec, page) in pages(&content) {
             decompressor.decompress(codec, &page, content.len(), &mut output).unwrap();
             prop_assert_eq!(&output, &content, "{}", codec);
-            prop_assert!(output.capacity() >= output.len() + SLACK, "{}", codec);
+            prop_assert!(output.capacity() >= output.len() + PADDING, "{}", codec);
         }
     }
 
@@ -84,7 +84,7 @@ proptest! {
             decompressor.decompress_part(codec, &page, content.len(), part, &mut output).unwrap();
             let wanted = if codec.can_stop() { part } else { content.len() };
             prop_assert_eq!(&output, &content[..wanted], "{}", codec);
-            prop_assert!(output.capacity() >= output.len() + SLACK, "{}", codec);
+            prop_assert!(output.capacity() >= output.len() + PADDING, "{}", codec);
             // What follows the part may be missing.
             for cut in [page.len() / 3, page.len() / 2] {
                 if decompressor.decompress_part(codec, &page[..cut], content.len(), part, &mut output).is_ok() {
@@ -149,10 +149,10 @@ fn levels_and_codecs_that_are_not_there() {
         (Codec::Lz4Raw, 1),
         (Codec::Uncompressed, 0),
     ] {
-        assert_eq!(Compressor::new(codec, Some(level)).unwrap_err().kind(), Kind::Argument);
+        assert_eq!(Compressor::new(codec, Some(level)).unwrap_err().kind(), ErrorKind::Argument);
     }
     for codec in [Codec::Lz4, Codec::Lzo] {
-        assert_eq!(Compressor::new(codec, None).unwrap_err().kind(), Kind::Unsupported);
+        assert_eq!(Compressor::new(codec, None).unwrap_err().kind(), ErrorKind::Unsupported);
     }
 }
 
@@ -163,7 +163,7 @@ fn the_size_of_the_header_must_be_right() {
     for (codec, page) in pages(&content) {
         for wrong in [0, 1, content.len() - 1, content.len() + 1, content.len() * 2] {
             let error = Decompressor::new().decompress(codec, &page, wrong, &mut output).unwrap_err();
-            assert_eq!(error.kind(), Kind::Corrupt, "{codec}: {error}");
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{codec}: {error}");
         }
     }
 }
@@ -201,7 +201,7 @@ fn flipped_bits_are_errors_or_bytes() {
             page[bit / 8] ^= 1 << (bit % 8);
             match decompressor.decompress(codec, &page, content.len(), &mut output) {
                 Ok(()) => assert_eq!(output.len(), content.len()),
-                Err(error) => assert!(matches!(error.kind(), Kind::Corrupt), "{error}"),
+                Err(error) => assert!(matches!(error.kind(), ErrorKind::Corrupt), "{error}"),
             }
             page[bit / 8] ^= 1 << (bit % 8);
         }

@@ -17,10 +17,10 @@
 //! No other footer refers to these bytes, so readers who know nothing of them pass them by. A marker has its own position
 //! in it: one that stands in the pages, because files are stored in a file, or in a copy elsewhere, is none.
 
-use crate::meta::ParquetMetaData;
+use crate::metadata::ParquetMetaData;
 use crate::source::Source;
 use bytes::Bytes;
-use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_format::{PAR1, PageHeader, Reader, Tail, read_tail};
 use std::ops::Range;
 
@@ -163,7 +163,7 @@ impl<'a> Search<'a> {
         }
         let metadata = match ParquetMetaData::parse(footer, self.limits) {
             Ok(metadata) => metadata.with_data_end(start),
-            Err(error) if error.kind() == Kind::Io => return Err(error),
+            Err(error) if error.kind() == ErrorKind::Io => return Err(error),
             Err(_) => return Ok(None),
         };
         if !chunks_are_before(&metadata, start)
@@ -226,7 +226,7 @@ impl<'a> Search<'a> {
                 u64::try_from(header.compressed_page_size).is_ok_and(|size| size <= chunk.end - chunk.start)
             }
             // A header that is longer than what was read of it tells nothing.
-            Err(error) => error.kind() == Kind::Truncated && len == HEADER_READ,
+            Err(error) => error.kind() == ErrorKind::Truncated && len == HEADER_READ,
         })
     }
 
@@ -247,7 +247,7 @@ fn chunks_are_before(metadata: &ParquetMetaData, footer: u64) -> bool {
             chunk.file_path().is_none_or(|path| path.is_empty())
                 && chunk.byte_range().is_ok_and(|range| range.end <= footer)
         }
-        Err(error) => error.kind() == Kind::Key,
+        Err(error) => error.kind() == ErrorKind::Key,
     })
 }
 

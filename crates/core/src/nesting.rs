@@ -1,6 +1,6 @@
 //! Nesting: from levels to lists, structs and nulls.
 //!
-//! [`Field`] is the schema as nested *values*: lists, maps and structs instead of groups. [`Slots`] finds, in the
+//! [`NestedField`] is the schema as nested *values*: lists, maps and structs instead of groups. [`LeafLevels`] finds, in the
 //! levels of any leaf below a field, that field's slots, which of them are null, and where lists begin.
 //!
 //! Spec: README.md, "Nested Encoding"; LogicalTypes.md, "Nested Types".
@@ -23,6 +23,6 @@ mod assemble;
 mod field;
 mod shred;
 
-pub use assemble::{ListSlots, Slots};
-pub use field::{Field, FieldKind};
-pub use shred::{Definition, Entries, Present, Shredded, Slices};
+pub use assemble::{LeafLevels, ListOffsets};
+pub use field::{FieldKind, NestedField};
+pub use shred::{ColumnValues, DefinitionLevels, Entries, ShreddedColumn, SlotRanges};

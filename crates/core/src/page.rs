@@ -14,7 +14,7 @@ mod chunk_pages;
 mod dictionary;
 mod writer;
 
-pub use checksum::{Checksum, Trust};
-pub use chunk_pages::{ChunkPages, DataPage, PageMemory, PageOptions, PageStart};
+pub use checksum::{Checksum, ChecksumTrust};
+pub use chunk_pages::{DataPage, PageMemory, PageOptions, PageReader, PageStart};
 pub use dictionary::DictionaryPage;
 pub(crate) use writer::{is_before, plain_pages_are_believed};

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `literal` | values as a user writes them |
 //! | `lex`, `parse` | text becomes a [`Predicate`] |
-//! | `bind`, `position` | columns are found, literals become values of their types: a [`Bound`] |
-//! | `evaluate`, `condition` | a [`Bound`] tells of values which rows are wanted |
+//! | `bind`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
+//! | `evaluate`, `condition` | a [`BoundPredicate`] tells of values which rows are wanted |
 //!
 //! The logic is SQL's, with three values: what compares with NULL is neither true nor false, and only rows for which the
 //! predicate is *true* are wanted.
@@ -28,7 +28,7 @@ mod literal;
 mod parse;
 mod position;
 
-pub use bind::Bound;
+pub use bind::BoundPredicate;
 pub(crate) use bind::{Condition, Edge, Node, Test};
 pub use evaluate::LeafValues;
 pub use literal::{Literal, Number};

@@ -31,10 +31,10 @@ mod trust;
 pub use report::{PruneNote, PruneReport, Stage, StageReport};
 pub(crate) use trust::bounds_are_believed;
 
-use crate::meta::{ColumnChunk, ParquetMetaData, RowGroup};
-use crate::predicate::Bound;
+use crate::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
+use crate::predicate::BoundPredicate;
 use crate::source::Source;
-use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use plan::{Plan, Verdict};
 use report::Counted;
 use std::ops::Range;
@@ -43,7 +43,7 @@ use std::time::Instant;
 
 /// What may match of a row group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum RowGroupMatch {
     /// No row.
     None,
     /// Every row does for sure: the predicate need not be evaluated.
@@ -123,14 +123,14 @@ impl PruneOptions {
 ///
 /// ```
 /// use marquetry_core::predicate::Predicate;
-/// use marquetry_core::prune::{Kept, PruneOptions, PruneReport, prune_row_group};
+/// use marquetry_core::prune::{RowGroupMatch, PruneOptions, PruneReport, prune_row_group};
 /// # use marquetry_core::{meta::ParquetMetaData, source::Source};
 /// # fn example(source: &dyn Source, metadata: &ParquetMetaData) -> marquetry_base::Result<()> {
 /// let predicate = Predicate::parse("amount > 100")?.bind(metadata.schema())?;
 /// let mut report = PruneReport::default();
 /// for row_group in 0..metadata.num_row_groups() {
 ///     let kept = prune_row_group(source, metadata, row_group, &predicate, &PruneOptions::default(), &mut report)?;
-///     if kept != Kept::None {
+///     if kept != RowGroupMatch::None {
 ///         println!("row group {row_group}: {kept:?}");
 ///     }
 /// }
@@ -141,10 +141,10 @@ pub fn prune_row_group(
     source: &dyn Source,
     metadata: &ParquetMetaData,
     row_group: usize,
-    predicate: &Bound,
+    predicate: &BoundPredicate,
     options: &PruneOptions,
     report: &mut PruneReport,
-) -> Result<Kept> {
+) -> Result<RowGroupMatch> {
     if row_group >= metadata.num_row_groups() {
         return Err(Error::argument(format!("row group {row_group} of {}", metadata.num_row_groups())));
     }
@@ -167,13 +167,13 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn decide(&mut self, report: &mut PruneReport) -> Result<Kept> {
+    fn decide(&mut self, report: &mut PruneReport) -> Result<RowGroupMatch> {
         if self.group.num_rows() == 0 {
-            return Ok(Kept::None);
+            return Ok(RowGroupMatch::None);
         }
         let mut kept = self.kept();
         for stage in Stage::ALL {
-            if !matches!(kept, Kept::Some(_)) {
+            if !matches!(kept, RowGroupMatch::Some(_)) {
                 break;
             }
             if !self.options.has(stage) {
@@ -195,11 +195,11 @@ impl Run<'_> {
     }
 
     /// What is known without page ranges.
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> RowGroupMatch {
         match self.plan.verdict() {
-            Verdict { may: false, .. } => Kept::None,
-            Verdict { all: true, .. } => Kept::All,
-            _ => Kept::Some(std::iter::once(0..self.group.num_rows()).collect()),
+            Verdict { may: false, .. } => RowGroupMatch::None,
+            Verdict { all: true, .. } => RowGroupMatch::All,
+            _ => RowGroupMatch::Some(std::iter::once(0..self.group.num_rows()).collect()),
         }
     }
 
@@ -246,7 +246,11 @@ impl Run<'_> {
         match found {
             Ok(found) => Ok(Some(found)),
             Err(error) => match error.kind() {
-                Kind::Corrupt | Kind::Truncated | Kind::Unsupported | Kind::Limit | Kind::Key => {
+                ErrorKind::Corrupt
+                | ErrorKind::Truncated
+                | ErrorKind::Unsupported
+                | ErrorKind::Limit
+                | ErrorKind::Key => {
                     let column = self.metadata.schema().column(column).dotted().clone();
                     report.note(PruneNote { row_group: self.group.index(), column, stage, error });
                     Ok(None)

@@ -1,8 +1,8 @@
 //! Reading columns: pages become batches of values, one column and one batch of rows at a time.
 //!
 //! ```text
-//! ColumnReader   a column over several row groups: asks for rows, gets a LeafBatch
-//!   ChunkReader  a column chunk: dictionary, data pages one after the other
+//! ColumnReader   a column over several row groups: asks for rows, gets a ColumnBatch
+//!   ColumnChunkReader  a column chunk: dictionary, data pages one after the other
 //!     OpenPage   a data page: levels and a decoder, both partly consumed
 //! ```
 //!
@@ -17,7 +17,7 @@ mod mapped;
 mod open_page;
 mod survey;
 
-pub use batch::LeafBatch;
-pub use chunk::{ChunkReader, Layout, Target};
+pub use batch::ColumnBatch;
+pub use chunk::{ColumnChunkReader, ReadTarget, ValueLayout};
 pub use column::{ColumnReader, Run};
 pub use survey::{LostPage, Survey, is_damage, survey};

@@ -31,14 +31,14 @@ pub use report::{Confidence, Decision, KeptRowGroup, Loss, Report, SchemaOrigin}
 
 use crate::checkpoint::{CheckpointFound, Evidence, find_last_footer};
 use crate::io::read_metadata;
-use crate::meta::ParquetMetaData;
-use crate::page::Trust;
+use crate::metadata::ParquetMetaData;
+use crate::page::ChecksumTrust;
 use crate::schema::{Repetition, Schema};
 use crate::source::Source;
 use crate::write::copy::{CopySettings, copy_chunk, forget_bounds};
 use crate::write::{FileSettings, FileWriter};
 use group::{Found, Grouper};
-use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_format as format;
 use part::{Part, Window};
 use scan::Work;
@@ -253,7 +253,7 @@ impl<'a> Search<'a> {
     fn run_footer(&mut self) -> Result<bool> {
         let found = match find_last_footer(&*self.window.source, &self.options.limits) {
             Ok(found) => found,
-            Err(error) if error.kind() == Kind::Limit => {
+            Err(error) if error.kind() == ErrorKind::Limit => {
                 self.report.decide("no footer is taken", error.message().to_owned(), Confidence::Low);
                 None
             }
@@ -284,7 +284,7 @@ impl<'a> Search<'a> {
 
     /// Checks the row groups of a footer; returns where those are that are not there as it says.
     fn check_groups(&mut self, metadata: &Arc<ParquetMetaData>, footer: u64) -> Result<Vec<Range<u64>>> {
-        let trust = Trust::of_writer(metadata.created_by());
+        let trust = ChecksumTrust::of_writer(metadata.created_by());
         let (mut unknown, mut at) = (Vec::new(), FIRST_PAGE);
         let mut is_lost_before = false;
         for group in metadata.row_groups() {
@@ -298,7 +298,7 @@ impl<'a> Search<'a> {
                         .map_err(|error| error.in_column(chunk.leaf().dotted().clone()))
                 });
                 match checked {
-                    Err(error) if matches!(error.kind(), Kind::Io | Kind::Key) => Err(error),
+                    Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Key) => Err(error),
                     checked => Ok(checked.err()),
                 }
             });
@@ -375,7 +375,7 @@ impl<'a> Search<'a> {
             range.start += len;
         }
         let created_by = self.created_by().map(str::to_owned);
-        let is_trusted = Trust::of_writer(created_by.as_deref()) == Trust::Believed;
+        let is_trusted = ChecksumTrust::of_writer(created_by.as_deref()) == ChecksumTrust::Believed;
         let pages = scan::scan(&mut self.window, range.clone(), is_trusted, &mut self.work)?;
         self.report.pages_found += pages.len();
         let Some(first) = pages.first() else {
@@ -512,7 +512,7 @@ impl<'a> Search<'a> {
         let Search { mut window, schema, column_orders, key_values, groups, mut report, .. } = self;
         if schema.is_none() && report.pages_found == 0 {
             return Err(match looks_encrypted(&mut window) {
-                true => Error::key(
+                true => Error::encrypted(
                     "there are no pages, but what looks like encrypted ones: nothing can be recovered",
                 ),
                 false => Error::corrupt("neither a footer nor pages are found"),
@@ -576,7 +576,7 @@ fn refuse_encrypted(source: &dyn Source) -> Result<()> {
     let len = source.len();
     for at in [0, len.saturating_sub(4)] {
         if len >= 4 && *source.read_at(at, 4)? == format::PARE {
-            return Err(Error::key(
+            return Err(Error::encrypted(
                 "the file is encrypted (PARE), and no key was given: nothing can be recovered",
             )
             .at(at));

@@ -21,9 +21,9 @@ mod unknown;
 pub use to_thrift::{annotate, column, group, physical_type};
 pub use unknown::{no_such_column, unknown_column};
 
-use crate::logical::Logical;
+use crate::logical_type::LogicalType;
 use marquetry_base::{Error, Limits, Result};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{Repetition as ThriftRepetition, SchemaElement, Type};
 use std::slice;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub struct Schema {
 pub struct Node {
     name: Arc<str>,
     repetition: Repetition,
-    logical: Option<Logical>,
+    logical: Option<LogicalType>,
     field_id: Option<i32>,
     kind: NodeKind,
 }
@@ -72,8 +72,8 @@ pub struct Leaf {
     /// Empty for a field of the root, whose name is its path.
     path: Box<[Arc<str>]>,
     dotted: Arc<str>,
-    physical: Physical,
-    logical: Option<Logical>,
+    physical: PhysicalType,
+    logical: Option<LogicalType>,
     is_misunderstood: bool,
     repetition: Repetition,
     max_def: u8,
@@ -153,7 +153,7 @@ impl Node {
     }
 
     /// What it means.
-    pub fn logical(&self) -> Option<&Logical> {
+    pub fn logical(&self) -> Option<&LogicalType> {
         self.logical.as_ref()
     }
 
@@ -194,12 +194,12 @@ impl Leaf {
     }
 
     /// The physical type.
-    pub fn physical(&self) -> Physical {
+    pub fn physical(&self) -> PhysicalType {
         self.physical
     }
 
     /// What it means.
-    pub fn logical(&self) -> Option<&Logical> {
+    pub fn logical(&self) -> Option<&LogicalType> {
         self.logical.as_ref()
     }
 
@@ -264,7 +264,12 @@ impl<'a> Builder<'a> {
             // QUIRK: an empty group has no columns, so nothing of it is stored; it is kept in the tree for printing.
             children => {
                 let fields = (0..children).map(|_| self.node(root, levels)).collect::<Result<_>>()?;
-                self.named(element, repetition, Logical::from_thrift(element, None), NodeKind::Group(fields))
+                self.named(
+                    element,
+                    repetition,
+                    LogicalType::from_thrift(element, None),
+                    NodeKind::Group(fields),
+                )
             }
         };
         self.path.pop();
@@ -286,7 +291,7 @@ impl<'a> Builder<'a> {
             path => (path.iter().map(|name| Arc::clone(name)).collect(), joined(path).into()),
         };
         let physical = physical(element).map_err(|error| error.in_column(dotted.clone()))?;
-        let logical = Logical::from_thrift(element, Some(physical));
+        let logical = LogicalType::from_thrift(element, Some(physical));
         let kind = NodeKind::Leaf(self.leaves.len());
         self.leaves.push(Leaf {
             path,
@@ -307,7 +312,7 @@ impl<'a> Builder<'a> {
         &self,
         element: &SchemaElement,
         repetition: Repetition,
-        logical: Option<Logical>,
+        logical: Option<LogicalType>,
         kind: NodeKind,
     ) -> Node {
         let name = self.path.last().map_or_else(Arc::default, |name| Arc::clone(name));
@@ -343,20 +348,20 @@ fn repetition(element: &SchemaElement) -> Result<Repetition> {
     }
 }
 
-fn physical(element: &SchemaElement) -> Result<Physical> {
+fn physical(element: &SchemaElement) -> Result<PhysicalType> {
     Ok(match element.type_ {
-        Some(Type::BOOLEAN) => Physical::Boolean,
-        Some(Type::INT32) => Physical::Int32,
-        Some(Type::INT64) => Physical::Int64,
-        Some(Type::INT96) => Physical::Int96,
-        Some(Type::FLOAT) => Physical::Float,
-        Some(Type::DOUBLE) => Physical::Double,
-        Some(Type::BYTE_ARRAY) => Physical::ByteArray,
+        Some(Type::BOOLEAN) => PhysicalType::Boolean,
+        Some(Type::INT32) => PhysicalType::Int32,
+        Some(Type::INT64) => PhysicalType::Int64,
+        Some(Type::INT96) => PhysicalType::Int96,
+        Some(Type::FLOAT) => PhysicalType::Float,
+        Some(Type::DOUBLE) => PhysicalType::Double,
+        Some(Type::BYTE_ARRAY) => PhysicalType::ByteArray,
         Some(Type::FIXED_LEN_BYTE_ARRAY) => {
             let length = element.type_length.unwrap_or(-1);
             let length = usize::try_from(length)
                 .map_err(|_| Error::corrupt(format!("FIXED_LEN_BYTE_ARRAY of length {length}")))?;
-            Physical::FixedLenByteArray(length)
+            PhysicalType::FixedLenByteArray(length)
         }
         Some(other) => return Err(Error::unsupported(format!("physical type {other}"))),
         None => return Err(Error::corrupt("neither a type nor children")),

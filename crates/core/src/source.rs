@@ -2,7 +2,7 @@
 
 mod cost;
 
-pub use cost::RequestCost;
+pub use cost::CoalesceOptions;
 
 use bytes::{Bytes, BytesMut};
 use marquetry_base::{Error, Result};
@@ -37,7 +37,7 @@ pub trait Source: Send + Sync {
 
     /// What a request costs, if that is so much that it pays to find out what will be read, and to
     /// [say so](Self::will_read) before it is read: such a source is far.
-    fn request_cost(&self) -> Option<RequestCost> {
+    fn request_cost(&self) -> Option<CoalesceOptions> {
         None
     }
 

@@ -1,11 +1,11 @@
 //! A few bytes that stand for millions of values do not take the memory of millions of values.
 
 use bytes::Bytes;
-use marquetry_base::{Error, Kind, Limits};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
-use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, Layout, Target};
+use marquetry_base::{Error, ErrorKind, Limits};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::page::{ChecksumTrust, PageOptions};
+use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
 use marquetry_format::{
     ColumnChunk, ColumnMetaData, DataPageHeader, DictionaryPageHeader, Encoding, FileMetaData, PageHeader,
     PageType, Repetition, RowGroup, SchemaElement, Type, Writer,
@@ -18,7 +18,7 @@ const ENTRIES: i32 = 1 << 27;
 #[test]
 fn a_row_of_runs_is_held_against_the_limit() {
     let error = read(bomb(), Limits { batch_bytes: 1 << 20, ..Limits::default() });
-    assert_eq!(error.kind(), Kind::Limit, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
     assert!(error.message().contains("Limits::batch_bytes"), "{error}");
 }
 
@@ -43,8 +43,10 @@ fn read(pages: Vec<u8>, limits: Limits) -> Error {
     let thrift = FileMetaData { schema: vec![root, leaf], row_groups, ..Default::default() };
     let metadata = Arc::new(ParquetMetaData::from_thrift(thrift, &limits).unwrap());
     let schema = metadata.schema();
-    let target = Target::new(schema.column(0), &Field::from_schema(schema)[0], 0, Layout::Values);
-    let options = PageOptions { limits: Arc::new(limits), verify_checksums: true, trust: Trust::Believed };
+    let target =
+        ReadTarget::new(schema.column(0), &NestedField::from_schema(schema)[0], 0, ValueLayout::Native);
+    let options =
+        PageOptions { limits: Arc::new(limits), verify_checksums: true, trust: ChecksumTrust::Believed };
     let file = Bytes::from([b"PAR1", &pages[..]].concat());
     ColumnReader::new(Arc::new(file), metadata, &[0], 0, target, options).read(1).unwrap_err()
 }

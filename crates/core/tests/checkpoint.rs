@@ -1,20 +1,20 @@
 //! Checkpoints, and files that are changed in place: cut or torn anywhere, the last whole state is found, and no other.
 
 use bytes::Bytes;
-use marquetry_base::{Kind, Limits, Result};
+use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_core::checkpoint::{
     APPEND_MAGIC, CHECKPOINT_FRAME_LEN, CHECKPOINT_MAGIC, CheckpointFound, Evidence, find_last_checkpoint,
     find_last_footer, frame, marker,
 };
 use marquetry_core::io::{FileEdit, read_metadata, unreferenced_bytes};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::{Definition, Present, Shredded};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
     CheckpointEvery, ColumnWriter, Compression, Durable, EncodedChunk, Encoding, FileSettings, FileWriter,
     Workspace, WriterProperties,
 };
-use marquetry_encoding::{Values, Views};
+use marquetry_encoding::{StringViews, Values};
 use marquetry_format::{KeyValue, Repetition, SchemaElement, Type};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -42,12 +42,12 @@ fn chunk_of(physical: Type, values: Values) -> EncodedChunk {
     let settings = properties.column_settings(schema.column(0)).unwrap();
     let mut writer = ColumnWriter::new(schema.column(0), &settings).unwrap();
     let rows = values.len();
-    let block = Shredded {
+    let block = ShreddedColumn {
         rows,
         entries: rows,
-        def: Definition::Max,
+        def: DefinitionLevels::Max,
         rep: Vec::new(),
-        values: Present::Values(values),
+        values: ColumnValues::Values(values),
     };
     let mut workspace = Workspace::new();
     writer.write(&block, &mut workspace).unwrap();
@@ -180,7 +180,7 @@ fn the_finished_file_refers_to_no_checkpoint() {
 fn a_file_in_a_value_is_not_taken_for_the_file() {
     let (inner, ends) = checkpointed();
     // The inner file's footers and checkpoints are in the page, as they are.
-    let mut values = Views::new();
+    let mut values = StringViews::new();
     values.push(&inner[..ends[2].0]);
     values.push(&inner);
     let chunk = chunk_of(Type::BYTE_ARRAY, Values::Bytes(values));
@@ -217,7 +217,7 @@ fn a_file_of_magics_costs_no_more_than_its_limit() {
     let bytes = Bytes::from(b"\x08\0\0\0PAR1".repeat(100_000));
     assert_eq!(find_last_checkpoint(&bytes, &limits()).unwrap(), None);
     let few = Limits { footer_bytes: 1 << 16, ..limits() };
-    assert_eq!(find_last_footer(&bytes, &few).unwrap_err().kind(), Kind::Limit);
+    assert_eq!(find_last_footer(&bytes, &few).unwrap_err().kind(), ErrorKind::Limit);
 }
 
 /// Takes so many bytes, and then fails; knows what was synced.
@@ -269,7 +269,7 @@ fn a_full_disk_is_an_error_and_leaves_the_checkpoints() {
             writer.finish().map(drop)
         };
         let error = write().unwrap_err();
-        assert_eq!(error.kind(), Kind::Io, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Io, "{error}");
         let expected = ends.iter().rev().find(|(end, _)| *end <= room).map_or(0, |(_, rows)| *rows);
         assert_eq!(safe, expected);
         assert_eq!(found(&sink.bytes).map_or(0, |found| found.metadata.num_rows()), safe, "room for {room}");
@@ -430,8 +430,8 @@ fn an_edit_changes_the_file_when_it_is_finished() {
     assert_eq!(fs::read(&path).unwrap(), old);
     // Two at a time there are not, and a mistake spoils nothing.
     let mut edit = open().unwrap();
-    assert_eq!(open().unwrap_err().kind(), Kind::Io);
-    assert_eq!(edit.drop_row_group(2).unwrap_err().kind(), Kind::Argument);
+    assert_eq!(open().unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(edit.drop_row_group(2).unwrap_err().kind(), ErrorKind::Argument);
     edit.drop_row_group(0).unwrap();
     edit.set_key_value(pair("a", "1")).unwrap();
     edit.set_key_value(pair("b", "2")).unwrap();
@@ -472,7 +472,7 @@ fn nothing_is_added_where_readers_would_take_it_for_something_else() {
     write_group(&mut writer, 0, 3).unwrap();
     let (file, metadata) = writer.finish().unwrap();
     let mut writer = FileWriter::grow(Vec::new(), file.len() as u64, &metadata).unwrap();
-    assert_eq!(write_group(&mut writer, 3, 3).unwrap_err().kind(), Kind::Unsupported);
+    assert_eq!(write_group(&mut writer, 3, 3).unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
 #[test]

@@ -6,10 +6,10 @@ use chunk::data::{PHYSICAL, Random, cell, values};
 use chunk::file::{File, Reading, leaf, root};
 use chunk::model::{Datum, Node};
 use chunk::{Column, Layout, RLE_DICTIONARY, dictionary_page, pages};
-use marquetry_base::Kind;
+use marquetry_base::ErrorKind;
 use marquetry_codec::Codec;
-use marquetry_core::read::LeafBatch;
-use marquetry_encoding::{Bits, Physical, Values, Views, registry};
+use marquetry_core::read::ColumnBatch;
+use marquetry_encoding::{Bitmap, PhysicalType, StringViews, Values, registry};
 use marquetry_format::{ConvertedType, Repetition};
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ impl Sample {
         out
     }
 
-    fn check(&self, batch: &LeafBatch, from: usize, to: usize) -> Result<(), TestCaseError> {
+    fn check(&self, batch: &ColumnBatch, from: usize, to: usize) -> Result<(), TestCaseError> {
         let expected = self.expected(from, to);
         prop_assert_eq!(batch.entries, expected.def.len());
         if self.max_rep > 0 {
@@ -90,7 +90,7 @@ impl Sample {
         } else {
             prop_assert!(batch.def.is_empty(), "max_def {}", self.max_def);
         }
-        let validity: Bits = expected.slots.iter().map(Option::is_some).collect();
+        let validity: Bitmap = expected.slots.iter().map(Option::is_some).collect();
         let all = expected.slots.iter().all(Option::is_some);
         prop_assert_eq!(&batch.validity, &(!all).then_some(validity));
         prop_assert_eq!(slots_of(batch), expected.slots);
@@ -99,7 +99,7 @@ impl Sample {
 }
 
 impl Expected {
-    fn new(node: &Node, physical: Physical, datum: &Datum) -> Expected {
+    fn new(node: &Node, physical: PhysicalType, datum: &Datum) -> Expected {
         let shredded = node.shred(std::slice::from_ref(datum)).remove(0);
         let mut slots = Vec::new();
         node.slots(Some(datum), &mut slots);
@@ -113,7 +113,7 @@ impl Expected {
 }
 
 /// The batch's values, looked up where they are keys.
-fn slots_of(batch: &LeafBatch) -> Vec<Option<Vec<u8>>> {
+fn slots_of(batch: &ColumnBatch) -> Vec<Option<Vec<u8>>> {
     let is_valid = |i| batch.validity.as_ref().is_none_or(|bits| bits.get(i));
     let value = |i| match (&batch.dictionary, &batch.values) {
         (Some(dictionary), Values::W32(keys)) => cell(dictionary.values(), keys[i] as usize),
@@ -149,8 +149,8 @@ fn keeps_levels(node: &Node, is_below: bool) -> bool {
 fn layout(random: &mut Random, column: &Column) -> Layout {
     let codecs = [Codec::Uncompressed, Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw];
     let legal: Vec<i32> =
-        registry::TABLE.iter().filter(|row| (row.legal)(column.physical)).map(|row| row.code).collect();
-    let is_dictionary = column.physical != Physical::Boolean && random.one_in(2);
+        registry::ENCODINGS.iter().filter(|row| (row.legal)(column.physical)).map(|row| row.code).collect();
+    let is_dictionary = column.physical != PhysicalType::Boolean && random.one_in(2);
     let largest = 1 + random.pick(&[3, 20, 300, 3_000]);
     Layout {
         cuts: (0..random.below(12)).map(|_| random.below(largest)).collect(),
@@ -239,11 +239,11 @@ fn keys_are_given_where_they_are_wanted() {
 #[test]
 fn keys_become_values_where_pages_fall_back_to_plain() {
     let words: Vec<_> = (0..60).map(|i| if i % 5 == 0 { None } else { Some(i % 7) }).collect();
-    let column = Column::flat(Physical::ByteArray, &words, true);
+    let column = Column::flat(PhysicalType::ByteArray, &words, true);
     let layout = Layout { cuts: vec![20, 20], plain_from: 1, ..dictionary_layout() };
     let file = File::flat(&column, &layout);
     let expected = |range: std::ops::Range<usize>| -> Vec<_> {
-        let bytes = |word| cell(&values(Physical::ByteArray, &[word]), 0);
+        let bytes = |word| cell(&values(PhysicalType::ByteArray, &[word]), 0);
         words[range].iter().map(|word| word.map(bytes)).collect()
     };
     let batch = file.read_all(&keys()).unwrap();
@@ -284,7 +284,7 @@ fn keys_of_two_dictionaries_in_one_batch_become_values() {
 #[test]
 fn pages_of_nulls_only() {
     for physical in PHYSICAL {
-        for row in registry::TABLE.iter().filter(|row| (row.legal)(physical)) {
+        for row in registry::ENCODINGS.iter().filter(|row| (row.legal)(physical)) {
             for (v2, codec) in [
                 (false, Codec::Uncompressed),
                 (false, Codec::Snappy),
@@ -311,7 +311,7 @@ fn pages_of_nulls_only() {
 
 #[test]
 fn a_dictionary_of_no_entries() {
-    let column = Column::flat(Physical::ByteArray, &[None, None, None], true);
+    let column = Column::flat(PhysicalType::ByteArray, &[None, None, None], true);
     for v2 in [false, true] {
         let layout = Layout { v2, cuts: vec![1], ..dictionary_layout() };
         let mut pages = pages(&column, &layout);
@@ -342,7 +342,7 @@ fn an_index_outside_the_dictionary_is_refused() {
     let file = File::of_pages(&column, Codec::Uncompressed, &pages);
     for reading in [Reading::default(), keys()] {
         let error = file.read_all(&reading).unwrap_err();
-        assert_eq!(error.kind(), Kind::Corrupt);
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
         assert_eq!(error.message(), "dictionary index 2 in a dictionary of 2 values");
         assert_eq!(error.place().page, Some(1));
     }
@@ -352,8 +352,8 @@ fn an_index_outside_the_dictionary_is_refused() {
 fn text_must_be_utf8() {
     let strings = [b"plain".as_slice(), "h\u{fc}".as_bytes(), b"h\xfc, which is Latin-1"];
     let column = Column {
-        values: Values::Bytes(Views::from_iter(strings)),
-        ..Column::flat(Physical::ByteArray, &[Some(0); 3], false)
+        values: Values::Bytes(StringViews::from_iter(strings)),
+        ..Column::flat(PhysicalType::ByteArray, &[Some(0); 3], false)
     };
     for (layout, page) in [(Layout { cuts: vec![1], ..Layout::default() }, 1), (dictionary_layout(), 0)] {
         let mut file = File::flat(&column, &layout);
@@ -361,7 +361,7 @@ fn text_must_be_utf8() {
         file.metadata.schema[1].converted_type = Some(ConvertedType::UTF8);
         for reading in [Reading::default(), keys()] {
             let error = file.read_all(&reading).unwrap_err();
-            assert_eq!(error.kind(), Kind::Corrupt);
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
             assert_eq!(error.message(), r#"a string is not UTF-8: "h\xfc, which is Latin-1""#);
             assert_eq!(error.place().page, Some(page));
             assert_eq!(error.place().offset, Some(file.offsets[0][page]));
@@ -380,7 +380,7 @@ fn chunks_with_fewer_or_more_rows_than_their_row_group() {
     file.metadata.row_groups[1].num_rows = 5;
     file.metadata.num_rows = 7;
     let error = file.error();
-    assert_eq!(error.kind(), Kind::Corrupt);
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert_eq!(error.message(), "the pages end 3 rows before the row group does");
     assert_eq!(error.place().row_group, Some(1));
     assert_eq!(error.place().column.as_deref(), Some("x"));
@@ -389,7 +389,7 @@ fn chunks_with_fewer_or_more_rows_than_their_row_group() {
 /// Writers disagree on whether absent lists are nulls.
 #[test]
 fn nulls_of_v2_pages_in_lists_may_be_counted_anyhow() {
-    for row in registry::TABLE.iter().filter(|row| (row.legal)(Physical::Int32)) {
+    for row in registry::ENCODINGS.iter().filter(|row| (row.legal)(PhysicalType::Int32)) {
         let column = Column {
             max_def: 1,
             max_rep: 1,
@@ -400,7 +400,7 @@ fn nulls_of_v2_pages_in_lists_may_be_counted_anyhow() {
         let mut pages = pages(&column, &Layout { v2: true, encoding: row.code, ..Layout::default() });
         for nulls in [0, 1, 4, 100] {
             pages.last_mut().unwrap().v2().num_nulls = nulls;
-            let mut file = File::new(vec![root(1), leaf("c", Repetition::REPEATED, Physical::Int32)]);
+            let mut file = File::new(vec![root(1), leaf("c", Repetition::REPEATED, PhysicalType::Int32)]);
             file.push_pages(&column, 3, Codec::Uncompressed, &pages);
             let batch = file.read_all(&Reading::default()).unwrap();
             assert_eq!(batch.values, column.values, "{} with {nulls} nulls", row.name);

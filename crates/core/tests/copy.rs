@@ -7,16 +7,16 @@ use chunk::data::{PHYSICAL, Random, values};
 use chunk::file::{File, Reading, reader, root};
 use chunk::model::{Datum, Node};
 use chunk::{Column, Layout, Page, RLE_DICTIONARY, index_page, pages, unknown_page};
-use marquetry_base::{Kind, Limits, Result};
+use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_codec::Codec;
-use marquetry_core::index::read_offset_index;
 use marquetry_core::io::read_metadata;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::page::{Checksum, ChunkPages, PageMemory, PageOptions, Trust};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::page::{Checksum, ChecksumTrust, PageMemory, PageOptions, PageReader};
+use marquetry_core::page_index::read_offset_index;
 use marquetry_core::source::Source;
 use marquetry_core::write::copy::{CopiedChunk, CopySettings, copy_chunk};
 use marquetry_core::write::{FileSettings, FileWriter};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{ColumnIndex, OffsetIndex, PageLocation, Repetition, Statistics};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -79,9 +79,9 @@ fn page_facts(bytes: &Bytes) -> PageFacts {
         let options = PageOptions {
             limits: Arc::default(),
             verify_checksums: false,
-            trust: Trust::of_writer(metadata.created_by()),
+            trust: ChecksumTrust::of_writer(metadata.created_by()),
         };
-        let mut pages = ChunkPages::new(source.clone(), chunk, options, PageMemory::default()).unwrap();
+        let mut pages = PageReader::new(source.clone(), chunk, options, PageMemory::default()).unwrap();
         let mut here = Vec::new();
         while let Some(start) = pages.next_start().unwrap() {
             facts.checksums.push(pages.checksum(&start).unwrap());
@@ -159,7 +159,7 @@ fn layouts() -> Vec<Layout> {
 #[test]
 fn nothing_changes_in_a_copy() {
     for layout in layouts() {
-        let file = File::flat(&Column::flat(Physical::Int64, &words(50), true), &layout);
+        let file = File::flat(&Column::flat(PhysicalType::Int64, &words(50), true), &layout);
         let copy = copy(&file, &CopySettings::default()).unwrap();
         holds(&file, &copy, false);
         let end = file.bytes.len();
@@ -171,7 +171,7 @@ fn nothing_changes_in_a_copy() {
 #[test]
 fn checksums_and_offset_indexes_are_added() {
     for layout in layouts() {
-        let file = File::flat(&Column::flat(Physical::ByteArray, &words(50), true), &layout);
+        let file = File::flat(&Column::flat(PhysicalType::ByteArray, &words(50), true), &layout);
         let copy = copy(&file, &improved()).unwrap();
         holds(&file, &copy, true);
         let index = offset_indexes(&copy).remove(0).unwrap();
@@ -198,7 +198,7 @@ fn file_of(copy: &Bytes, like: &File) -> File {
 fn pages_get_another_codec() {
     let codecs = [Codec::Uncompressed, Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw];
     for layout in layouts() {
-        let file = File::flat(&Column::flat(Physical::ByteArray, &words(500), true), &layout);
+        let file = File::flat(&Column::flat(PhysicalType::ByteArray, &words(500), true), &layout);
         for codec in codecs {
             let copy = copy(&file, &to(codec)).unwrap();
             holds(&file, &copy, true);
@@ -215,7 +215,7 @@ fn pages_get_another_codec() {
 
 #[test]
 fn statistics_in_page_headers_stay() {
-    let column = Column::flat(Physical::Int32, &words(30), true);
+    let column = Column::flat(PhysicalType::Int32, &words(30), true);
     let mut pages = pages(&column, &Layout { checksums: false, ..Layout::default() });
     let statistics = Statistics { min_value: Some(vec![0; 4]), null_count: Some(6), ..Statistics::default() };
     pages[0].v1().statistics = Some(statistics.clone());
@@ -231,7 +231,7 @@ fn statistics_in_page_headers_stay() {
 
 #[test]
 fn strange_pages_are_left_behind() {
-    let column = Column::flat(Physical::Int32, &words(30), true);
+    let column = Column::flat(PhysicalType::Int32, &words(30), true);
     let layout = Layout { strangers: true, encoding: RLE_DICTIONARY, cuts: vec![7], ..Layout::default() };
     let file = File::flat(&column, &layout);
     for settings in [CopySettings::default(), improved(), to(Codec::Snappy)] {
@@ -247,12 +247,12 @@ fn strange_pages_are_left_behind() {
 
 #[test]
 fn a_wrong_checksum_is_not_made_right() {
-    let column = Column::flat(Physical::Int32, &words(30), true);
+    let column = Column::flat(PhysicalType::Int32, &words(30), true);
     let mut pages = pages(&column, &Layout::default());
     pages[0].header.crc = Some(77);
     let mut file = File::of_pages(&column, Codec::Uncompressed, &pages);
     let error = copy(&file, &improved()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Corrupt);
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(error.message().contains("checksum mismatch"), "{error}");
     assert_eq!((error.place().page, error.place().row_group), (Some(0), Some(0)));
     assert_eq!(error.place().column.as_deref(), Some("x"));
@@ -268,7 +268,7 @@ fn a_wrong_checksum_is_not_made_right() {
 
 #[test]
 fn nulls_that_were_not_counted_come_along() {
-    let column = Column::flat(Physical::Int32, &words(50), true);
+    let column = Column::flat(PhysicalType::Int32, &words(50), true);
     for settings in [CopySettings::default(), improved(), to(Codec::Zstd)] {
         let mut file = File::flat(&column, &Layout { cuts: vec![10, 10, 10, 10], ..Layout::default() });
         file.chunk(0).num_values = 40;
@@ -280,7 +280,7 @@ fn nulls_that_were_not_counted_come_along() {
 
 #[test]
 fn a_size_that_is_too_small_cuts_nothing_off() {
-    let column = Column::flat(Physical::Int32, &words(50), true);
+    let column = Column::flat(PhysicalType::Int32, &words(50), true);
     let mut file = File::flat(&column, &Layout { cuts: vec![10], ..Layout::default() });
     let right = file.chunk(0).total_compressed_size;
     file.chunk(0).total_compressed_size -= 20;
@@ -292,7 +292,7 @@ fn a_size_that_is_too_small_cuts_nothing_off() {
 #[test]
 fn what_cannot_be_copied_says_why() {
     let column = Column::ints(0..50);
-    let refused = |change: &dyn Fn(&mut File), kind: Kind, text: &str| {
+    let refused = |change: &dyn Fn(&mut File), kind: ErrorKind, text: &str| {
         let mut file = File::flat(&column, &Layout::default());
         change(&mut file);
         for settings in [CopySettings::default(), improved()] {
@@ -306,19 +306,19 @@ fn what_cannot_be_copied_says_why() {
         let column = marquetry_format::ColumnCryptoMetaData::FooterKey;
         file.metadata.row_groups[0].columns[0].crypto_metadata = Some(column);
     };
-    refused(&encrypted, Kind::Key, "encrypted");
+    refused(&encrypted, ErrorKind::Key, "encrypted");
     let elsewhere = |file: &mut File| {
         file.metadata.row_groups[0].columns[0].file_path = Some("other.parquet".into());
         file.chunk(0).data_page_offset = 1 << 30;
     };
-    refused(&elsewhere, Kind::Unsupported, "another file, other.parquet");
+    refused(&elsewhere, ErrorKind::Unsupported, "another file, other.parquet");
     let too_few = |file: &mut File| file.metadata.row_groups[0].num_rows = 51;
-    refused(&too_few, Kind::Corrupt, "1 rows before");
+    refused(&too_few, ErrorKind::Corrupt, "1 rows before");
     let prefixes = |file: &mut File| {
         file.metadata.created_by = Some("parquet-mr version 1.7.0".into());
         file.chunk(0).encodings = vec![marquetry_format::Encoding::DELTA_BYTE_ARRAY];
     };
-    refused(&prefixes, Kind::Unsupported, "parquet-mr before 1.8");
+    refused(&prefixes, ErrorKind::Unsupported, "parquet-mr before 1.8");
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn a_codec_of_later_versions_is_copied_unseen() {
     let chunk = copied(&file, &improved()).unwrap().remove(0);
     assert_eq!(chunk.chunk.metadata.codec.0, 99);
     assert_eq!(chunk.chunk.bytes.len() as usize, file.bytes.len() - 4);
-    assert_eq!(copied(&file, &to(Codec::Zstd)).unwrap_err().kind(), Kind::Unsupported);
+    assert_eq!(copied(&file, &to(Codec::Zstd)).unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn an_offset_index_that_is_wrong_is_made_again() {
 
 #[test]
 fn bounds_of_old_writers_are_not_passed_on() {
-    let column = Column::flat(Physical::ByteArray, &words(30), true);
+    let column = Column::flat(PhysicalType::ByteArray, &words(30), true);
     let mut file = File::flat(&column, &Layout::default());
     let statistics = Statistics {
         min: Some(b"a".to_vec()),
@@ -394,7 +394,7 @@ fn bounds_of_old_writers_are_not_passed_on() {
 
 #[test]
 fn compressed_pages_that_were_marked_as_plain_are_marked_right() {
-    let column = Column::flat(Physical::Int64, &words(30), true);
+    let column = Column::flat(PhysicalType::Int64, &words(30), true);
     let mut pages = pages(&column, &Layout { v2: true, codec: Codec::Snappy, ..Layout::default() });
     let right = File::of_pages(&column, Codec::Snappy, &pages);
     pages[0].v2().is_compressed = false;
@@ -427,7 +427,7 @@ fn random_file(seed: u64) -> (File, bool) {
             rep: shredded.rep,
             values: values(physical, &shredded.words),
         };
-        let is_boolean = physical == Physical::Boolean;
+        let is_boolean = physical == PhysicalType::Boolean;
         let layout = Layout {
             cuts: (0..random.below(5)).map(|_| random.below(20)).collect(),
             v2,
@@ -491,7 +491,7 @@ proptest! {
 
 #[test]
 fn a_page_of_its_own_kind_of_wrong() {
-    let column = Column::flat(Physical::Int32, &words(30), true);
+    let column = Column::flat(PhysicalType::Int32, &words(30), true);
     for damage in [
         (|page: &mut Page| page.header.uncompressed_page_size += 1) as fn(&mut Page),
         |page| page.v2().definition_levels_byte_length = 1 << 30,
@@ -500,6 +500,6 @@ fn a_page_of_its_own_kind_of_wrong() {
         let mut pages = pages(&column, &Layout { v2: true, codec: Codec::Snappy, ..Layout::default() });
         damage(&mut pages[0]);
         let file = File::of_pages(&column, Codec::Snappy, &pages);
-        assert_eq!(copy(&file, &to(Codec::Zstd)).unwrap_err().kind(), Kind::Corrupt);
+        assert_eq!(copy(&file, &to(Codec::Zstd)).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 }

@@ -1,6 +1,6 @@
 //! Creating files: the old one or the new one, never a part of one.
 
-use marquetry_base::{Error, Kind};
+use marquetry_base::{Error, ErrorKind};
 use marquetry_core::io::AtomicFile;
 use marquetry_core::write::Durable;
 use std::fs;
@@ -26,7 +26,7 @@ fn names(directory: &Path) -> Vec<String> {
 
 fn refused(path: &Path, text: &str) -> Error {
     let error = AtomicFile::create(path).unwrap_err();
-    assert_eq!(error.kind(), Kind::Io, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Io, "{error}");
     assert!(error.to_string().contains(text), "{error}");
     assert!(error.to_string().contains(&*path.display().to_string()), "{error}");
     error

@@ -4,9 +4,9 @@ mod chunk;
 
 use chunk::file::{group, leaf, root};
 use marquetry_base::Limits;
-use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::Schema;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{ConvertedType, Repetition, SchemaElement};
 
 /// Elements out of lines like `optional group my_list (LIST)`; deeper lines are in the group above.
@@ -38,8 +38,8 @@ fn element(line: &str, children: usize) -> SchemaElement {
     };
     let element = match words[1] {
         "group" => group(words[2], repetition, children),
-        "binary" => leaf(words[2], repetition, Physical::ByteArray),
-        "int32" => leaf(words[2], repetition, Physical::Int32),
+        "binary" => leaf(words[2], repetition, PhysicalType::ByteArray),
+        "int32" => leaf(words[2], repetition, PhysicalType::Int32),
         other => panic!("{other} in {line}"),
     };
     let converted_type = words.get(3).map(|word| match *word {
@@ -52,17 +52,17 @@ fn element(line: &str, children: usize) -> SchemaElement {
     SchemaElement { converted_type, ..element }
 }
 
-fn fields(text: &str) -> Vec<Field> {
-    Field::from_schema(&Schema::from_thrift(&elements(text), &Limits::default()).unwrap())
+fn fields(text: &str) -> Vec<NestedField> {
+    NestedField::from_schema(&Schema::from_thrift(&elements(text), &Limits::default()).unwrap())
 }
 
 /// A field as text: its name, `?` if nullable, and what it holds; definition levels of value and slot, and lists, of
 /// leaves.
-fn show(field: &Field) -> String {
+fn show(field: &NestedField) -> String {
     let mark = if field.nullable { "?" } else { "" };
     let inside = match &field.kind {
         FieldKind::Leaf(leaf) => {
-            let Field { def, slot_def, rep, .. } = field;
+            let NestedField { def, slot_def, rep, .. } = field;
             format!("#{leaf}@{def}/{slot_def}/{rep}")
         }
         FieldKind::List(element) => format!("[{}]", show(element)),

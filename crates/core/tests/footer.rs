@@ -5,9 +5,9 @@ mod chunk;
 use bytes::Bytes;
 use chunk::file::{Counted, File};
 use chunk::{Column, Layout};
-use marquetry_base::{Error, Kind, Limits};
+use marquetry_base::{Error, ErrorKind, Limits};
 use marquetry_core::io::{LocalFile, read_metadata};
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::source::Source;
 use marquetry_format as format;
 
@@ -65,7 +65,7 @@ fn an_encrypted_footer_is_called_so() {
     bytes[..4].copy_from_slice(b"PARE");
     bytes[end - 4..].copy_from_slice(b"PARE");
     let error = error_of(&bytes);
-    assert_eq!(error.kind(), Kind::Key);
+    assert_eq!(error.kind(), ErrorKind::Key);
     assert!(error.message().contains("the footer is encrypted"), "{error}");
     assert_eq!(error.place().offset, Some(end as u64 - 4));
     // A plain footer with the opening magic of an encrypted one is read: the end decides.
@@ -76,17 +76,17 @@ fn an_encrypted_footer_is_called_so() {
 #[test]
 fn files_that_are_none() {
     for (bytes, kind, text) in [
-        (&b""[..], Kind::Truncated, "not a Parquet file: 0 bytes"),
-        (b"PAR1", Kind::Truncated, "not a Parquet file: 4 bytes"),
-        (b"PAR1PAR1", Kind::Truncated, "not a Parquet file: 8 bytes"),
-        (b"id,name\n1,one\n", Kind::Corrupt, "not a Parquet file: it ends in \"one\\n\""),
-        (&[0; 100], Kind::Corrupt, "not a Parquet file: it ends in"),
+        (&b""[..], ErrorKind::Truncated, "not a Parquet file: 0 bytes"),
+        (b"PAR1", ErrorKind::Truncated, "not a Parquet file: 4 bytes"),
+        (b"PAR1PAR1", ErrorKind::Truncated, "not a Parquet file: 8 bytes"),
+        (b"id,name\n1,one\n", ErrorKind::Corrupt, "not a Parquet file: it ends in \"one\\n\""),
+        (&[0; 100], ErrorKind::Corrupt, "not a Parquet file: it ends in"),
     ] {
         let error = error_of(bytes);
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.message().contains(text), "{error}");
         assert!(!error.message().contains("recover"), "{error}");
-        if kind == Kind::Corrupt {
+        if kind == ErrorKind::Corrupt {
             assert_eq!(error.place().offset, Some(bytes.len() as u64 - 4));
         }
     }
@@ -100,7 +100,7 @@ fn footers_said_to_be_longer_than_the_file() {
         let mut bytes = good.to_vec();
         bytes[at..at + 4].copy_from_slice(&len.to_le_bytes());
         let error = error_of(&bytes);
-        assert_eq!(error.kind(), Kind::Corrupt);
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
         assert!(error.message().contains(&format!("the footer is said to have {len} bytes")), "{error}");
         assert_eq!(error.place().offset, Some(at as u64));
     }
@@ -116,7 +116,7 @@ fn files_cut_off_anywhere() {
     let good = sample().finish();
     for cut in 0..good.len() {
         let error = error_of(&good[..cut]);
-        assert!(matches!(error.kind(), Kind::Corrupt | Kind::Truncated), "{cut}: {error}");
+        assert!(matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated), "{cut}: {error}");
         assert!(error.message().contains("not a Parquet file"), "{cut}: {error}");
         // What begins as one, and could be one, has more in it than a command can guess from its end.
         assert_eq!(error.message().contains("`marquetry recover`"), cut >= 12, "{cut}: {error}");
@@ -148,7 +148,7 @@ fn damaged_footers_say_so_and_where() {
     let mut bytes = good.to_vec();
     bytes[start..end].fill(0xff);
     let error = error_of(&bytes);
-    assert_eq!(error.kind(), Kind::Corrupt);
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(error.message().starts_with("footer: Thrift type 15; if it was cut off, overwritten"), "{error}");
     assert_eq!(error.place().offset, Some(start as u64 + 1));
 }
@@ -158,7 +158,7 @@ fn a_bad_schema_is_placed() {
     let mut file = sample();
     file.metadata.schema[1].type_ = Some(marquetry_format::Type(50));
     let error = error_of(&file.finish());
-    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(error.message(), "footer: physical type UNKNOWN(50)");
     assert_eq!(error.place().column.as_deref(), Some("x"));
     assert_eq!(error.place().offset, Some(file.bytes.len() as u64));
@@ -168,7 +168,7 @@ fn a_bad_schema_is_placed() {
 fn the_limit_on_footers() {
     let limits = Limits { footer_bytes: 999, ..Limits::default() };
     let error = read_metadata(&with_footer_of(1_000), &limits).unwrap_err();
-    assert_eq!(error.kind(), Kind::Limit);
+    assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("raise Limits::footer_bytes"), "{error}");
     assert!(read_metadata(&with_footer_of(999), &limits).is_ok());
 }
@@ -248,12 +248,12 @@ fn local_files() {
     assert_eq!(file.read_at(10, 20).unwrap(), bytes[10..30]);
     for (offset, len) in [(bytes.len() as u64, 1), (u64::MAX, 2), (0, usize::MAX)] {
         let error = file.read_at(offset, len).unwrap_err();
-        assert_eq!(error.kind(), Kind::Truncated, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Truncated, "{error}");
         assert_eq!(bytes.read_at(offset, len).unwrap_err().to_string(), error.to_string());
     }
     std::fs::remove_file(&path).unwrap();
     let error = LocalFile::open(&path).unwrap_err();
-    assert_eq!(error.kind(), Kind::Io);
+    assert_eq!(error.kind(), ErrorKind::Io);
     assert_eq!(error.place().file.as_deref(), path.to_str());
-    assert_eq!(LocalFile::open(std::env::temp_dir()).unwrap_err().kind(), Kind::Io);
+    assert_eq!(LocalFile::open(std::env::temp_dir()).unwrap_err().kind(), ErrorKind::Io);
 }

@@ -5,9 +5,9 @@ mod chunk;
 use chunk::file::{File, Reading, root};
 use chunk::model::{Node, Style};
 use chunk::{Column, Layout, Page, RLE_DICTIONARY, pages};
-use marquetry_base::{Error, Kind, Limits};
+use marquetry_base::{Error, ErrorKind, Limits};
 use marquetry_codec::Codec;
-use marquetry_encoding::{Physical, rle};
+use marquetry_encoding::{PhysicalType, rle};
 use marquetry_format::Repetition;
 use peak_alloc::PeakAlloc;
 
@@ -42,7 +42,7 @@ fn claims_cost_nothing() {
             let file = damaged(&column, &layout, |page| page.header.uncompressed_page_size = 60 << 20);
             // Brotli and Zstandard can make much of little: what they really make is found out within the page.
             let most = if matches!(codec, Codec::Brotli | Codec::Zstd) { 70 << 20 } else { LITTLE };
-            assert_eq!(fails_within(most, &file, &reading).kind(), Kind::Corrupt);
+            assert_eq!(fails_within(most, &file, &reading).kind(), ErrorKind::Corrupt);
         }
         let layout = Layout { v2, ..Layout::default() };
         let mut file = damaged(&column, &layout, |page| match v2 {
@@ -51,15 +51,15 @@ fn claims_cost_nothing() {
         });
         file.metadata.row_groups[0].num_rows = i64::from(i32::MAX);
         file.metadata.num_rows = i64::from(i32::MAX);
-        assert_eq!(fails_within(LITTLE, &file, &reading).kind(), Kind::Truncated);
+        assert_eq!(fails_within(LITTLE, &file, &reading).kind(), ErrorKind::Truncated);
         let long = damaged(&column, &layout, |page| page.header.compressed_page_size = i32::MAX);
-        assert_eq!(fails_within(LITTLE, &long, &reading).kind(), Kind::Truncated);
+        assert_eq!(fails_within(LITTLE, &long, &reading).kind(), ErrorKind::Truncated);
     }
     let layout = Layout { encoding: RLE_DICTIONARY, ..Layout::default() };
     let file = damaged(&column, &layout, |page| {
         page.header.dictionary_page_header.as_mut().unwrap().num_values = i32::MAX;
     });
-    assert_eq!(fails_within(LITTLE, &file, &reading).kind(), Kind::Truncated);
+    assert_eq!(fails_within(LITTLE, &file, &reading).kind(), ErrorKind::Truncated);
     a_list_of_two_billion_nulls(LITTLE);
 }
 
@@ -67,8 +67,8 @@ fn claims_cost_nothing() {
 fn a_list_of_two_billion_nulls(most: usize) {
     let node = Node::List(Box::new(Node::Optional(Box::new(Node::Leaf))), Style::Three);
     let mut schema = vec![root(1)];
-    node.schema("c", Repetition::REQUIRED, Physical::Int64, &mut schema);
-    let column = Column { max_def: 2, max_rep: 1, ..Column::flat(Physical::Int64, &[None], true) };
+    node.schema("c", Repetition::REQUIRED, PhysicalType::Int64, &mut schema);
+    let column = Column { max_def: 2, max_rep: 1, ..Column::flat(PhysicalType::Int64, &[None], true) };
     let mut pages = pages(&column, &Layout::default());
     let rep = [&rle_run(0, 1)[..], &rle_run(1, i32::MAX as u64 - 1)].concat();
     let def = rle_run(1, i32::MAX as u64);
@@ -88,7 +88,7 @@ fn a_list_of_two_billion_nulls(most: usize) {
     file.chunk(0).num_values = i64::from(i32::MAX);
     let limits = Limits { batch_bytes: 1 << 20, ..Limits::default() };
     let error = fails_within(most, &file, &Reading { limits, ..Reading::default() });
-    assert_eq!(error.kind(), Kind::Limit, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
     assert!(error.message().contains("raise Limits::batch_bytes"), "{error}");
     assert_eq!((error.place().page, error.place().column.as_deref()), (Some(0), Some("c.list.element")));
 }

@@ -1,28 +1,28 @@
-//! Slots, nulls and list offsets of every field, against a model that walks the nested data themselves.
+//! LeafLevels, nulls and list offsets of every field, against a model that walks the nested data themselves.
 
 mod chunk;
 
 use chunk::data::Random;
 use chunk::file::root;
-use chunk::model::{Datum, Node, Shredded, Style};
+use chunk::model::{Datum, Node, ShreddedColumn, Style};
 use marquetry_base::Limits;
-use marquetry_core::nesting::{Field, FieldKind, Slots};
-use marquetry_core::read::{Layout, Target};
+use marquetry_core::nesting::{FieldKind, LeafLevels, NestedField};
+use marquetry_core::read::{ReadTarget, ValueLayout};
 use marquetry_core::schema::Schema;
-use marquetry_encoding::{Bits, Physical};
+use marquetry_encoding::{Bitmap, PhysicalType};
 use marquetry_format::Repetition;
 use proptest::prelude::*;
 
 /// A schema of one field, its data, and what they shred to.
 struct Sample {
     schema: Schema,
-    shredded: Vec<Shredded>,
+    shredded: Vec<ShreddedColumn>,
 }
 
 impl Sample {
     fn new(node: &Node, rows: &[Datum]) -> Sample {
         let mut elements = vec![root(1)];
-        node.schema("c", Repetition::REQUIRED, Physical::Int32, &mut elements);
+        node.schema("c", Repetition::REQUIRED, PhysicalType::Int32, &mut elements);
         Sample {
             schema: Schema::from_thrift(&elements, &Limits::default()).unwrap(),
             shredded: node.shred(rows),
@@ -30,12 +30,12 @@ impl Sample {
     }
 
     /// Levels of a leaf; without definition levels if a reader does not keep them for this leaf.
-    fn slots(&self, root: &Field, leaf: usize, is_leaf: bool) -> Slots<'_> {
+    fn slots(&self, root: &NestedField, leaf: usize, is_leaf: bool) -> LeafLevels<'_> {
         let shredded = &self.shredded[leaf];
-        let target = Target::new(self.schema.column(leaf), root, leaf, Layout::Values);
+        let target = ReadTarget::new(self.schema.column(leaf), root, leaf, ValueLayout::Native);
         let is_flat = target.max_rep == 0;
         let keeps_def = target.keep_levels || !is_flat || is_leaf;
-        Slots {
+        LeafLevels {
             def: if keeps_def { &shredded.def } else { &[] },
             rep: if is_flat { &[] } else { &shredded.rep },
             len: shredded.def.len(),
@@ -45,8 +45,8 @@ impl Sample {
     /// Holds `field` against `data`: one datum for each slot, `None` where an ancestor is null.
     fn check(
         &self,
-        root: &Field,
-        field: &Field,
+        root: &NestedField,
+        field: &NestedField,
         node: &Node,
         data: &[Option<&Datum>],
     ) -> Result<(), TestCaseError> {
@@ -59,7 +59,7 @@ impl Sample {
             }
             node => (node, data.to_vec()),
         };
-        let validity: Bits = data.iter().map(Option::is_some).collect();
+        let validity: Bitmap = data.iter().map(Option::is_some).collect();
         let validity = data.iter().any(Option::is_none).then_some(validity);
         let mut leaves = Vec::new();
         field.leaves(&mut leaves);
@@ -83,8 +83,8 @@ impl Sample {
 
     fn check_struct(
         &self,
-        root: &Field,
-        fields: &[Field],
+        root: &NestedField,
+        fields: &[NestedField],
         nodes: &[Node],
         data: &[Option<&Datum>],
     ) -> Result<(), TestCaseError> {
@@ -99,8 +99,8 @@ impl Sample {
 
     fn check_list(
         &self,
-        root: &Field,
-        (list, inner): (&Field, &Field),
+        root: &NestedField,
+        (list, inner): (&NestedField, &NestedField),
         element: &Node,
         data: &[Option<&Datum>],
     ) -> Result<(), TestCaseError> {
@@ -112,7 +112,7 @@ impl Sample {
             }
             offsets.push(elements.len() as i32);
         }
-        let validity: Bits = data.iter().map(Option::is_some).collect();
+        let validity: Bitmap = data.iter().map(Option::is_some).collect();
         let mut leaves = Vec::new();
         list.leaves(&mut leaves);
         for leaf in leaves {
@@ -134,7 +134,7 @@ fn field_of(datum: Option<&Datum>, i: usize) -> Option<&Datum> {
 
 fn check(node: &Node, rows: &[Datum]) -> Result<(), TestCaseError> {
     let sample = Sample::new(node, rows);
-    let fields = Field::from_schema(&sample.schema);
+    let fields = NestedField::from_schema(&sample.schema);
     prop_assert_eq!(fields.len(), 1);
     let data: Vec<_> = rows.iter().map(Some).collect();
     sample.check(&fields[0], &fields[0], node, &data)

@@ -5,20 +5,20 @@ mod chunk;
 use bytes::Bytes;
 use chunk::file::{Counted, File, Reading, reader};
 use chunk::{Column, Layout, PLAIN, Page, RLE_DICTIONARY, dictionary_page, pages, unknown_page};
-use marquetry_base::{Error, Kind, Limits};
+use marquetry_base::{Error, ErrorKind, Limits};
 use marquetry_codec::Codec;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::page::{Checksum, PageOptions, Trust};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::page::{Checksum, ChecksumTrust, PageOptions};
 use marquetry_core::read::ColumnReader;
 use marquetry_core::source::Source;
-use marquetry_encoding::{Physical, Values};
+use marquetry_encoding::{PhysicalType, Values};
 use marquetry_format::{ColumnChunk, Encoding, PageType, Statistics};
 use std::sync::Arc;
 
 /// Three pages of an optional INT32 column, the second of which `damage` changes.
 fn damaged(layout: &Layout, damage: impl FnOnce(&mut Page)) -> File {
     let words: Vec<_> = (0..30u64).map(|i| (i % 4 > 0).then_some(i)).collect();
-    let column = Column::flat(Physical::Int32, &words, true);
+    let column = Column::flat(PhysicalType::Int32, &words, true);
     let layout = Layout { cuts: vec![10, 10], checksums: false, ..layout.clone() };
     let mut pages = pages(&column, &layout);
     damage(&mut pages[1]);
@@ -38,7 +38,7 @@ fn with_codec(layout: Layout, codec: Codec) -> Layout {
 }
 
 /// The error of reading all of `file` must be of this kind, contain `text`, and be in page `page`.
-fn refused(file: &File, page: usize, kind: Kind, text: &str) -> Error {
+fn refused(file: &File, page: usize, kind: ErrorKind, text: &str) -> Error {
     let error = file.error();
     assert_eq!(error.kind(), kind, "{error}");
     assert!(error.message().contains(text), "{error}, not: {text}");
@@ -51,7 +51,7 @@ fn refused(file: &File, page: usize, kind: Kind, text: &str) -> Error {
 }
 
 /// The same, and the error is at the page's header.
-fn refused_page(file: &File, kind: Kind, text: &str) {
+fn refused_page(file: &File, kind: ErrorKind, text: &str) {
     let error = refused(file, 1, kind, text);
     assert_eq!(error.place().offset, Some(file.offsets[0][1]), "{error}");
 }
@@ -71,7 +71,7 @@ fn checksums() {
             page.seal();
             page.header.crc = page.header.crc.map(|crc| crc ^ 1);
         });
-        refused_page(&file, Kind::Corrupt, "checksum mismatch");
+        refused_page(&file, ErrorKind::Corrupt, "checksum mismatch");
         assert!(file.error().message().contains("turn checksum verification off"));
         let unchecked = Reading { verify: false, ..Reading::default() };
         assert_eq!(file.read_all(&unchecked).unwrap().entries, 30);
@@ -81,7 +81,7 @@ fn checksums() {
         reads(&file);
         assert_eq!(checksum(&file), Checksum::Untrusted);
         file.metadata.created_by = Some("parquet-mr version 1.13.1".into());
-        refused_page(&file, Kind::Corrupt, "checksum mismatch");
+        refused_page(&file, ErrorKind::Corrupt, "checksum mismatch");
         // Another stores 0, meaning none.
         let zero = damaged(&layout, |page| page.header.crc = Some(0));
         reads(&zero);
@@ -104,7 +104,7 @@ fn a_flipped_bit_is_found() {
     let mut file = damaged(&v1(), Page::seal);
     let at = file.offsets[0][2] as usize - 1;
     file.bytes[at] ^= 0x10;
-    refused_page(&file, Kind::Corrupt, "checksum mismatch");
+    refused_page(&file, ErrorKind::Corrupt, "checksum mismatch");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn checksums_of_dictionaries() {
     let mut pages = pages(&column, &layout);
     pages[0].header.crc = Some(1);
     let file = File::of_pages(&column, layout.codec, &pages);
-    let error = refused(&file, 0, Kind::Corrupt, "checksum mismatch");
+    let error = refused(&file, 0, ErrorKind::Corrupt, "checksum mismatch");
     assert_eq!(error.place().offset, Some(4));
 }
 
@@ -122,27 +122,27 @@ fn checksums_of_dictionaries() {
 fn wrong_sizes() {
     for layout in [v1(), v2()] {
         let wrong = |by: i32| damaged(&layout, |page| page.header.uncompressed_page_size += by);
-        refused_page(&wrong(1), Kind::Corrupt, "its header says");
-        refused_page(&wrong(-1), Kind::Corrupt, "its header says");
+        refused_page(&wrong(1), ErrorKind::Corrupt, "its header says");
+        refused_page(&wrong(-1), ErrorKind::Corrupt, "its header says");
         let negative = damaged(&layout, |page| page.header.compressed_page_size = -1);
-        refused_page(&negative, Kind::Corrupt, "compressed_page_size is -1");
+        refused_page(&negative, ErrorKind::Corrupt, "compressed_page_size is -1");
         let negative = damaged(&layout, |page| page.header.uncompressed_page_size = i32::MIN);
-        refused_page(&negative, Kind::Corrupt, "uncompressed_page_size is -2147483648");
+        refused_page(&negative, ErrorKind::Corrupt, "uncompressed_page_size is -2147483648");
         let long = damaged(&layout, |page| page.header.compressed_page_size = 1_000_000);
-        refused_page(&long, Kind::Truncated, "the page has 1000000 bytes, the file ends");
+        refused_page(&long, ErrorKind::Truncated, "the page has 1000000 bytes, the file ends");
         for codec in [Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw] {
             let layout = with_codec(layout.clone(), codec);
             let wrong = |by: i32| damaged(&layout, |page| page.header.uncompressed_page_size += by);
             reads(&wrong(0));
             for by in [1, -1, 1_000, 50_000_000] {
-                refused_page(&wrong(by), Kind::Corrupt, codec.name());
+                refused_page(&wrong(by), ErrorKind::Corrupt, codec.name());
             }
             let garbage = damaged(&layout, |page| {
                 let header = page.header.data_page_header_v2.as_ref();
                 let values = header.map_or(0, |header| header.definition_levels_byte_length as usize);
                 page.body[values..].fill(0xff);
             });
-            refused_page(&garbage, Kind::Corrupt, codec.name());
+            refused_page(&garbage, ErrorKind::Corrupt, codec.name());
         }
     }
 }
@@ -150,23 +150,23 @@ fn wrong_sizes() {
 #[test]
 fn wrong_numbers_of_values() {
     let negative = damaged(&v1(), |page| page.v1().num_values = -5);
-    refused_page(&negative, Kind::Corrupt, "num_values is -5");
+    refused_page(&negative, ErrorKind::Corrupt, "num_values is -5");
     let negative = damaged(&v2(), |page| page.v2().num_values = -5);
-    refused_page(&negative, Kind::Corrupt, "num_values is -5");
+    refused_page(&negative, ErrorKind::Corrupt, "num_values is -5");
     let negative = damaged(&v2(), |page| page.v2().num_nulls = -1);
-    refused_page(&negative, Kind::Corrupt, "num_nulls is -1");
+    refused_page(&negative, ErrorKind::Corrupt, "num_nulls is -1");
     for wrong in [17, 40, i32::MAX] {
         let more = damaged(&v1(), |page| page.v1().num_values = wrong);
-        assert!(matches!(more.error().kind(), Kind::Corrupt | Kind::Truncated), "{}", more.error());
+        assert!(matches!(more.error().kind(), ErrorKind::Corrupt | ErrorKind::Truncated), "{}", more.error());
         assert_eq!(more.error().place().page, Some(1));
         let more = damaged(&v2(), |page| page.v2().num_values = wrong);
-        assert!(matches!(more.error().kind(), Kind::Corrupt | Kind::Truncated), "{}", more.error());
+        assert!(matches!(more.error().kind(), ErrorKind::Corrupt | ErrorKind::Truncated), "{}", more.error());
         assert_eq!(more.error().place().page, Some(1));
     }
     let fewer = damaged(&v1(), |page| page.v1().num_values = 9);
     let error = fewer.error();
     // What stands behind the last page is no page.
-    assert_eq!((error.kind(), error.place().page), (Kind::Corrupt, Some(3)), "{error}");
+    assert_eq!((error.kind(), error.place().page), (ErrorKind::Corrupt, Some(3)), "{error}");
     assert!(error.message().contains("page header"), "{error}");
 }
 
@@ -175,7 +175,7 @@ fn wrong_numbers_of_values_in_the_footer() {
     let mut file = damaged(&v1(), |_| ());
     file.chunk(0).num_values = -1;
     let error = file.error();
-    assert_eq!((error.kind(), error.message()), (Kind::Corrupt, "-1 values in a column chunk"));
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Corrupt, "-1 values in a column chunk"));
     // Some writers leave nulls out of it.
     file.chunk(0).num_values = 15;
     reads(&file);
@@ -200,7 +200,7 @@ fn uncompressed_values_in_a_v2_page_of_a_compressed_chunk() {
     });
     reads(&file);
     let wrong = damaged(&layout, |page| page.v2().is_compressed = false);
-    refused_page(&wrong, Kind::Corrupt, "an uncompressed page of");
+    refused_page(&wrong, ErrorKind::Corrupt, "an uncompressed page of");
 }
 
 /// ARROW-17100: parquet-cpp before 2.0 compressed all V2 pages and marked none as compressed.
@@ -217,14 +217,14 @@ fn unmarked_v2_pages_of_an_old_writer_are_decompressed() {
             ["parquet-cpp version 2.0.0", "parquet-cpp-arrow version 1.0.0", "parquet-mr version 1.8"]
         {
             file.metadata.created_by = Some(created_by.into());
-            refused_page(&file, Kind::Corrupt, "an uncompressed page of");
+            refused_page(&file, ErrorKind::Corrupt, "an uncompressed page of");
         }
     }
 }
 
 #[test]
 fn a_v2_page_of_nulls_has_no_value_bytes_under_any_codec() {
-    let column = Column::flat(Physical::Double, &[None; 20], true);
+    let column = Column::flat(PhysicalType::Double, &[None; 20], true);
     for codec in
         [Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw, Codec::Lzo, Codec::Lz4]
     {
@@ -249,16 +249,16 @@ fn level_lengths_beyond_the_page() {
             page.v2().definition_levels_byte_length = def;
         });
         let text = format!("{} bytes of levels in a page of", rep as i64 + def as i64);
-        refused_page(&file, Kind::Corrupt, &text);
+        refused_page(&file, ErrorKind::Corrupt, &text);
     }
     let negative = damaged(&v2(), |page| page.v2().definition_levels_byte_length = -1);
-    refused_page(&negative, Kind::Corrupt, "definition_levels_byte_length is -1");
+    refused_page(&negative, ErrorKind::Corrupt, "definition_levels_byte_length is -1");
     let long = damaged(&v1(), |page| page.body[..4].copy_from_slice(&100_000u32.to_le_bytes()));
-    refused_page(&long, Kind::Truncated, "definition levels: 100000 bytes of levels");
+    refused_page(&long, ErrorKind::Truncated, "definition levels: 100000 bytes of levels");
     let cut = damaged(&v1(), |page| page.body[..4].copy_from_slice(&1u32.to_le_bytes()));
-    refused_page(&cut, Kind::Truncated, "");
+    refused_page(&cut, ErrorKind::Truncated, "");
     let unknown = damaged(&v1(), |page| page.v1().definition_level_encoding = Encoding::PLAIN);
-    refused_page(&unknown, Kind::Unsupported, "definition levels: levels in encoding 0");
+    refused_page(&unknown, ErrorKind::Unsupported, "definition levels: levels in encoding 0");
 }
 
 #[test]
@@ -268,24 +268,24 @@ fn dictionary_pages_out_of_place() {
     let good = pages(&column, &layout);
     let file_of = |pages: &[Page]| File::of_pages(&column, Codec::Uncompressed, pages);
     let twice = [good[0].clone(), good[0].clone(), good[1].clone(), good[2].clone()];
-    refused(&file_of(&twice), 1, Kind::Corrupt, "a second dictionary page");
-    refused(&file_of(&good[1..]), 0, Kind::Corrupt, "without a dictionary page");
+    refused(&file_of(&twice), 1, ErrorKind::Corrupt, "a second dictionary page");
+    refused(&file_of(&good[1..]), 0, ErrorKind::Corrupt, "without a dictionary page");
     let mut odd = good.clone();
     odd[0].header.dictionary_page_header.as_mut().unwrap().encoding = Encoding::RLE;
-    refused(&file_of(&odd), 0, Kind::Unsupported, "a dictionary in encoding RLE");
-    for (n, kind) in [(4, Kind::Truncated), (-1, Kind::Corrupt), (i32::MAX, Kind::Truncated)] {
+    refused(&file_of(&odd), 0, ErrorKind::Unsupported, "a dictionary in encoding RLE");
+    for (n, kind) in [(4, ErrorKind::Truncated), (-1, ErrorKind::Corrupt), (i32::MAX, ErrorKind::Truncated)] {
         let mut odd = good.clone();
         odd[0].header.dictionary_page_header.as_mut().unwrap().num_values = n;
         refused(&file_of(&odd), 0, kind, "");
     }
     let mut odd = good.clone();
     odd[0].header.dictionary_page_header = None;
-    refused(&file_of(&odd), 0, Kind::Corrupt, "a dictionary page without its header");
-    let bits = Column::flat(Physical::Boolean, &[Some(1), Some(0)], false);
+    refused(&file_of(&odd), 0, ErrorKind::Corrupt, "a dictionary page without its header");
+    let bits = Column::flat(PhysicalType::Boolean, &[Some(1), Some(0)], false);
     let dictionary = dictionary_page(&Values::Bit([true].into_iter().collect()), &layout);
     let mut pages = vec![dictionary];
     pages.extend(chunk::pages(&bits, &v1()));
-    refused(&File::of_pages(&bits, Codec::Uncompressed, &pages), 0, Kind::Corrupt, "BOOLEAN");
+    refused(&File::of_pages(&bits, Codec::Uncompressed, &pages), 0, ErrorKind::Corrupt, "BOOLEAN");
 }
 
 #[test]
@@ -308,34 +308,34 @@ fn offsets_where_no_pages_are() {
         let mut file = File::flat(&column, &v1());
         file.chunk(0).data_page_offset = offset;
         let error = file.error();
-        assert!(matches!(error.kind(), Kind::Corrupt | Kind::Truncated), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated), "{error}");
         assert!(error.message().contains("page"), "{error}");
         assert_eq!(error.place().column.as_deref(), Some("x"));
     }
     let mut file = File::flat(&column, &v1());
     for offset in [file.finish().len() as i64, 1 << 40, i64::MAX >> 1] {
         file.chunk(0).data_page_offset = offset;
-        refused(&file, 0, Kind::Truncated, "page header");
+        refused(&file, 0, ErrorKind::Truncated, "page header");
     }
 }
 
 #[test]
 fn headers_that_are_damaged() {
     let none = damaged(&v1(), |page| page.header.data_page_header = None);
-    refused_page(&none, Kind::Corrupt, "a DATA_PAGE without its header");
+    refused_page(&none, ErrorKind::Corrupt, "a DATA_PAGE without its header");
     let other = damaged(&v1(), |page| page.header.type_ = PageType::DATA_PAGE_V2);
-    refused_page(&other, Kind::Corrupt, "a DATA_PAGE_V2 without its header");
+    refused_page(&other, ErrorKind::Corrupt, "a DATA_PAGE_V2 without its header");
     let unknown = damaged(&v1(), |page| page.v1().encoding = Encoding(99));
-    refused_page(&unknown, Kind::Unsupported, "encoding 99");
+    refused_page(&unknown, ErrorKind::Unsupported, "encoding 99");
     let illegal = damaged(&v1(), |page| page.v1().encoding = Encoding::DELTA_BYTE_ARRAY);
-    refused_page(&illegal, Kind::Corrupt, "encoding DELTA_BYTE_ARRAY is not legal for INT32");
+    refused_page(&illegal, ErrorKind::Corrupt, "encoding DELTA_BYTE_ARRAY is not legal for INT32");
     let mut file = damaged(&v1(), |_| ());
     let at = file.offsets[0][1] as usize;
     file.bytes[at] = 0xff;
-    refused(&file, 1, Kind::Corrupt, "Thrift type 15");
+    refused(&file, 1, ErrorKind::Corrupt, "Thrift type 15");
     file.chunk(0).codec.0 = 42;
     let error = file.error();
-    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("compression codec UNKNOWN(42)"), "{error}");
 }
 
@@ -347,11 +347,12 @@ fn a_header_that_the_file_cuts_off() {
         // The footer is elsewhere: nothing follows what is left of the page.
         let source = Arc::new(Bytes::from(whole.bytes[..cut].to_vec()));
         let metadata = ParquetMetaData::from_thrift(whole.metadata.clone(), &Limits::default()).unwrap();
-        let options = PageOptions { limits: Arc::default(), verify_checksums: true, trust: Trust::Believed };
+        let options =
+            PageOptions { limits: Arc::default(), verify_checksums: true, trust: ChecksumTrust::Believed };
         let target = chunk::file::target(&metadata, false);
         let mut reader = ColumnReader::new(source, Arc::new(metadata), &[0], 0, target, options);
         let error = reader.read(10).unwrap_err();
-        assert_eq!(error.kind(), Kind::Truncated, "{cut}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Truncated, "{cut}: {error}");
         assert!(error.message().contains("page"), "{cut}: {error}");
         assert_eq!(error.place().page, Some(0));
         assert!(error.place().offset.is_some_and(|offset| offset <= cut as u64));
@@ -381,7 +382,7 @@ fn limits() {
     let limited = |file: &File, limits: Limits| {
         let reading = Reading { limits, ..Reading::default() };
         let error = file.read_all(&reading).unwrap_err();
-        assert_eq!(error.kind(), Kind::Limit, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
         assert_eq!(error.place().page, Some(1), "{error}");
         assert!(error.place().offset.is_some(), "{error}");
         error.message().to_owned()
@@ -432,14 +433,14 @@ fn encrypted_columns_and_other_files() {
     }
     file.chunk(0).data_page_offset = 1 << 30;
     let error = file.error();
-    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(error.message(), "the pages are in another file, part-0.parquet");
     let mut file = damaged(&v1(), |_| ());
     file.metadata.row_groups[0].columns[0].meta_data = None;
     assert_eq!(file.error().message(), "the column chunk has no metadata");
     file.metadata.row_groups[0].columns[0].encrypted_column_metadata = Some(vec![1, 2, 3]);
     let error = file.error();
-    assert_eq!(error.kind(), Kind::Key);
+    assert_eq!(error.kind(), ErrorKind::Key);
     assert!(error.to_string().contains("encrypted"), "{error}");
     assert_eq!(error.place().column.as_deref(), Some("x"));
 }

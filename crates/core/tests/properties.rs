@@ -3,34 +3,36 @@
 mod chunk;
 
 use chunk::file::{group, leaf, root};
-use marquetry_base::{Error, Kind, Limits};
+use marquetry_base::{Error, ErrorKind, Limits};
 use marquetry_codec::Codec;
-use marquetry_core::logical::{Logical, TimeUnit};
+use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
     BloomFilterPosition, BloomFilterProperties, BloomSettings, BrotliLevel, ColumnPath, ColumnSettings,
     Compat, Compression, EnabledStatistics, Encoding, EncodingChoice, GzipLevel, PageVersion, SortingColumn,
     StatisticsLevel, TypeSelector, WriterProperties, WriterPropertiesBuilder, WriterVersion, ZstdLevel,
 };
-use marquetry_encoding::Physical;
-use marquetry_format::{ConvertedType, KeyValue, LogicalType, Repetition as R, SchemaElement, Type};
+use marquetry_encoding::PhysicalType;
+use marquetry_format::{
+    ConvertedType, KeyValue, LogicalType as ThriftType, Repetition as R, SchemaElement, Type,
+};
 
 /// The leaves id, name, price, flag, tags.list.element, at (a timestamp), key (16 bytes).
 fn schema() -> Schema {
     let text = |element| SchemaElement { converted_type: Some(ConvertedType::UTF8), ..element };
     let timestamp =
-        LogicalType::Timestamp { is_adjusted_to_utc: false, unit: marquetry_format::TimeUnit::Nanos };
+        ThriftType::Timestamp { is_adjusted_to_utc: false, unit: marquetry_format::TimeUnit::Nanos };
     let elements = [
         root(7),
-        leaf("id", R::REQUIRED, Physical::Int64),
-        text(leaf("name", R::OPTIONAL, Physical::ByteArray)),
-        leaf("price", R::OPTIONAL, Physical::Double),
-        leaf("flag", R::OPTIONAL, Physical::Boolean),
+        leaf("id", R::REQUIRED, PhysicalType::Int64),
+        text(leaf("name", R::OPTIONAL, PhysicalType::ByteArray)),
+        leaf("price", R::OPTIONAL, PhysicalType::Double),
+        leaf("flag", R::OPTIONAL, PhysicalType::Boolean),
         group("tags", R::OPTIONAL, 1),
         group("list", R::REPEATED, 1),
-        text(leaf("element", R::OPTIONAL, Physical::ByteArray)),
-        SchemaElement { logical_type: Some(timestamp), ..leaf("at", R::OPTIONAL, Physical::Int64) },
-        leaf("key", R::REQUIRED, Physical::FixedLenByteArray(16)),
+        text(leaf("element", R::OPTIONAL, PhysicalType::ByteArray)),
+        SchemaElement { logical_type: Some(timestamp), ..leaf("at", R::OPTIONAL, PhysicalType::Int64) },
+        leaf("key", R::REQUIRED, PhysicalType::FixedLenByteArray(16)),
     ];
     Schema::from_thrift(&elements, &Limits::default()).unwrap()
 }
@@ -46,7 +48,7 @@ fn outcome(builder: WriterPropertiesBuilder, column: &str) -> Result<ColumnSetti
 
 fn refused(builder: WriterPropertiesBuilder, text: &str) {
     let error = builder.build().check(&schema()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Argument, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
     assert!(error.to_string().contains(text), "{error}");
 }
 
@@ -117,7 +119,7 @@ fn the_closest_has_the_last_word() {
         .set_column_data_page_row_count_limit("tags.list.element".into(), 5)
         .set_column_data_page_row_count_limit("tags".into(), 4)
         .set_glob_data_page_row_count_limit("tags.**", 3)
-        .set_type_data_page_row_count_limit(Logical::String, 2)
+        .set_type_data_page_row_count_limit(LogicalType::String, 2)
         .set_data_page_row_count_limit(1);
     let rows = |builder: &WriterPropertiesBuilder, column| settings(builder.clone(), column).page_rows;
     assert_eq!(rows(&builder, "tags.list.element"), 5);
@@ -139,7 +141,7 @@ fn the_closest_has_the_last_word() {
 
 #[test]
 fn types_select_whatever_their_parameters() {
-    let timestamp = Logical::Timestamp { utc: true, unit: TimeUnit::Millis };
+    let timestamp = LogicalType::Timestamp { utc: true, unit: TimeUnit::Millis };
     let off = |types: TypeSelector, column| {
         settings(new().set_type_statistics_enabled(types, EnabledStatistics::None), column).statistics
             == StatisticsLevel::None
@@ -203,22 +205,22 @@ fn encodings_and_dictionaries() {
     assert_eq!(choice(new().set_dictionary_enabled(true), "id"), Auto { dictionary: true });
     assert_eq!(choice(new().set_dictionary_enabled(false), "id"), Auto { dictionary: false });
     assert_eq!(choice(new(), "flag"), Auto { dictionary: false });
-    assert_eq!(choice(delta(), "id"), Fixed(5));
+    assert_eq!(choice(delta(), "id"), FixedLenBytes(5));
     assert_eq!(choice(delta(), "name"), Auto { dictionary: true });
     assert_eq!(choice(delta().set_dictionary_enabled(true), "id"), DictionaryOr(5));
-    assert_eq!(choice(delta().set_dictionary_enabled(false), "id"), Fixed(5));
+    assert_eq!(choice(delta().set_dictionary_enabled(false), "id"), FixedLenBytes(5));
     assert_eq!(choice(new().set_encoding(Encoding::RLE_DICTIONARY), "id"), DictionaryOr(0));
     let all_off = new().set_dictionary_enabled(false);
     let but_one = all_off.set_column_encoding("id".into(), Encoding::RLE_DICTIONARY);
     assert_eq!(choice(but_one, "id"), DictionaryOr(0));
     let plain = new().set_encoding(Encoding::PLAIN).set_dictionary_enabled(true);
-    assert_eq!(choice(plain.clone(), "flag"), Fixed(0));
+    assert_eq!(choice(plain.clone(), "flag"), FixedLenBytes(0));
     assert_eq!(
         choice(plain.set_column_encoding("id".into(), Encoding::Auto), "id"),
         Auto { dictionary: true }
     );
     let rle = new().set_type_encoding(Type::BOOLEAN, Encoding::RLE).set_dictionary_enabled(true);
-    assert_eq!(choice(rle, "flag"), Fixed(3));
+    assert_eq!(choice(rle, "flag"), FixedLenBytes(3));
 }
 
 #[test]
@@ -311,7 +313,7 @@ fn sorting_columns_must_exist() {
 
 #[test]
 fn names_with_dots() {
-    let elements = [root(1), leaf("a.b", R::REQUIRED, Physical::Int32)];
+    let elements = [root(1), leaf("a.b", R::REQUIRED, PhysicalType::Int32)];
     let schema = Schema::from_thrift(&elements, &Limits::default()).unwrap();
     for path in [ColumnPath::from("a.b"), ColumnPath::new(vec!["a.b".to_owned()])] {
         let properties = new().set_column_dictionary_enabled(path, false).build();
@@ -354,7 +356,7 @@ fn compressions_as_text() {
         ("zip(3", "zip(3 is none of"),
     ] {
         let error = text.parse::<Compression>().unwrap_err();
-        assert_eq!(error.kind(), Kind::Argument);
+        assert_eq!(error.kind(), ErrorKind::Argument);
         assert!(error.to_string().contains(message), "{error}");
     }
     assert!(ZstdLevel::try_new(-131_073).is_err() && GzipLevel::try_new(13).is_err());
@@ -393,5 +395,5 @@ fn chunks_may_have_metadata_of_their_own() {
     assert_eq!(settings(builder.clone(), "tags.list.element").key_values, [pair("b"), pair("c")]);
     assert_eq!(settings(builder.clone(), "price").key_values, []);
     let nowhere = builder.add_column_key_value_metadata(ColumnPath::from("prize"), pair("d")).build();
-    assert_eq!(nowhere.check(&schema()).unwrap_err().kind(), Kind::Argument);
+    assert_eq!(nowhere.check(&schema()).unwrap_err().kind(), ErrorKind::Argument);
 }

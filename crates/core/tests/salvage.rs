@@ -5,15 +5,15 @@ mod chunk;
 use chunk::data::Random;
 use chunk::file::{File, group, leaf, root};
 use chunk::{Column, Layout, pages};
-use marquetry_base::{Kind, Limits};
+use marquetry_base::{ErrorKind, Limits};
 use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
-use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{self, ColumnReader, Run, Survey, Target, survey};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::page::{ChecksumTrust, PageOptions};
+use marquetry_core::read::{self, ColumnReader, ReadTarget, Run, Survey, survey};
 use marquetry_core::source::Source;
-use marquetry_encoding::{Physical, Values};
+use marquetry_encoding::{PhysicalType, Values};
 use marquetry_format::{LogicalType, PageType, Repetition};
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,15 +23,16 @@ struct Opened {
     source: Arc<dyn Source>,
     metadata: Arc<ParquetMetaData>,
     options: PageOptions,
-    target: Target,
+    target: ReadTarget,
 }
 
 fn open(file: &File) -> Opened {
     let source: Arc<dyn Source> = Arc::new(file.finish());
     let metadata = Arc::new(read_metadata(&*source, &Limits::default()).unwrap().metadata);
-    let options = PageOptions { limits: Arc::default(), verify_checksums: true, trust: Trust::Believed };
-    let fields = Field::from_schema(metadata.schema());
-    let target = Target::new(metadata.schema().column(0), &fields[0], 0, read::Layout::Values);
+    let options =
+        PageOptions { limits: Arc::default(), verify_checksums: true, trust: ChecksumTrust::Believed };
+    let fields = NestedField::from_schema(metadata.schema());
+    let target = ReadTarget::new(metadata.schema().column(0), &fields[0], 0, read::ValueLayout::Native);
     Opened { source, metadata, options, target }
 }
 
@@ -77,7 +78,7 @@ fn lists(rows: usize) -> (Column, Vec<Vec<u32>>) {
         max_rep: 1,
         def: vec![1; rep.len()],
         rep,
-        ..Column::flat(Physical::Int32, &words, false)
+        ..Column::flat(PhysicalType::Int32, &words, false)
     };
     (column, out)
 }
@@ -208,5 +209,5 @@ fn reading_that_fails_is_no_damage() {
     let opened = open(&File::flat(&Column::ints(0..40), &Layout::default()));
     let broken: Arc<dyn Source> = Arc::new(Broken(opened.source.len()));
     let error = survey(&broken, &opened.metadata, 0, 0, &opened.target, &opened.options).unwrap_err();
-    assert_eq!(error.kind(), Kind::Io);
+    assert_eq!(error.kind(), ErrorKind::Io);
 }

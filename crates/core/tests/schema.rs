@@ -3,9 +3,9 @@
 mod chunk;
 
 use chunk::file::{group, leaf, root};
-use marquetry_base::{Error, Kind, Limits};
+use marquetry_base::{Error, ErrorKind, Limits};
 use marquetry_core::schema::{NodeKind, Repetition, Schema};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{
     ConvertedType, EdgeInterpolationAlgorithm, LogicalType, Repetition as R, SchemaElement, TimeUnit, Type,
 };
@@ -14,7 +14,7 @@ fn schema(elements: &[SchemaElement]) -> Schema {
     Schema::from_thrift(elements, &Limits::default()).unwrap()
 }
 
-fn refused(elements: &[SchemaElement], kind: Kind, text: &str) -> Error {
+fn refused(elements: &[SchemaElement], kind: ErrorKind, text: &str) -> Error {
     let error = Schema::from_thrift(elements, &Limits::default()).unwrap_err();
     assert_eq!(error.kind(), kind, "{error}");
     assert!(error.message().contains(text), "{error}");
@@ -29,7 +29,7 @@ fn with_converted(element: SchemaElement, converted_type: ConvertedType) -> Sche
     SchemaElement { converted_type: Some(converted_type), ..element }
 }
 
-const INT32: Physical = Physical::Int32;
+const INT32: PhysicalType = PhysicalType::Int32;
 
 #[test]
 fn leaves_are_numbered_and_have_levels() {
@@ -37,10 +37,10 @@ fn leaves_are_numbered_and_have_levels() {
         root(3),
         leaf("a", R::REQUIRED, INT32),
         group("b", R::OPTIONAL, 2),
-        leaf("c", R::REPEATED, Physical::FixedLenByteArray(5)),
+        leaf("c", R::REPEATED, PhysicalType::FixedLenByteArray(5)),
         group("d", R::REPEATED, 1),
-        leaf("e", R::OPTIONAL, Physical::Boolean),
-        leaf("f", R::OPTIONAL, Physical::Int96),
+        leaf("e", R::OPTIONAL, PhysicalType::Boolean),
+        leaf("f", R::OPTIONAL, PhysicalType::Int96),
     ];
     let schema = schema(&elements);
     assert_eq!((schema.name(), schema.num_columns()), ("m", 4));
@@ -52,7 +52,7 @@ fn leaves_are_numbered_and_have_levels() {
     assert_eq!(of(1), ("b.c", 2, 1, 1));
     assert_eq!(of(2), ("b.d.e", 3, 1, 1));
     assert_eq!(of(3), ("f", 1, 0, 2));
-    assert_eq!(schema.column(1).physical(), Physical::FixedLenByteArray(5));
+    assert_eq!(schema.column(1).physical(), PhysicalType::FixedLenByteArray(5));
     assert_eq!(schema.column(1).repetition(), Repetition::Repeated);
     assert_eq!(schema.column(2).name(), "e");
     assert_eq!((schema.find("b.d.e"), schema.find("b.d")), (Some(2), None));
@@ -63,36 +63,36 @@ fn leaves_are_numbered_and_have_levels() {
 #[test]
 fn what_is_no_tree_is_refused() {
     let a = || leaf("a", R::REQUIRED, INT32);
-    refused(&[], Kind::Corrupt, "the schema is empty");
-    refused(&[root(1)], Kind::Corrupt, "the schema ends inside a group");
-    refused(&[root(3), a(), a()], Kind::Corrupt, "the schema ends inside a group");
-    refused(&[root(1), a(), a()], Kind::Corrupt, "1 schema elements are in no group");
-    refused(&[root(i32::MAX), a()], Kind::Corrupt, "the schema ends inside a group");
-    refused(&[root(-1), a()], Kind::Corrupt, "-1 children in group m");
+    refused(&[], ErrorKind::Corrupt, "the schema is empty");
+    refused(&[root(1)], ErrorKind::Corrupt, "the schema ends inside a group");
+    refused(&[root(3), a(), a()], ErrorKind::Corrupt, "the schema ends inside a group");
+    refused(&[root(1), a(), a()], ErrorKind::Corrupt, "1 schema elements are in no group");
+    refused(&[root(i32::MAX), a()], ErrorKind::Corrupt, "the schema ends inside a group");
+    refused(&[root(-1), a()], ErrorKind::Corrupt, "-1 children in group m");
     let nested = |children| {
         [root(1), SchemaElement { num_children: Some(children), ..group("g", R::OPTIONAL, 1) }, a()]
     };
-    refused(&nested(i32::MAX), Kind::Corrupt, "the schema ends inside a group");
-    refused(&nested(2), Kind::Corrupt, "the schema ends inside a group");
-    refused(&nested(i32::MIN), Kind::Corrupt, "-2147483648 children in group g");
-    refused(&nested(0), Kind::Corrupt, "1 schema elements are in no group");
+    refused(&nested(i32::MAX), ErrorKind::Corrupt, "the schema ends inside a group");
+    refused(&nested(2), ErrorKind::Corrupt, "the schema ends inside a group");
+    refused(&nested(i32::MIN), ErrorKind::Corrupt, "-2147483648 children in group g");
+    refused(&nested(0), ErrorKind::Corrupt, "1 schema elements are in no group");
     assert_eq!(schema(&[root(0)]).num_columns(), 0);
 }
 
 #[test]
 fn types_that_are_missing_or_unknown() {
     let unknown = SchemaElement { type_: Some(Type(8)), ..leaf("a", R::REQUIRED, INT32) };
-    let error = refused(&[root(1), unknown], Kind::Unsupported, "physical type UNKNOWN(8)");
+    let error = refused(&[root(1), unknown], ErrorKind::Unsupported, "physical type UNKNOWN(8)");
     assert_eq!(error.place().column.as_deref(), Some("a"));
     let fixed = |type_length| {
-        let fixed = leaf("a", R::REQUIRED, Physical::FixedLenByteArray(1));
+        let fixed = leaf("a", R::REQUIRED, PhysicalType::FixedLenByteArray(1));
         [root(2), group("g", R::OPTIONAL, 0), SchemaElement { type_length, ..fixed }]
     };
-    refused(&fixed(None), Kind::Corrupt, "FIXED_LEN_BYTE_ARRAY of length -1");
-    refused(&fixed(Some(-16)), Kind::Corrupt, "FIXED_LEN_BYTE_ARRAY of length -16");
-    assert_eq!(schema(&fixed(Some(0))).column(0).physical(), Physical::FixedLenByteArray(0));
+    refused(&fixed(None), ErrorKind::Corrupt, "FIXED_LEN_BYTE_ARRAY of length -1");
+    refused(&fixed(Some(-16)), ErrorKind::Corrupt, "FIXED_LEN_BYTE_ARRAY of length -16");
+    assert_eq!(schema(&fixed(Some(0))).column(0).physical(), PhysicalType::FixedLenByteArray(0));
     let repetition = SchemaElement { repetition_type: Some(R(3)), ..leaf("a", R::REQUIRED, INT32) };
-    let error = refused(&[root(1), repetition], Kind::Unsupported, "repetition type UNKNOWN(3)");
+    let error = refused(&[root(1), repetition], ErrorKind::Unsupported, "repetition type UNKNOWN(3)");
     assert_eq!(error.place().column.as_deref(), Some("a"));
     // Without a type and without children: an empty group. Without a repetition: required.
     let bare = SchemaElement { name: "g".into(), ..SchemaElement::default() };
@@ -113,17 +113,17 @@ fn the_limits_on_depth_and_nodes() {
     let default = Limits::default();
     assert_eq!(Schema::from_thrift(&deep(200), &default).unwrap().column(0).max_rep(), 200);
     let error = Schema::from_thrift(&deep(201), &default).unwrap_err();
-    assert_eq!(error.kind(), Kind::Limit);
+    assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("raise Limits::schema_depth"), "{error}");
     let high = Limits { schema_depth: 10_000, ..Limits::default() };
     assert_eq!(Schema::from_thrift(&deep(250), &high).unwrap().column(0).max_def(), 250);
     for depth in [251, 300, 9_000] {
-        assert_eq!(Schema::from_thrift(&deep(depth), &high).unwrap_err().kind(), Kind::Limit);
+        assert_eq!(Schema::from_thrift(&deep(depth), &high).unwrap_err().kind(), ErrorKind::Limit);
     }
     let few = Limits { schema_nodes: 5, ..Limits::default() };
     assert!(Schema::from_thrift(&deep(4), &few).is_ok());
     let error = Schema::from_thrift(&deep(5), &few).unwrap_err();
-    assert_eq!(error.kind(), Kind::Limit);
+    assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("raise Limits::schema_nodes"), "{error}");
 }
 
@@ -136,9 +136,9 @@ fn wide_schemas_build_in_no_time() {
 
 #[test]
 fn the_schema_as_text() {
-    let binary = |name: &str| leaf(name, R::OPTIONAL, Physical::ByteArray);
-    let fixed = |name: &str, width| leaf(name, R::REQUIRED, Physical::FixedLenByteArray(width));
-    let int64 = |name: &str| leaf(name, R::REQUIRED, Physical::Int64);
+    let binary = |name: &str| leaf(name, R::OPTIONAL, PhysicalType::ByteArray);
+    let fixed = |name: &str, width| leaf(name, R::REQUIRED, PhysicalType::FixedLenByteArray(width));
+    let int64 = |name: &str| leaf(name, R::REQUIRED, PhysicalType::Int64);
     let integer = LogicalType::Integer { bit_width: 8, is_signed: false };
     let time = LogicalType::Time { is_adjusted_to_utc: false, unit: TimeUnit::Nanos };
     let timestamp = LogicalType::Timestamp { is_adjusted_to_utc: true, unit: TimeUnit::Micros };
@@ -146,10 +146,10 @@ fn the_schema_as_text() {
     let algorithm = Some(EdgeInterpolationAlgorithm::KARNEY);
     let elements = [
         root(21),
-        leaf("boolean", R::REQUIRED, Physical::Boolean),
-        leaf("int96", R::OPTIONAL, Physical::Int96),
-        leaf("float", R::REPEATED, Physical::Float),
-        leaf("double", R::REQUIRED, Physical::Double),
+        leaf("boolean", R::REQUIRED, PhysicalType::Boolean),
+        leaf("int96", R::OPTIONAL, PhysicalType::Int96),
+        leaf("float", R::REPEATED, PhysicalType::Float),
+        leaf("double", R::REQUIRED, PhysicalType::Double),
         SchemaElement { field_id: Some(7), ..with_logical(binary("string"), LogicalType::String) },
         with_converted(binary("enum"), ConvertedType::ENUM),
         with_logical(fixed("uuid", 16), LogicalType::Uuid),
@@ -171,7 +171,7 @@ fn the_schema_as_text() {
         group("list", R::REPEATED, 1),
         with_logical(binary("element"), LogicalType::Json),
         with_logical(group("v", R::OPTIONAL, 1), LogicalType::Variant { specification_version: Some(1) }),
-        leaf("metadata", R::REQUIRED, Physical::ByteArray),
+        leaf("metadata", R::REQUIRED, PhysicalType::ByteArray),
         group("empty", R::OPTIONAL, 0),
     ];
     let expected = "\

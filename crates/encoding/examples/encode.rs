@@ -3,8 +3,8 @@
 //! Million values a second, the best of some rounds; each round encodes a chunk in blocks of 8,192 values and ends a page
 //! after every 20,480 or so, as a writer does. An argument keeps the lines that contain it.
 
-use marquetry_encoding::registry::TABLE;
-use marquetry_encoding::{Physical, Values, Views};
+use marquetry_encoding::registry::ENCODINGS;
+use marquetry_encoding::{PhysicalType, StringViews, Values};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const ROUNDS: usize = 30;
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
     for (name, physical, values) in sets() {
-        for row in TABLE.iter().filter(|row| (row.legal)(physical) && row.code != 2) {
+        for row in ENCODINGS.iter().filter(|row| (row.legal)(physical) && row.code != 2) {
             // ALP encodes by trying, and has no part in this.
             let line = format!("{} {name}", row.name);
             if row.code == 10 || !line.contains(&filter) {
@@ -39,8 +39,8 @@ fn main() {
 
 /// Encodes all, and returns how many bytes the data pages have.
 fn encode(
-    encoder: fn(Physical) -> marquetry_base::Result<Box<dyn marquetry_encoding::Encode>>,
-    physical: Physical,
+    encoder: fn(PhysicalType) -> marquetry_base::Result<Box<dyn marquetry_encoding::Encode>>,
+    physical: PhysicalType,
     values: &Values,
 ) -> usize {
     let mut encoder = encoder(physical).expect("legal");
@@ -58,7 +58,7 @@ fn encode(
     bytes
 }
 
-fn sets() -> Vec<(&'static str, Physical, Values)> {
+fn sets() -> Vec<(&'static str, PhysicalType, Values)> {
     let all = || (0..CHUNK as u64).map(mix);
     let i32s = |of: fn(u64) -> u64| Values::W32(all().map(|word| of(word) as u32).collect());
     let i64s = |of: fn(u64) -> u64| Values::W64(all().map(of).collect());
@@ -66,7 +66,7 @@ fn sets() -> Vec<(&'static str, Physical, Values)> {
         // As a decoder or a user has them: end to end in one buffer.
         let mut text = String::new();
         let ends: Vec<usize> = all().map(|word| (text.push_str(&of(word)), text.len()).1).collect();
-        let mut views = Views::new();
+        let mut views = StringViews::new();
         let buffer = views.add_buffer(&text.into_bytes().into());
         let mut start = 0;
         for end in ends {
@@ -78,29 +78,41 @@ fn sets() -> Vec<(&'static str, Physical, Values)> {
     let ascending = (0..CHUNK as u64).map(|i| 1_700_000_000_000 + i * 1000 + mix(i) % 900);
     let runs = (0..CHUNK as u64).map(|i| mix(i / 50) % 100);
     vec![
-        ("bool random", Physical::Boolean, Values::Bit(all().map(|word| word & 1 == 1).collect())),
-        ("bool runs", Physical::Boolean, Values::Bit((0..CHUNK).map(|i| i % 3000 < 2900).collect())),
-        ("i32 of 15", Physical::Int32, i32s(|word| word % 15)),
-        ("i32 of 1000", Physical::Int32, i32s(|word| word % 1000)),
-        ("i32 random", Physical::Int32, i32s(|word| word)),
-        ("i64 ascending", Physical::Int64, Values::W64(ascending.collect())),
-        ("i64 runs of 50", Physical::Int64, Values::W64(runs.collect())),
-        ("i64 of 15", Physical::Int64, i64s(|word| (word % 15) << 20)),
-        ("i64 of 1000", Physical::Int64, i64s(|word| mix(word % 1000))),
-        ("i64 of 100k", Physical::Int64, i64s(|word| mix(word % 100_000))),
-        ("i64 unique", Physical::Int64, i64s(|word| word)),
-        ("f64 of 2 decimals", Physical::Double, i64s(|word| ((word % 1_000_000) as f64 / 100.0).to_bits())),
-        ("short strings of 15", Physical::ByteArray, strings(|word| format!("kind {}", word % 15))),
-        ("strings of 1000", Physical::ByteArray, strings(|word| format!("some value, {}", mix(word % 1000)))),
-        ("strings of 100k", Physical::ByteArray, strings(|word| format!("value {}", mix(word % 100_000)))),
-        ("strings unique", Physical::ByteArray, strings(|word| format!("/home/{}", mix(word)))),
-        ("decimals of 16 bytes", Physical::FixedLenByteArray(16), decimals()),
+        ("bool random", PhysicalType::Boolean, Values::Bit(all().map(|word| word & 1 == 1).collect())),
+        ("bool runs", PhysicalType::Boolean, Values::Bit((0..CHUNK).map(|i| i % 3000 < 2900).collect())),
+        ("i32 of 15", PhysicalType::Int32, i32s(|word| word % 15)),
+        ("i32 of 1000", PhysicalType::Int32, i32s(|word| word % 1000)),
+        ("i32 random", PhysicalType::Int32, i32s(|word| word)),
+        ("i64 ascending", PhysicalType::Int64, Values::W64(ascending.collect())),
+        ("i64 runs of 50", PhysicalType::Int64, Values::W64(runs.collect())),
+        ("i64 of 15", PhysicalType::Int64, i64s(|word| (word % 15) << 20)),
+        ("i64 of 1000", PhysicalType::Int64, i64s(|word| mix(word % 1000))),
+        ("i64 of 100k", PhysicalType::Int64, i64s(|word| mix(word % 100_000))),
+        ("i64 unique", PhysicalType::Int64, i64s(|word| word)),
+        (
+            "f64 of 2 decimals",
+            PhysicalType::Double,
+            i64s(|word| ((word % 1_000_000) as f64 / 100.0).to_bits()),
+        ),
+        ("short strings of 15", PhysicalType::ByteArray, strings(|word| format!("kind {}", word % 15))),
+        (
+            "strings of 1000",
+            PhysicalType::ByteArray,
+            strings(|word| format!("some value, {}", mix(word % 1000))),
+        ),
+        (
+            "strings of 100k",
+            PhysicalType::ByteArray,
+            strings(|word| format!("value {}", mix(word % 100_000))),
+        ),
+        ("strings unique", PhysicalType::ByteArray, strings(|word| format!("/home/{}", mix(word)))),
+        ("decimals of 16 bytes", PhysicalType::FixedLenByteArray(16), decimals()),
     ]
 }
 
 fn decimals() -> Values {
     let bytes = (0..CHUNK as u64).flat_map(|i| u128::from(mix(i) % 1_000_000_000).to_be_bytes());
-    Values::Fixed(marquetry_encoding::Fixed::from_bytes(16, bytes.collect()))
+    Values::Fixed(marquetry_encoding::FixedLenBytes::from_bytes(16, bytes.collect()))
 }
 
 /// A number that looks random and is always the same for `i`.

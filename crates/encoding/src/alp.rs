@@ -18,7 +18,7 @@
 //! back exactly are as good:
 //!
 //! ```
-//! use marquetry_encoding::{alp, Physical, Values};
+//! use marquetry_encoding::{alp, PhysicalType, Values};
 //! let values = Values::W64([1500.0, f64::NAN, 2500.0, 333.5].map(f64::to_bits).to_vec());
 //! let page = |exponent: u8, factor: u8| [
 //!     0, 0,                         // mode, integer encoding
@@ -33,20 +33,20 @@
 //!     1, 0,                         // exception at position 1
 //!     0, 0, 0, 0, 0, 0, 0xf8, 0x7f, // NaN
 //! ];
-//! assert_eq!(alp::decode(&page(4, 3), Physical::Double, 4)?, values);
+//! assert_eq!(alp::decode(&page(4, 3), PhysicalType::Double, 4)?, values);
 //! assert_eq!(alp::encode(&values)?, page(18, 17));
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
+use crate::{Decode, Encode, EncodedPage, PhysicalType, Shape, Values, decode_all, encode_all};
 use decimal::{Scale, Word};
-use marquetry_base::{Cursor, Error, PageBytes, Result};
+use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use std::ops::Range;
 
 mod decimal;
 
 /// Decodes a page of FLOAT or DOUBLE, and of it `n` values.
-pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
+pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
     let page = EncodedPage::of(bytes, physical, usize::MAX);
     decode_all(Decoder::new(&page)?, physical.shape(), n)
 }
@@ -84,7 +84,7 @@ impl Decode for Decoder {
         self.vectors.skip(n)
     }
 
-    fn is_spent(&self) -> bool {
+    fn is_exhausted(&self) -> bool {
         self.vectors.position == self.vectors.header.values
     }
 }
@@ -92,7 +92,7 @@ impl Decode for Decoder {
 /// The vectors of a page, whatever the type of their values.
 #[derive(Debug)]
 struct Vectors {
-    page: PageBytes,
+    page: PaddedBytes,
     header: Header,
     /// The next value.
     position: usize,
@@ -106,7 +106,7 @@ impl Vectors {
             // A page of nulls only may have no bytes at all. No value can be asked for.
             Header::of(0)
         } else {
-            Header::read(&mut Cursor::new(page.bytes.as_slice()))?
+            Header::read(&mut ByteCursor::new(page.bytes.as_slice()))?
         };
         if header.values > page.max_values {
             let message = format!("{} ALP values in a page of {}", header.values, page.max_values);
@@ -190,10 +190,10 @@ impl Vectors {
     fn decode_vector<W: Word>(&self, vector: usize, out: &mut Vec<W>) -> Result<()> {
         let (start, n) = (out.len(), self.len_of(vector));
         let (bytes, own) = self.bytes_of(vector);
-        let mut cursor = Cursor::new(&bytes[..own]);
+        let mut cursor = ByteCursor::new(&bytes[..own]);
         let place = |error: Error| {
             let offset = self.page.padded().len() - bytes.len();
-            error.shifted(offset as u64)
+            error.offset_by(offset as u64)
         };
         let header = VectorHeader::read::<W>(&mut cursor).map_err(place)?;
         let packed = &bytes[cursor.position()..];
@@ -243,7 +243,7 @@ enum Pages {
 
 impl Encoder {
     /// An empty page; fails unless `physical` is FLOAT or DOUBLE.
-    pub fn new(physical: Physical) -> Result<Self> {
+    pub fn new(physical: PhysicalType) -> Result<Self> {
         Encoder::of(physical.shape())
     }
 
@@ -521,12 +521,12 @@ fn extent_of<'a, W: Word>(
     (W::range(integers).unwrap_or_default(), exceptions)
 }
 
-/// Bits of the numbers from the least to the largest, over the least.
+/// Bitmap of the numbers from the least to the largest, over the least.
 fn width_between((least, largest): (i64, i64)) -> u32 {
     width_of(largest.wrapping_sub(least) as u64)
 }
 
-/// Bits that `value` takes.
+/// Bitmap that `value` takes.
 fn width_of(value: u64) -> u32 {
     u64::BITS - value.leading_zeros()
 }
@@ -546,7 +546,7 @@ impl Header {
         Header { log_vector_size: VECTOR.ilog2() as u8, values }
     }
 
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
+    fn read(cursor: &mut ByteCursor<'_>) -> Result<Self> {
         let (mode, integers, log_vector_size) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
         if mode != 0 || integers != 0 {
             // SPEC: other modes are reserved for later variants.
@@ -587,7 +587,7 @@ struct VectorHeader {
 }
 
 impl VectorHeader {
-    fn read<W: Word>(cursor: &mut Cursor<'_>) -> Result<Self> {
+    fn read<W: Word>(cursor: &mut ByteCursor<'_>) -> Result<Self> {
         let (exponent, factor) = (cursor.u8()?, cursor.u8()?);
         if exponent > W::MAX_EXPONENT || factor > exponent {
             let message = format!("ALP exponent {exponent} with factor {factor}");

@@ -1,10 +1,10 @@
 //! Where copies of byte strings go: a few buffers, each filled up before the next.
 
-use crate::Views;
+use crate::StringViews;
 use bytes::{Bytes, BytesMut};
 use marquetry_kernels::{view_bytes, view_is_inline, view_len};
 
-/// Strings as they are appended to [`Views`], whose last buffer is open meanwhile: it grows if nobody else holds it and
+/// Strings as they are appended to [`StringViews`], whose last buffer is open meanwhile: it grows if nobody else holds it and
 /// it has room, so that small calls do not leave a buffer each.
 ///
 /// INVARIANT: buffers never move their strings: they grow within their capacity only.
@@ -21,7 +21,7 @@ pub(crate) struct Arena<'a> {
 
 impl<'a> Arena<'a> {
     /// Opens the last buffer. It is back only after [`close`](Self::close).
-    pub(crate) fn open(views: &'a mut Views) -> Self {
+    pub(crate) fn open(views: &'a mut StringViews) -> Self {
         let (views, sealed) = views.parts_mut();
         match sealed.pop().map(Bytes::try_into_mut) {
             Some(Ok(last)) => Arena { views, sealed, last, is_last_there: true, expected: 0 },

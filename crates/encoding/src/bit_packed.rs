@@ -22,7 +22,7 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use marquetry_base::{Error, PageBytes, Result};
+use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::RangeInclusive;
 
@@ -49,7 +49,7 @@ pub fn encode(values: &[u32], width: u32) -> Result<Vec<u8>> {
 /// Reads levels, front to back. They are kept as bytes, so that no width over 8 is needed.
 #[derive(Debug, Clone)]
 pub struct Reader {
-    page: PageBytes,
+    page: PaddedBytes,
     width: u32,
     /// The next value.
     position: usize,
@@ -57,7 +57,7 @@ pub struct Reader {
 
 impl Reader {
     /// A reader of levels of `width` bits; fails unless `width` is 1 to 8.
-    pub fn new(page: PageBytes, width: u32) -> Result<Self> {
+    pub fn new(page: PaddedBytes, width: u32) -> Result<Self> {
         check_width(width, LEVEL_WIDTHS)?;
         Ok(Reader { page, width, position: 0 })
     }
@@ -75,7 +75,7 @@ impl Reader {
     }
 
     /// Whether nothing is left but the filling of the last byte.
-    pub fn is_spent(&self) -> bool {
+    pub fn is_exhausted(&self) -> bool {
         self.position.saturating_mul(self.width as usize).div_ceil(8) == self.page.len()
     }
 }
@@ -112,6 +112,6 @@ mod tests {
         }
         assert!(encode(&[], 0).is_err());
         assert!(decode(&[0; 8], 33, 1).is_err());
-        assert!(Reader::new(PageBytes::copy_of(&[]), 9).is_err());
+        assert!(Reader::new(PaddedBytes::copy_of(&[]), 9).is_err());
     }
 }

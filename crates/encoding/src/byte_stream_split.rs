@@ -13,7 +13,7 @@
 //! The specification's example, three FLOATs:
 //!
 //! ```
-//! use marquetry_encoding::{byte_stream_split, Physical, Values};
+//! use marquetry_encoding::{byte_stream_split, PhysicalType, Values};
 //! let bytes = [
 //!     0xaa, 0x00, 0xa3, // byte 0 of each
 //!     0xbb, 0x11, 0xb4, // byte 1
@@ -21,18 +21,18 @@
 //!     0xdd, 0x33, 0xd6, // byte 3
 //! ];
 //! let floats = Values::W32(vec![0xddcc_bbaa, 0x3322_1100, 0xd6c5_b4a3]);
-//! assert_eq!(byte_stream_split::decode(&bytes, Physical::Float, 3)?, floats);
+//! assert_eq!(byte_stream_split::decode(&bytes, PhysicalType::Float, 3)?, floats);
 //! assert_eq!(byte_stream_split::encode(&floats)?, bytes);
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
-use marquetry_base::{Error, PageBytes, Result};
+use crate::{Decode, Encode, EncodedPage, PhysicalType, Shape, Values, decode_all, encode_all};
+use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
 /// Decodes a page of `n` values.
-pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
+pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
     let page = EncodedPage::of(bytes, physical, n);
     decode_all(Decoder::new(&page)?, physical.shape(), n)
 }
@@ -45,7 +45,7 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
 /// Joins the bytes of values from their streams.
 #[derive(Debug)]
 pub struct Decoder {
-    page: PageBytes,
+    page: PaddedBytes,
     shape: Shape,
     /// How many values are in the page: the length of a stream.
     len: usize,
@@ -118,7 +118,7 @@ impl Decode for Decoder {
         self.take(n).map(|_| ())
     }
 
-    fn is_spent(&self) -> bool {
+    fn is_exhausted(&self) -> bool {
         self.position == self.len || self.page.is_empty()
     }
 }
@@ -132,7 +132,7 @@ pub struct Encoder {
 
 impl Encoder {
     /// An empty page; fails for BOOLEAN and BYTE_ARRAY.
-    pub fn new(physical: Physical) -> Result<Self> {
+    pub fn new(physical: PhysicalType) -> Result<Self> {
         Encoder::of(physical.shape())
     }
 
@@ -192,18 +192,18 @@ mod tests {
 
     #[test]
     fn a_page_must_be_whole_values_and_not_too_many() {
-        assert!(decode(&[0; 8], Physical::Int32, 2).is_ok());
-        assert!(decode(&[0; 7], Physical::Int32, 1).is_err());
-        assert!(decode(&[0; 8], Physical::Int32, 1).is_err());
-        assert!(decode(&[0; 8], Physical::Int32, 3).is_err());
-        assert!(decode(&[0; 8], Physical::ByteArray, 1).is_err());
+        assert!(decode(&[0; 8], PhysicalType::Int32, 2).is_ok());
+        assert!(decode(&[0; 7], PhysicalType::Int32, 1).is_err());
+        assert!(decode(&[0; 8], PhysicalType::Int32, 1).is_err());
+        assert!(decode(&[0; 8], PhysicalType::Int32, 3).is_err());
+        assert!(decode(&[0; 8], PhysicalType::ByteArray, 1).is_err());
     }
 
     #[test]
     fn a_width_may_be_zero() {
-        let none = decode(&[], Physical::FixedLenByteArray(0), 3).unwrap();
+        let none = decode(&[], PhysicalType::FixedLenByteArray(0), 3).unwrap();
         assert_eq!(none.len(), 3);
         assert_eq!(encode(&none).unwrap(), []);
-        assert!(decode(&[0], Physical::FixedLenByteArray(0), 3).is_err());
+        assert!(decode(&[0], PhysicalType::FixedLenByteArray(0), 3).is_err());
     }
 }

@@ -17,7 +17,7 @@
 //! [`decode`] checks and [`decode_blocks`] does not:
 //!
 //! ```
-//! use marquetry_encoding::{delta_binary_packed as delta, Physical::Int32, Values};
+//! use marquetry_encoding::{delta_binary_packed as delta, PhysicalType::Int32, Values};
 //! let bytes = [
 //!     8,           // values in a block
 //!     1,           // miniblocks in a block
@@ -43,21 +43,21 @@
 mod lane;
 
 use crate::rle::write_uleb128;
-use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values};
+use crate::{Decode, Encode, EncodedPage, PhysicalType, Shape, Values};
 use lane::Lane;
-use marquetry_base::{Cursor, Error, PageBytes, Result};
+use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use std::ops::Range;
 
 /// Decodes `n` values of INT32 or INT64.
-pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
-    Header::read(&mut Cursor::new(bytes))?.check()?;
+pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
+    Header::read(&mut ByteCursor::new(bytes))?.check()?;
     decode_blocks(bytes, physical, n)
 }
 
 /// Decodes `n` values of INT32 or INT64, whatever the block size: it need not be legal in a file.
-pub fn decode_blocks(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
+pub fn decode_blocks(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
     let mut out = physical.shape().empty();
-    Decoder::open(&PageBytes::copy_of(bytes), physical)?.decode(n, &mut out)?;
+    Decoder::open(&PaddedBytes::copy_of(bytes), physical)?.decode(n, &mut out)?;
     Ok(out)
 }
 
@@ -97,10 +97,10 @@ impl Decoder {
         Ok(decoder)
     }
 
-    fn open(page: &PageBytes, physical: Physical) -> Result<Self> {
+    fn open(page: &PaddedBytes, physical: PhysicalType) -> Result<Self> {
         Ok(Decoder(match physical {
-            Physical::Int32 => DecoderOf::W32(Deltas::open(page, 0)?),
-            Physical::Int64 => DecoderOf::W64(Deltas::open(page, 0)?),
+            PhysicalType::Int32 => DecoderOf::W32(Deltas::open(page, 0)?),
+            PhysicalType::Int64 => DecoderOf::W64(Deltas::open(page, 0)?),
             other => return Err(Error::argument(format!("DELTA_BINARY_PACKED of {other}"))),
         }))
     }
@@ -121,7 +121,7 @@ impl Decode for Decoder {
         }
     }
 
-    fn is_spent(&self) -> bool {
+    fn is_exhausted(&self) -> bool {
         match &self.0 {
             DecoderOf::W32(deltas) => deltas.left == 0 && deltas.position == deltas.page.len(),
             DecoderOf::W64(deltas) => deltas.left == 0 && deltas.position == deltas.page.len(),
@@ -132,7 +132,7 @@ impl Decode for Decoder {
 /// Reads a stream of deltas somewhere in a page: the values themselves, or the lengths of byte arrays.
 #[derive(Debug, Clone)]
 pub(crate) struct Deltas<T> {
-    page: PageBytes,
+    page: PaddedBytes,
     header: Header,
     /// Where the next run, or after the last of a block the next block, begins.
     position: usize,
@@ -161,18 +161,18 @@ struct Run {
 
 impl<T: Lane> Deltas<T> {
     /// Reads the header at `start`, which must be inside `page` or at its end, and checks its sizes.
-    pub(crate) fn new(page: &PageBytes, start: usize) -> Result<Self> {
+    pub(crate) fn new(page: &PaddedBytes, start: usize) -> Result<Self> {
         let deltas = Self::open(page, start)?;
         deltas.header.check()?;
         Ok(deltas)
     }
 
-    fn open(page: &PageBytes, start: usize) -> Result<Self> {
-        let mut cursor = Cursor::new(&page.as_slice()[start..]);
+    fn open(page: &PaddedBytes, start: usize) -> Result<Self> {
+        let mut cursor = ByteCursor::new(&page.as_slice()[start..]);
         // QUIRK: a page of nulls only may have no bytes at all.
         let header = match cursor.is_empty() {
             true => EMPTY,
-            false => Header::read(&mut cursor).map_err(|error| error.shifted(start as u64))?,
+            false => Header::read(&mut cursor).map_err(|error| error.offset_by(start as u64))?,
         };
         Ok(Deltas {
             page: page.clone(),
@@ -307,12 +307,12 @@ impl<T: Lane> Deltas<T> {
     }
 
     fn next_block(&mut self) -> Result<()> {
-        let mut cursor = Cursor::new(&self.page.as_slice()[self.position..]);
+        let mut cursor = ByteCursor::new(&self.page.as_slice()[self.position..]);
         let head = cursor.zigzag().and_then(|least| {
             cursor.skip(self.header.miniblocks)?;
             Ok(least)
         });
-        self.least = T::from_i64(head.map_err(|error| error.shifted(self.position as u64))?);
+        self.least = T::from_i64(head.map_err(|error| error.offset_by(self.position as u64))?);
         self.position += cursor.position();
         self.widths = self.position - self.header.miniblocks..self.position;
         Ok(())
@@ -331,7 +331,7 @@ enum EncoderOf {
 
 impl Encoder {
     /// An empty page of INT32 or INT64; fails for other types.
-    pub fn new(physical: Physical) -> Result<Self> {
+    pub fn new(physical: PhysicalType) -> Result<Self> {
         Self::with_blocks(physical.shape(), BLOCK, MINIBLOCKS)
     }
 
@@ -493,7 +493,7 @@ struct Header {
 
 impl Header {
     /// Checks only what the arithmetic needs: miniblocks begin and end with whole bytes.
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
+    fn read(cursor: &mut ByteCursor<'_>) -> Result<Self> {
         let mut number = || -> Result<usize> { Ok(usize::try_from(cursor.uleb128()?).unwrap_or(usize::MAX)) };
         let (block, miniblocks, count) = (number()?, number()?, number()?);
         let header = Header { block, miniblocks, count, first: cursor.zigzag()? };

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! ```
-//! use marquetry_encoding::{delta_byte_array as delta, Physical::ByteArray, Values, Views};
+//! use marquetry_encoding::{delta_byte_array as delta, PhysicalType::ByteArray, Values, StringViews};
 //! let mut bytes = vec![
 //!     0x80, 0x01, // values in a block: 128
 //!     4,          // miniblocks in a block
@@ -28,7 +28,7 @@
 //!     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // filling
 //! ];
 //! bytes.extend(b"axislebabbleyhood");
-//! let strings = Values::Bytes(Views::from_iter(["axis", "axle", "babble", "babyhood"]));
+//! let strings = Values::Bytes(StringViews::from_iter(["axis", "axle", "babble", "babyhood"]));
 //! assert_eq!(delta::decode(&bytes, ByteArray, 4)?, strings);
 //! assert_eq!(delta::encode(&strings)?, bytes);
 //! # Ok::<(), marquetry_base::Error>(())
@@ -37,15 +37,16 @@
 use crate::delta_binary_packed::{Deltas, DeltasEncoder};
 use crate::delta_length_byte_array::{self as delta_length, INLINE, LENGTHS, Strings};
 use crate::{
-    Decode, Encode, EncodedPage, Fixed, Joined, Physical, Shape, Values, Views, decode_all, encode_all,
+    Decode, Encode, EncodedPage, FixedLenBytes, OffsetStrings, PhysicalType, Shape, StringViews, Values,
+    decode_all, encode_all,
 };
 use bytes::Bytes;
-use marquetry_base::{Error, PageBytes, Result};
+use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
 /// Decodes `n` values of BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
-pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
+pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
     let page = EncodedPage::of(bytes, physical, n);
     decode_all(Decoder::new(&page)?, physical.shape(), n)
 }
@@ -58,7 +59,7 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
 /// Puts values together: long byte strings in an arena for each call of `decode`.
 #[derive(Debug)]
 pub struct Decoder {
-    page: PageBytes,
+    page: PaddedBytes,
     shape: Shape,
     prefixes: Deltas<u32>,
     suffixes: Strings,
@@ -194,8 +195,8 @@ impl Decode for Decoder {
                 let out = out.as_fixed(width)?;
                 self.for_each(n, out, |_, _| Ok(()), |out, value| out.push(value.bytes()))
             }
-            _ if let Values::Joined(out) = out => {
-                let reserve = |out: &mut Joined, size: Size| out.make_room(size.all as usize);
+            _ if let Values::Offsets(out) = out => {
+                let reserve = |out: &mut OffsetStrings, size: Size| out.make_room(size.all as usize);
                 self.for_each(n, out, reserve, |out, value| out.push_padded(value.padded, value.len as usize))
             }
             _ => {
@@ -211,14 +212,14 @@ impl Decode for Decoder {
         self.for_each(n, &mut (), |_, _| Ok(()), |_, _| ())
     }
 
-    fn is_spent(&self) -> bool {
-        self.suffixes.is_spent()
+    fn is_exhausted(&self) -> bool {
+        self.suffixes.is_exhausted()
     }
 }
 
 /// Collects strings: short ones in their views, long ones in buffers of at most [`ARENA`] bytes or of a single string.
 struct Arena<'a> {
-    out: &'a mut Views,
+    out: &'a mut StringViews,
     views: Vec<u128>,
     bytes: Vec<u8>,
     /// Where in `bytes` the string before the next begins, if it is there.
@@ -226,7 +227,7 @@ struct Arena<'a> {
 }
 
 impl<'a> Arena<'a> {
-    fn new(out: &'a mut Views) -> Self {
+    fn new(out: &'a mut StringViews) -> Self {
         Arena { out, views: Vec::new(), bytes: Vec::new(), last: None }
     }
 
@@ -292,7 +293,7 @@ pub struct Encoder {
 
 impl Encoder {
     /// An empty page of BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
-    pub fn new(physical: Physical) -> Self {
+    pub fn new(physical: PhysicalType) -> Self {
         Self::of(physical.shape())
     }
 
@@ -344,7 +345,7 @@ impl Encode for Encoder {
                 self.push(strings.views()[range].iter().map(|view| strings.resolve(view)))
             }
             Values::Fixed(fixed) if self.shape == Shape::Fixed(fixed.width()) => {
-                self.push(range.map(|i| Fixed::get(fixed, i)))
+                self.push(range.map(|i| FixedLenBytes::get(fixed, i)))
             }
             other => Err(crate::values::wrong_shape(self.shape, other)),
         }
@@ -449,7 +450,7 @@ mod tests {
     use super::*;
 
     fn strings<T: AsRef<[u8]>>(strings: impl IntoIterator<Item = T>) -> Values {
-        Values::Bytes(Views::from_iter(strings))
+        Values::Bytes(StringViews::from_iter(strings))
     }
 
     /// Pages of prefixes and suffixes as given, right or wrong.
@@ -468,14 +469,14 @@ mod tests {
     #[test]
     fn a_prefix_longer_than_the_value_before_is_refused() {
         let bytes = page(&[0, 2, 5], &[b"axis", b"le", b"s"]);
-        assert_eq!(decode(&bytes, Physical::ByteArray, 2).unwrap(), strings(["axis", "axle"]));
-        assert!(decode(&bytes, Physical::ByteArray, 3).is_err());
+        assert_eq!(decode(&bytes, PhysicalType::ByteArray, 2).unwrap(), strings(["axis", "axle"]));
+        assert!(decode(&bytes, PhysicalType::ByteArray, 3).is_err());
     }
 
     #[test]
     fn the_first_value_of_a_page_has_no_prefix() {
         let bytes = page(&[2, 2], &[b"is", b"le"]);
-        let error = decode(&bytes, Physical::ByteArray, 1).unwrap_err();
+        let error = decode(&bytes, PhysicalType::ByteArray, 1).unwrap_err();
         assert!(error.to_string().contains("prefix of 2 bytes after a value of 0"), "{error}");
         let mut encoder = Encoder::of(Shape::Bytes);
         for _ in 0..2 {
@@ -489,15 +490,15 @@ mod tests {
 
     #[test]
     fn there_are_as_many_prefixes_as_suffixes() {
-        let error = decode(&page(&[0, 0], &[b"axis"]), Physical::ByteArray, 1).unwrap_err();
+        let error = decode(&page(&[0, 0], &[b"axis"]), PhysicalType::ByteArray, 1).unwrap_err();
         assert!(error.to_string().contains("2 prefixes and 1 suffixes"), "{error}");
-        assert_eq!(decode(&[], Physical::ByteArray, 0).unwrap(), strings([""; 0]));
+        assert_eq!(decode(&[], PhysicalType::ByteArray, 0).unwrap(), strings([""; 0]));
     }
 
     #[test]
     fn a_fixed_width_is_kept() {
-        let width = |n| Physical::FixedLenByteArray(n);
-        let values = Values::Fixed(Fixed::from_bytes(4, b"axisaxleaxle".to_vec()));
+        let width = |n| PhysicalType::FixedLenByteArray(n);
+        let values = Values::Fixed(FixedLenBytes::from_bytes(4, b"axisaxleaxle".to_vec()));
         let bytes = page(&[0, 2, 4], &[b"axis", b"le", b""]);
         assert_eq!(encode(&values).unwrap(), bytes);
         assert_eq!(decode(&bytes, width(4), 3).unwrap(), values);
@@ -510,7 +511,8 @@ mod tests {
     fn repeated_strings_share_their_bytes() {
         let long = "a string that is too long for a view";
         let values = strings([long, long, &long[..20], &long[..3], &long[..20], long]);
-        let Values::Bytes(views) = decode(&encode(&values).unwrap(), Physical::ByteArray, 6).unwrap() else {
+        let Values::Bytes(views) = decode(&encode(&values).unwrap(), PhysicalType::ByteArray, 6).unwrap()
+        else {
             unreachable!()
         };
         assert_eq!(views.buffers().len(), 1);
@@ -523,22 +525,22 @@ mod tests {
         let long = "x".repeat(16 << 10);
         let page = |n: usize| {
             let all: Vec<String> = (0..n).map(|i| format!("{long}{}", i % 2)).collect();
-            let bytes = PageBytes::copy_of(&encode(&strings(&all)).unwrap());
-            EncodedPage { bytes, max_values: n, physical: Physical::ByteArray, dictionary: None }
+            let bytes = PaddedBytes::copy_of(&encode(&strings(&all)).unwrap());
+            EncodedPage { bytes, max_values: n, physical: PhysicalType::ByteArray, dictionary: None }
         };
         // 16 KiB each, of which one byte is new.
         Decoder::new(&page(1_000)).unwrap().skip(1_000).unwrap();
         let error = Decoder::new(&page(30_000)).unwrap().skip(30_000).unwrap_err();
-        assert_eq!(error.kind(), marquetry_base::Kind::Limit, "{error}");
+        assert_eq!(error.kind(), marquetry_base::ErrorKind::Limit, "{error}");
     }
 
     #[test]
     fn any_split_of_reads_and_skips() {
         let all: Vec<String> =
             (0..5000u64).map(|i| format!("{:x}", i * i * i).repeat(1 + i as usize % 5)).collect();
-        let bytes = PageBytes::copy_of(&encode(&strings(&all)).unwrap());
+        let bytes = PaddedBytes::copy_of(&encode(&strings(&all)).unwrap());
         let page =
-            EncodedPage { bytes, max_values: all.len(), physical: Physical::ByteArray, dictionary: None };
+            EncodedPage { bytes, max_values: all.len(), physical: PhysicalType::ByteArray, dictionary: None };
         let mut decoder = Decoder::new(&page).unwrap();
         let (mut out, mut expected, mut from) = (Shape::Bytes.empty(), Vec::new(), 0);
         for (i, n) in [1, 0, 100, 31, 1025, 1, 2000, 3, 1839].into_iter().enumerate() {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! ```
-//! use marquetry_encoding::{delta_length_byte_array as delta_length, Values, Views};
+//! use marquetry_encoding::{delta_length_byte_array as delta_length, Values, StringViews};
 //! let mut bytes = vec![
 //!     0x80, 0x01, // values in a block: 128
 //!     4,          // miniblocks in a block
@@ -18,21 +18,21 @@
 //!     0b0000_0010, 0, 0, 0, // deltas 0 1 0 and filling
 //! ];
 //! bytes.extend(b"HelloWorldFoobarABCDEF");
-//! let strings = Values::Bytes(Views::from_iter(["Hello", "World", "Foobar", "ABCDEF"]));
+//! let strings = Values::Bytes(StringViews::from_iter(["Hello", "World", "Foobar", "ABCDEF"]));
 //! assert_eq!(delta_length::decode(&bytes, 4)?, strings);
 //! assert_eq!(delta_length::encode(&strings)?, bytes);
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
 use crate::delta_binary_packed::{Deltas, DeltasEncoder};
-use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, decode_all, encode_all};
-use marquetry_base::{Error, PageBytes, Result};
+use crate::{Decode, Encode, EncodedPage, PhysicalType, Shape, Values, decode_all, encode_all};
+use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels::{self as kernels, view_at, view_len};
 use std::ops::Range;
 
 /// Decodes `n` strings.
 pub fn decode(bytes: &[u8], n: usize) -> Result<Values> {
-    let page = EncodedPage::of(bytes, Physical::ByteArray, n);
+    let page = EncodedPage::of(bytes, PhysicalType::ByteArray, n);
     decode_all(Decoder::new(&page)?, Shape::Bytes, n)
 }
 
@@ -55,7 +55,7 @@ impl Decoder {
 impl Decode for Decoder {
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
         let strings = &mut self.0;
-        if let Values::Joined(out) = out {
+        if let Values::Offsets(out) = out {
             let range = strings.next(n)?;
             return out.push_strings(&strings.page.as_slice()[range], &strings.lengths);
         }
@@ -88,15 +88,15 @@ impl Decode for Decoder {
         Ok(())
     }
 
-    fn is_spent(&self) -> bool {
-        self.0.is_spent()
+    fn is_exhausted(&self) -> bool {
+        self.0.is_exhausted()
     }
 }
 
 /// Reads lengths, and knows where their strings are: all of this encoding, and the suffixes of DELTA_BYTE_ARRAY.
 #[derive(Debug)]
 pub(crate) struct Strings {
-    page: PageBytes,
+    page: PaddedBytes,
     deltas: Deltas<u32>,
     /// Where the next string is.
     position: usize,
@@ -105,7 +105,7 @@ pub(crate) struct Strings {
 
 impl Strings {
     /// Reads the lengths' header at `start` of the page and finds where the lengths end.
-    pub(crate) fn new(page: &PageBytes, start: usize) -> Result<Self> {
+    pub(crate) fn new(page: &PaddedBytes, start: usize) -> Result<Self> {
         if u32::try_from(page.len()).is_err() {
             return Err(Error::limit("a page of over 4 GiB of byte strings"));
         }
@@ -136,7 +136,7 @@ impl Strings {
     }
 
     /// Whether there is neither a length nor a byte left.
-    pub(crate) fn is_spent(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.left() == 0 && self.position == self.page.len()
     }
 
@@ -223,7 +223,7 @@ pub(crate) const LENGTHS: usize = 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Views;
+    use crate::StringViews;
 
     const HEAD: [u8; 3] = [
         0x80, 0x01, // values in a block
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn strings_of_all_lengths_stay_where_they_are() {
         let strings: Vec<Vec<u8>> = (0..40u8).map(|len| (0..len).collect()).collect();
-        let values = Values::Bytes(Views::from_iter(&strings));
+        let values = Values::Bytes(StringViews::from_iter(&strings));
         let bytes = encode(&values).unwrap();
         let Values::Bytes(views) = decode(&bytes, 40).unwrap() else { unreachable!() };
         assert_eq!(views.buffers().len(), 1);
@@ -264,7 +264,7 @@ mod tests {
     fn no_strings_and_empty_strings() {
         assert_eq!(decode(&[], 0).unwrap().len(), 0);
         assert!(decode(&[], 1).is_err());
-        let empty = Values::Bytes(Views::from_iter([""; 3000]));
+        let empty = Values::Bytes(StringViews::from_iter([""; 3000]));
         let bytes = encode(&empty).unwrap();
         assert_eq!(decode(&bytes, 3000).unwrap(), empty);
     }

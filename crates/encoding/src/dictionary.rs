@@ -9,14 +9,14 @@
 //! ```
 //!
 //! ```
-//! use marquetry_encoding::{dictionary, Physical, Values, Views};
-//! let colours = Values::Bytes(Views::from_iter(["red", "blue"]));
+//! use marquetry_encoding::{dictionary, PhysicalType, Values, StringViews};
+//! let colours = Values::Bytes(StringViews::from_iter(["red", "blue"]));
 //! let bytes = [
 //!     1,           // width
 //!     0b0000_0011, // 1 group << 1 | packed
 //!     0b0000_0010, // 0 1 0 0 0 0 0 0
 //! ];
-//! let values = Values::Bytes(Views::from_iter(["red", "blue", "red"]));
+//! let values = Values::Bytes(StringViews::from_iter(["red", "blue", "red"]));
 //! assert_eq!(dictionary::decode(&bytes, &colours, 3)?, values);
 //! assert_eq!(dictionary::encode(&values)?, (bytes.to_vec(), colours));
 //! # Ok::<(), marquetry_base::Error>(())
@@ -31,8 +31,8 @@ pub use builder::Builder;
 pub(crate) use strings::Strings;
 
 use crate::rle::{self, Hybrid, Piece};
-use crate::{Decode, Encode, EncodedPage, Physical, Shape, Values, plain};
-use marquetry_base::{Cursor, Error, PageBytes, Result};
+use crate::{Decode, Encode, EncodedPage, PhysicalType, Shape, Values, plain};
+use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -41,7 +41,7 @@ use std::sync::{Arc, OnceLock};
 pub fn decode(bytes: &[u8], dictionary: &Values, n: usize) -> Result<Values> {
     let mut out = dictionary.shape().empty();
     let dictionary = Arc::new(Dictionary::new(dictionary.clone()));
-    Decoder::of(&PageBytes::copy_of(bytes), dictionary)?.decode(n, &mut out)?;
+    Decoder::of(&PaddedBytes::copy_of(bytes), dictionary)?.decode(n, &mut out)?;
     Ok(out)
 }
 
@@ -59,7 +59,7 @@ pub fn encode(values: &Values) -> Result<(Vec<u8>, Values)> {
 pub struct Dictionary {
     values: Values,
     /// The page they are from, if that is known.
-    page: Option<PageBytes>,
+    page: Option<PaddedBytes>,
     /// Byte strings as they are looked up to be put end to end, once somebody wants that.
     strings: OnceLock<Strings>,
 }
@@ -77,8 +77,8 @@ impl Dictionary {
     }
 
     /// Reads a dictionary page of `n` PLAIN values.
-    pub fn read(bytes: PageBytes, physical: Physical, n: usize) -> Result<Self> {
-        if physical == Physical::Boolean {
+    pub fn read(bytes: PaddedBytes, physical: PhysicalType, n: usize) -> Result<Self> {
+        if physical == PhysicalType::Boolean {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));
         }
         let mut values = physical.shape().empty();
@@ -107,7 +107,7 @@ impl Dictionary {
     ///
     /// Fails if an index is outside; for BOOLEAN, which has no dictionaries; and if the shapes differ.
     pub fn look_up(&self, indices: &[u32], out: &mut Values) -> Result<()> {
-        let (Values::Bytes(views), Values::Joined(out)) = (&self.values, &mut *out) else {
+        let (Values::Bytes(views), Values::Offsets(out)) = (&self.values, &mut *out) else {
             return look_up(&self.values, indices, out);
         };
         let strings = match self.strings.get() {
@@ -142,7 +142,7 @@ impl Dictionary {
                     views.resize(views.len() + n, view[0]);
                 });
             }
-            (Values::Bytes(dictionary), Values::Joined(out)) => out.push_repeated(dictionary.get(at), n)?,
+            (Values::Bytes(dictionary), Values::Offsets(out)) => out.push_repeated(dictionary.get(at), n)?,
             (dictionary, out) => return Err(crate::values::wrong_shape(dictionary.shape(), out)),
         }
         Ok(())
@@ -193,12 +193,12 @@ pub struct Indices(Hybrid);
 
 impl Indices {
     /// Reads the width.
-    pub fn new(page: &PageBytes) -> Result<Self> {
+    pub fn new(page: &PaddedBytes) -> Result<Self> {
         if page.is_empty() {
             // QUIRK: a page of nulls only may lack even the width (parquet-cpp, Impala). No value can be asked for.
             return Ok(Indices(Hybrid::new(page.clone(), 0)?));
         }
-        let width = Cursor::new(page.as_slice()).u8()?;
+        let width = ByteCursor::new(page.as_slice()).u8()?;
         if width > 32 {
             return Err(Error::corrupt(format!("dictionary index width {width} > 32")));
         }
@@ -213,7 +213,7 @@ impl Indices {
         let hybrid = &mut self.0;
         let width = hybrid.width();
         let (mut needed, mut left, mut scratch) = (0, n, Vec::new());
-        while left > 0 && !hybrid.is_spent() {
+        while left > 0 && !hybrid.is_exhausted() {
             match hybrid.next(left)? {
                 Piece::Repeated { value, n } => {
                     left -= n;
@@ -243,8 +243,8 @@ impl Decode for Indices {
         self.0.skip(n)
     }
 
-    fn is_spent(&self) -> bool {
-        self.0.is_spent()
+    fn is_exhausted(&self) -> bool {
+        self.0.is_exhausted()
     }
 }
 
@@ -272,7 +272,7 @@ impl Decoder {
         Decoder::of(&page.bytes, dictionary)
     }
 
-    fn of(page: &PageBytes, dictionary: Arc<Dictionary>) -> Result<Self> {
+    fn of(page: &PaddedBytes, dictionary: Arc<Dictionary>) -> Result<Self> {
         Ok(Decoder { indices: Indices::new(page)?, block: Block { dictionary, indices: Vec::new() } })
     }
 }
@@ -325,8 +325,8 @@ impl Decode for Decoder {
         self.indices.skip(n)
     }
 
-    fn is_spent(&self) -> bool {
-        self.indices.is_spent()
+    fn is_exhausted(&self) -> bool {
+        self.indices.is_exhausted()
     }
 }
 
@@ -355,12 +355,12 @@ impl Decode for LookUp {
         self.indices.skip(n)
     }
 
-    fn is_spent(&self) -> bool {
-        self.indices.is_spent()
+    fn is_exhausted(&self) -> bool {
+        self.indices.is_exhausted()
     }
 }
 
-/// Bits that an index into a dictionary of `len` values takes: enough for the last one.
+/// Bitmap that an index into a dictionary of `len` values takes: enough for the last one.
 pub fn index_width(len: usize) -> u32 {
     match len {
         0 => 0,
@@ -459,28 +459,29 @@ mod tests {
         let values: Vec<u32> = (0..3000).map(|i| if i < 1500 { i % 700 } else { 900 + i % 2 }).collect();
         let mut page = Vec::new();
         encode_indices(&values, 10, &mut page);
-        let needed = |n| Indices::new(&PageBytes::copy_of(&page)).unwrap().entries_needed(n).unwrap();
+        let needed = |n| Indices::new(&PaddedBytes::copy_of(&page)).unwrap().entries_needed(n).unwrap();
         assert_eq!(needed(1), 1);
         assert_eq!(needed(1500), 700);
         assert_eq!(needed(3000), 902);
         // A page of V1 does not say how many of its entries are null.
         assert_eq!(needed(4000), 902);
-        assert_eq!(Indices::new(&PageBytes::copy_of(&[])).unwrap().entries_needed(3).unwrap(), 0);
+        assert_eq!(Indices::new(&PaddedBytes::copy_of(&[])).unwrap().entries_needed(3).unwrap(), 0);
     }
 
     #[test]
     fn views_of_two_dictionaries_can_follow_each_other() {
         let long = |c: char| std::iter::repeat_n(c, 20).collect::<String>();
-        let (a, b) = (Views::from_iter([long('a')]), Views::from_iter([long('b'), "short".into()]));
+        let (a, b) =
+            (StringViews::from_iter([long('a')]), StringViews::from_iter([long('b'), "short".into()]));
         let mut out = Shape::Bytes.empty();
         for dictionary in [a, b] {
             let n = dictionary.len();
             let (bytes, dictionary) = encode(&Values::Bytes(dictionary)).unwrap();
             let dictionary = Arc::new(Dictionary::new(dictionary));
-            Decoder::of(&PageBytes::copy_of(&bytes), dictionary).unwrap().decode(n, &mut out).unwrap();
+            Decoder::of(&PaddedBytes::copy_of(&bytes), dictionary).unwrap().decode(n, &mut out).unwrap();
         }
-        assert_eq!(out, Values::Bytes(Views::from_iter([long('a'), long('b'), "short".into()])));
+        assert_eq!(out, Values::Bytes(StringViews::from_iter([long('a'), long('b'), "short".into()])));
     }
 
-    use crate::Views;
+    use crate::StringViews;
 }

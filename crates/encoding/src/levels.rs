@@ -4,8 +4,8 @@
 //! largest level needs; where the largest is 0, nothing is stored. Levels are kept as bytes.
 
 use crate::rle::{self, Hybrid, Piece};
-use crate::{Bits, bit_packed};
-use marquetry_base::{Cursor, Error, PageBytes, Result};
+use crate::{Bitmap, bit_packed};
+use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use std::ops::Range;
 
 /// The levels of one kind of one page, front to back.
@@ -32,7 +32,7 @@ pub struct LevelRun {
     pub n: usize,
 }
 
-/// Bits that a level takes in a column whose largest level is `max`.
+/// Bitmap that a level takes in a column whose largest level is `max`.
 pub fn width(max: u8) -> u32 {
     u8::BITS - max.leading_zeros()
 }
@@ -44,7 +44,7 @@ impl Levels {
     }
 
     /// RLE levels that fill `bytes`, without a length prefix: data page V2.
-    pub fn rle(bytes: PageBytes, max: u8) -> Result<Self> {
+    pub fn rle(bytes: PaddedBytes, max: u8) -> Result<Self> {
         if max == 0 {
             return Ok(Levels::zero());
         }
@@ -52,13 +52,13 @@ impl Levels {
     }
 
     /// `n` levels at the front of `bytes`, as a V1 data page has them in `encoding`; also how many bytes they take.
-    pub fn v1(encoding: i32, bytes: &PageBytes, max: u8, n: usize) -> Result<(Self, usize)> {
+    pub fn v1(encoding: i32, bytes: &PaddedBytes, max: u8, n: usize) -> Result<(Self, usize)> {
         if max == 0 {
             return Ok((Levels::zero(), 0));
         }
         match encoding {
             RLE => {
-                let len = Cursor::new(bytes.as_slice()).u32_le()? as usize;
+                let len = ByteCursor::new(bytes.as_slice()).u32_le()? as usize;
                 let left = bytes.len() - 4;
                 if len > left {
                     return Err(Error::truncated(format!("{len} bytes of levels, {left} left")));
@@ -111,7 +111,7 @@ impl Levels {
 
     /// Appends one bit for each of the next `n` levels: whether it is the largest. For a column whose largest level is
     /// 1 these are the stored bits themselves.
-    pub fn decode_is_max(&mut self, n: usize, scratch: &mut Vec<u8>, out: &mut Bits) -> Result<()> {
+    pub fn decode_is_max(&mut self, n: usize, scratch: &mut Vec<u8>, out: &mut Bitmap) -> Result<()> {
         match &mut self.stored {
             Stored::Zero => out.push_run(true, n),
             Stored::Rle(hybrid) if self.max == 1 => hybrid.decode_bits(n, out)?,
@@ -125,11 +125,11 @@ impl Levels {
     }
 
     /// Whether the levels that were taken are all that are stored.
-    pub fn is_spent(&self) -> bool {
+    pub fn is_exhausted(&self) -> bool {
         match &self.stored {
             Stored::Zero => true,
-            Stored::Rle(hybrid) => hybrid.is_spent(),
-            Stored::BitPacked(reader) => reader.is_spent(),
+            Stored::Rle(hybrid) => hybrid.is_exhausted(),
+            Stored::BitPacked(reader) => reader.is_exhausted(),
         }
     }
 
@@ -172,9 +172,9 @@ pub enum LevelSlice<'a> {
         n: usize,
     },
     /// The levels 0 and 1, as bits.
-    Bits {
+    Bitmap {
         /// The bits.
-        bits: &'a Bits,
+        bits: &'a Bitmap,
         /// Those of them that are meant.
         range: Range<usize>,
     },
@@ -187,7 +187,7 @@ impl LevelSlice<'_> {
     pub fn len(&self) -> usize {
         match self {
             LevelSlice::Run { n, .. } => *n,
-            LevelSlice::Bits { range, .. } => range.len(),
+            LevelSlice::Bitmap { range, .. } => range.len(),
             LevelSlice::Levels(levels) => levels.len(),
         }
     }
@@ -208,8 +208,8 @@ pub fn encode(slice: LevelSlice<'_>, max: u8, out: &mut Vec<u8>) {
     match slice {
         _ if width == 0 => {}
         LevelSlice::Run { level, n } => rle::write_run(u32::from(level), n, width, out),
-        LevelSlice::Bits { bits, range } if width == 1 => rle::write_bits(bits, range, out),
-        LevelSlice::Bits { bits, range } => {
+        LevelSlice::Bitmap { bits, range } if width == 1 => rle::write_bits(bits, range, out),
+        LevelSlice::Bitmap { bits, range } => {
             let levels: Vec<u8> = range.map(|i| u8::from(bits.get(i))).collect();
             rle::write_bytes(&levels, width, out);
         }
@@ -248,18 +248,18 @@ mod tests {
             0x02, // level 2
             0xff, // not a level
         ];
-        let (mut levels, taken) = Levels::v1(RLE, &PageBytes::copy_of(&bytes), 2, 3).unwrap();
+        let (mut levels, taken) = Levels::v1(RLE, &PaddedBytes::copy_of(&bytes), 2, 3).unwrap();
         assert_eq!(taken, 6);
         let mut out = Vec::new();
         levels.decode(3, &mut out).unwrap();
         assert_eq!(out, [2, 2, 2]);
         assert!(levels.decode(1, &mut out).is_err());
-        assert!(Levels::v1(RLE, &PageBytes::copy_of(&bytes[..5]), 2, 3).is_err());
+        assert!(Levels::v1(RLE, &PaddedBytes::copy_of(&bytes[..5]), 2, 3).is_err());
     }
 
     #[test]
     fn a_level_over_the_largest_is_refused() {
-        let bytes = PageBytes::from(rle::encode(&[0, 1, 3], 2));
+        let bytes = PaddedBytes::from(rle::encode(&[0, 1, 3], 2));
         assert!(Levels::rle(bytes, 2).unwrap().decode(3, &mut Vec::new()).is_err());
     }
 
@@ -276,7 +276,7 @@ mod tests {
             0x02, // a run of 1
             0x03, // level 3
         ];
-        let mut levels = Levels::rle(PageBytes::copy_of(&bytes), 2).unwrap();
+        let mut levels = Levels::rle(PaddedBytes::copy_of(&bytes), 2).unwrap();
         let mut out = Vec::new();
         for (n, run) in [
             (1, LevelRun { is_max: true, n: 4 }),
@@ -296,12 +296,12 @@ mod tests {
     #[test]
     fn skipping_counts_values() {
         let all: Vec<u32> = (0..500).map(|i| if i < 100 { 2 } else { i * i % 3 }).collect();
-        let bytes = PageBytes::from(rle::encode(&all, 2));
+        let bytes = PaddedBytes::from(rle::encode(&all, 2));
         for n in [0, 1, 50, 150, 500] {
             let mut levels = Levels::rle(bytes.clone(), 2).unwrap();
             let values = levels.skip(n, &mut Vec::new()).unwrap();
             assert_eq!(values, all[..n].iter().filter(|&&level| level == 2).count());
-            let (mut rest, mut bits) = (Vec::new(), Bits::new());
+            let (mut rest, mut bits) = (Vec::new(), Bitmap::new());
             levels.decode_is_max(500 - n, &mut rest, &mut bits).unwrap();
             assert_eq!(bits, all[n..].iter().map(|&level| level == 2).collect());
         }

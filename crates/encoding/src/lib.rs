@@ -16,7 +16,7 @@
 //! | [`byte_stream_split`] | BYTE_STREAM_SPLIT | 9 |
 //! | [`alp`] | ALP | 10 |
 //!
-//! [`registry::TABLE`] lists them with the physical types they are legal for and finds a decoder or encoder by code.
+//! [`registry::ENCODINGS`] lists them with the physical types they are legal for and finds a decoder or encoder by code.
 #![forbid(unsafe_code)]
 
 pub mod alp;
@@ -27,29 +27,29 @@ pub mod delta_binary_packed;
 pub mod delta_byte_array;
 pub mod delta_length_byte_array;
 pub mod dictionary;
-mod fixed;
-mod joined;
+mod fixed_len_bytes;
 pub mod levels;
+mod offset_strings;
 pub mod plain;
 pub mod registry;
 pub mod rle;
 mod shape;
+mod string_views;
 mod values;
-mod views;
 
-pub use fixed::Fixed;
-pub use joined::Joined;
+pub use fixed_len_bytes::FixedLenBytes;
 pub use marquetry_kernels::{
-    Bits, compact_bits, compact_u8 as compact_levels, compact_u32 as compact_w32, compact_u64 as compact_w64,
-    compact_u128 as compact_views, max_u32 as max_w32, min_max_f32, min_max_f64, min_max_i32, min_max_i64,
-    min_max_u32, min_max_u64,
+    Bitmap, compact_bits, compact_u8 as compact_levels, compact_u32 as compact_w32,
+    compact_u64 as compact_w64, compact_u128 as compact_views, max_u32 as max_w32, min_max_f32, min_max_f64,
+    min_max_i32, min_max_i64, min_max_u32, min_max_u64,
 };
-pub use shape::{Physical, Shape};
+pub use offset_strings::OffsetStrings;
+pub use shape::{PhysicalType, Shape};
+pub use string_views::StringViews;
 pub use values::Values;
-pub use views::Views;
 
 use dictionary::Dictionary;
-use marquetry_base::{PageBytes, Result};
+use marquetry_base::{PaddedBytes, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -57,20 +57,20 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct EncodedPage {
     /// The bytes after the levels, decompressed.
-    pub bytes: PageBytes,
+    pub bytes: PaddedBytes,
     /// At most so many values are in the page. Exact where the page says so; where nulls are not known yet, the nulls
     /// are counted too.
     pub max_values: usize,
     /// The column's physical type.
-    pub physical: Physical,
+    pub physical: PhysicalType,
     /// The chunk's dictionary, if a dictionary page was read.
     pub dictionary: Option<Arc<Dictionary>>,
 }
 
 impl EncodedPage {
     /// A page of `bytes` with at most `max_values` values, without a dictionary.
-    pub fn of(bytes: &[u8], physical: Physical, max_values: usize) -> Self {
-        EncodedPage { bytes: PageBytes::copy_of(bytes), max_values, physical, dictionary: None }
+    pub fn of(bytes: &[u8], physical: PhysicalType, max_values: usize) -> Self {
+        EncodedPage { bytes: PaddedBytes::copy_of(bytes), max_values, physical, dictionary: None }
     }
 }
 
@@ -84,16 +84,16 @@ pub trait Decode: Send {
 
     /// [`decode`](Self::decode) of text. Whether it was seen, by the way, that all of it is UTF-8; if not, it is still to be
     /// looked at.
-    fn decode_text(&mut self, n: usize, out: &mut Values) -> Result<bool> {
+    fn decode_utf8(&mut self, n: usize, out: &mut Values) -> Result<bool> {
         self.decode(n, out).map(|()| false)
     }
 
     /// Appends a slot for each of the `n` bits of `validity` from bit `first` on, `ones` of which are 1: the next value for a
     /// 1, 0 for a 0. Whether it did; false, and nothing was taken, where that is no faster than to decode and then to
     /// spread.
-    fn decode_spread(
+    fn decode_spaced(
         &mut self,
-        _validity: &Bits,
+        _validity: &Bitmap,
         _first: usize,
         _n: usize,
         _ones: usize,
@@ -108,7 +108,7 @@ pub trait Decode: Send {
     /// Whether the values that were taken are all that the page has bytes for: what is left, if anything, is the filling
     /// of a last byte or group. Page headers are under no checksum, and this is what one that counts wrongly is held
     /// against.
-    fn is_spent(&self) -> bool;
+    fn is_exhausted(&self) -> bool;
 }
 
 /// Collects non-null values and writes them as the values section of a page, then of the next page, and so on.

@@ -12,25 +12,27 @@
 //! ```
 //!
 //! ```
-//! use marquetry_encoding::{plain, Physical, Values, Views};
+//! use marquetry_encoding::{plain, PhysicalType, Values, StringViews};
 //! let bytes = [
 //!     5, 0, 0, 0,                         // length
 //!     b'h', b'e', b'l', b'l', b'o',       // bytes
 //!     0, 0, 0, 0,                         // length of the empty string
 //! ];
-//! let strings = Values::Bytes(Views::from_iter(["hello", ""]));
-//! assert_eq!(plain::decode(&bytes, Physical::ByteArray, 2)?, strings);
+//! let strings = Values::Bytes(StringViews::from_iter(["hello", ""]));
+//! assert_eq!(plain::decode(&bytes, PhysicalType::ByteArray, 2)?, strings);
 //! assert_eq!(plain::encode(&strings)?, bytes);
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Bits, Decode, Encode, EncodedPage, Physical, Shape, Values, Views, decode_all, encode_all};
-use marquetry_base::{Error, PageBytes, Result};
+use crate::{
+    Bitmap, Decode, Encode, EncodedPage, PhysicalType, Shape, StringViews, Values, decode_all, encode_all,
+};
+use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
 /// Decodes `n` values.
-pub fn decode(bytes: &[u8], physical: Physical, n: usize) -> Result<Values> {
+pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
     let page = EncodedPage::of(bytes, physical, n);
     decode_all(Decoder::new(&page), physical.shape(), n)
 }
@@ -41,7 +43,7 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
 }
 
 /// How many values stand whole in the first bytes of a page.
-pub fn count_whole(bytes: &[u8], physical: Physical) -> usize {
+pub fn count_whole(bytes: &[u8], physical: PhysicalType) -> usize {
     match physical.shape() {
         Shape::Bit => bytes.len() * 8,
         Shape::W32 => bytes.len() / 4,
@@ -62,7 +64,7 @@ pub fn count_whole(bytes: &[u8], physical: Physical) -> usize {
 /// Reads values where they stand.
 #[derive(Debug)]
 pub struct Decoder {
-    page: PageBytes,
+    page: PaddedBytes,
     shape: Shape,
     /// The next value: a byte, or for BOOLEAN a bit.
     position: usize,
@@ -97,7 +99,7 @@ impl Decoder {
 
     /// Appends views of the next `n` strings, each of which is shown to `look`, and says how many bytes of their lengths are
     /// not ASCII.
-    fn decode_views(&mut self, n: usize, look: impl FnMut(&[u8]), out: &mut Views) -> Result<usize> {
+    fn decode_views(&mut self, n: usize, look: impl FnMut(&[u8]), out: &mut StringViews) -> Result<usize> {
         let (page, position) = (&self.page, self.position);
         let end = out.push_views(&[page.to_bytes()], |views, buffer| {
             kernels::plain_views(page.padded(), page.len(), position, n, buffer, look, views)
@@ -129,7 +131,7 @@ impl Decoder {
 impl Decode for Decoder {
     /// PERF: one look at all strings and the lengths between them. Where those are ASCII, text they are all part of is cut within
     /// no character; where they are not, there may be no other bytes that are not. Long strings are looked at on the way.
-    fn decode_text(&mut self, n: usize, out: &mut Values) -> Result<bool> {
+    fn decode_utf8(&mut self, n: usize, out: &mut Values) -> Result<bool> {
         let Values::Bytes(views) = out else { return self.decode(n, out).map(|()| false) };
         if self.is_long {
             let mut is_text = true;
@@ -168,7 +170,7 @@ impl Decode for Decoder {
                 self.fetch_next(len);
             }
             Shape::Bytes => match out {
-                Values::Joined(out) => {
+                Values::Offsets(out) => {
                     let (page, position) = (&self.page, self.position);
                     let end = out.push_plain(page.padded(), page.len(), position, n)?;
                     self.position = end.ok_or_else(|| self.short(n))?;
@@ -180,9 +182,9 @@ impl Decode for Decoder {
     }
 
     /// PERF: what is not text is spread from where it is in the page.
-    fn decode_spread(
+    fn decode_spaced(
         &mut self,
-        validity: &Bits,
+        validity: &Bitmap,
         first: usize,
         n: usize,
         ones: usize,
@@ -223,7 +225,7 @@ impl Decode for Decoder {
         }
     }
 
-    fn is_spent(&self) -> bool {
+    fn is_exhausted(&self) -> bool {
         match self.shape {
             Shape::Bit => self.position.div_ceil(8) == self.page.len(),
             _ => self.position == self.page.len(),
@@ -236,13 +238,13 @@ impl Decode for Decoder {
 pub struct Encoder {
     shape: Shape,
     bytes: Vec<u8>,
-    bits: Bits,
+    bits: Bitmap,
 }
 
 impl Encoder {
     /// An empty page of values of `shape`.
     pub fn new(shape: Shape) -> Self {
-        Encoder { shape, bytes: Vec::new(), bits: Bits::new() }
+        Encoder { shape, bytes: Vec::new(), bits: Bitmap::new() }
     }
 }
 
@@ -264,7 +266,7 @@ impl Encode for Encoder {
                 self.bytes.extend_from_slice(&values.as_bytes()[range.start * width..range.end * width]);
             }
             Values::Bytes(views) => views.write_plain(range, &mut self.bytes),
-            Values::Joined(_) => return Err(crate::values::wrong_shape(self.shape, values)),
+            Values::Offsets(_) => return Err(crate::values::wrong_shape(self.shape, values)),
         }
         Ok(())
     }
@@ -306,7 +308,7 @@ mod tests {
         let bits =
             Values::Bit([true, false, true, true, false, false, false, false, true].into_iter().collect());
         assert_eq!(encode(&bits).unwrap(), [0b0000_1101, 0b0000_0001]);
-        assert_eq!(decode(&[0b0000_1101, 0b0000_0001], Physical::Boolean, 9).unwrap(), bits);
+        assert_eq!(decode(&[0b0000_1101, 0b0000_0001], PhysicalType::Boolean, 9).unwrap(), bits);
     }
 
     #[test]
@@ -319,15 +321,15 @@ mod tests {
             b'a', // bytes
         ];
         let counts: Vec<usize> =
-            (0..=strings.len()).map(|end| count_whole(&strings[..end], Physical::ByteArray)).collect();
+            (0..=strings.len()).map(|end| count_whole(&strings[..end], PhysicalType::ByteArray)).collect();
         assert_eq!(counts, [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3]);
-        assert_eq!(count_whole(&strings, Physical::Int64), 2);
-        assert_eq!(count_whole(&strings, Physical::FixedLenByteArray(5)), 3);
+        assert_eq!(count_whole(&strings, PhysicalType::Int64), 2);
+        assert_eq!(count_whole(&strings, PhysicalType::FixedLenByteArray(5)), 3);
     }
 
     #[test]
     fn a_fixed_width_may_be_zero() {
-        let none = decode(&[], Physical::FixedLenByteArray(0), 3).unwrap();
+        let none = decode(&[], PhysicalType::FixedLenByteArray(0), 3).unwrap();
         assert_eq!(none.len(), 3);
         assert_eq!(encode(&none).unwrap(), []);
     }
@@ -340,9 +342,9 @@ mod tests {
             let page = encode(&Values::Bytes(strings.iter().collect())).unwrap();
             // Looked at together, where that says that they are text, and each by itself.
             let [together, apart] = [usize::MAX, 1].map(|max_values| {
-                let page = EncodedPage::of(&page, Physical::ByteArray, max_values);
-                let mut values = Values::Bytes(Views::new());
-                let is_text = Decoder::new(&page).decode_text(strings.len(), &mut values).unwrap();
+                let page = EncodedPage::of(&page, PhysicalType::ByteArray, max_values);
+                let mut values = Values::Bytes(StringViews::new());
+                let is_text = Decoder::new(&page).decode_utf8(strings.len(), &mut values).unwrap();
                 assert_eq!(values, Values::Bytes(strings.iter().collect()));
                 is_text
             });

@@ -1,101 +1,103 @@
 //! Which encodings there are: one row each, found by the code that is in the file.
 
 use crate::{
-    Decode, Encode, EncodedPage, Physical, alp, byte_stream_split, delta_binary_packed, delta_byte_array,
+    Decode, Encode, EncodedPage, PhysicalType, alp, byte_stream_split, delta_binary_packed, delta_byte_array,
     delta_length_byte_array, dictionary, plain, rle,
 };
 use marquetry_base::{Error, Result};
 
 /// One encoding.
 #[derive(Debug)]
-pub struct Row {
+pub struct EncodingEntry {
     /// The number in `parquet.thrift`.
     pub code: i32,
     /// The name in `parquet.thrift`.
     pub name: &'static str,
     /// Whether values of a physical type may be encoded so.
-    pub legal: fn(Physical) -> bool,
+    pub legal: fn(PhysicalType) -> bool,
     /// Makes a decoder for one page.
     pub decoder: fn(&EncodedPage) -> Result<Box<dyn Decode>>,
     /// Makes an encoder for one column chunk.
-    pub encoder: fn(Physical) -> Result<Box<dyn Encode>>,
+    pub encoder: fn(PhysicalType) -> Result<Box<dyn Encode>>,
 }
 
 /// All encodings of values. BIT_PACKED (4) is not among them: it is for levels only, see [`crate::levels`].
-pub static TABLE: [Row; 9] = [
-    Row {
+pub static ENCODINGS: [EncodingEntry; 9] = [
+    EncodingEntry {
         code: 0,
         name: "PLAIN",
         legal: |_| true,
         decoder: |page| Ok(Box::new(plain::Decoder::new(page))),
         encoder: |physical| Ok(Box::new(plain::Encoder::new(physical.shape()))),
     },
-    Row {
+    EncodingEntry {
         code: 2,
         name: "PLAIN_DICTIONARY",
-        legal: |physical| physical != Physical::Boolean,
+        legal: |physical| physical != PhysicalType::Boolean,
         decoder: |page| Ok(Box::new(dictionary::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(dictionary::Encoder::new(physical.shape()))),
     },
-    Row {
+    EncodingEntry {
         code: 3,
         name: "RLE",
-        legal: |physical| physical == Physical::Boolean,
+        legal: |physical| physical == PhysicalType::Boolean,
         decoder: |page| Ok(Box::new(rle::Decoder::new(page)?)),
         encoder: |_| Ok(Box::new(rle::Encoder::new())),
     },
-    Row {
+    EncodingEntry {
         code: 5,
         name: "DELTA_BINARY_PACKED",
-        legal: |physical| matches!(physical, Physical::Int32 | Physical::Int64),
+        legal: |physical| matches!(physical, PhysicalType::Int32 | PhysicalType::Int64),
         decoder: |page| Ok(Box::new(delta_binary_packed::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(delta_binary_packed::Encoder::new(physical)?)),
     },
-    Row {
+    EncodingEntry {
         code: 6,
         name: "DELTA_LENGTH_BYTE_ARRAY",
-        legal: |physical| physical == Physical::ByteArray,
+        legal: |physical| physical == PhysicalType::ByteArray,
         decoder: |page| Ok(Box::new(delta_length_byte_array::Decoder::new(page)?)),
         encoder: |_| Ok(Box::new(delta_length_byte_array::Encoder::new())),
     },
-    Row {
+    EncodingEntry {
         code: 7,
         name: "DELTA_BYTE_ARRAY",
-        legal: |physical| matches!(physical, Physical::ByteArray | Physical::FixedLenByteArray(_)),
+        legal: |physical| matches!(physical, PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_)),
         decoder: |page| Ok(Box::new(delta_byte_array::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(delta_byte_array::Encoder::new(physical))),
     },
-    Row {
+    EncodingEntry {
         code: 8,
         name: "RLE_DICTIONARY",
-        legal: |physical| physical != Physical::Boolean,
+        legal: |physical| physical != PhysicalType::Boolean,
         decoder: |page| Ok(Box::new(dictionary::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(dictionary::Encoder::new(physical.shape()))),
     },
-    Row {
+    EncodingEntry {
         code: 9,
         name: "BYTE_STREAM_SPLIT",
-        legal: |physical| !matches!(physical, Physical::Boolean | Physical::Int96 | Physical::ByteArray),
+        legal: |physical| {
+            !matches!(physical, PhysicalType::Boolean | PhysicalType::Int96 | PhysicalType::ByteArray)
+        },
         decoder: |page| Ok(Box::new(byte_stream_split::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(byte_stream_split::Encoder::new(physical)?)),
     },
-    Row {
+    EncodingEntry {
         code: 10,
         name: "ALP",
-        legal: |physical| matches!(physical, Physical::Float | Physical::Double),
+        legal: |physical| matches!(physical, PhysicalType::Float | PhysicalType::Double),
         decoder: |page| Ok(Box::new(alp::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(alp::Encoder::new(physical)?)),
     },
 ];
 
 /// The row of an encoding's code, if it is an encoding of values that this build knows.
-pub fn row(code: i32) -> Option<&'static Row> {
-    TABLE.iter().find(|row| row.code == code)
+pub fn row(code: i32) -> Option<&'static EncodingEntry> {
+    ENCODINGS.iter().find(|row| row.code == code)
 }
 
 /// Makes a decoder for a page that says it is encoded as `code`.
 ///
-/// Fails with [`Kind::Unsupported`](marquetry_base::Kind::Unsupported) for an unknown code, and as corrupt if the
+/// Fails with [`ErrorKind::Unsupported`](marquetry_base::ErrorKind::Unsupported) for an unknown code, and as corrupt if the
 /// encoding is not legal for the physical type.
 pub fn decoder(code: i32, page: &EncodedPage) -> Result<Box<dyn Decode>> {
     let row = row(code).ok_or_else(|| Error::unsupported(format!("encoding {code} is not known")))?;

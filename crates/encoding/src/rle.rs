@@ -32,15 +32,15 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
-use crate::{Bits, Decode, Encode, EncodedPage, Values};
-use marquetry_base::{Cursor, Error, PageBytes, Result};
+use crate::{Bitmap, Decode, Encode, EncodedPage, Values};
+use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use marquetry_kernels::{self as kernels, Appender, Stretch};
 use std::ops::Range;
 
 /// Decodes `n` values of `width` bits from hybrid bytes without a length prefix.
 pub fn decode(bytes: &[u8], width: u32, n: usize) -> Result<Vec<u32>> {
     let mut out = Vec::new();
-    Hybrid::new(PageBytes::copy_of(bytes), width)?.decode(n, &mut out)?;
+    Hybrid::new(PaddedBytes::copy_of(bytes), width)?.decode(n, &mut out)?;
     Ok(out)
 }
 
@@ -57,7 +57,7 @@ pub fn encode(values: &[u32], width: u32) -> Vec<u8> {
 /// Reads hybrid bytes piece by piece. Levels, indices and booleans all decode through this.
 #[derive(Debug, Clone)]
 pub struct Hybrid {
-    page: PageBytes,
+    page: PaddedBytes,
     /// Where the next header is.
     position: usize,
     width: u32,
@@ -102,7 +102,7 @@ pub enum Piece<'a> {
 
 impl Hybrid {
     /// A reader of values of `width` bits; fails if `width > 32`.
-    pub fn new(page: PageBytes, width: u32) -> Result<Self> {
+    pub fn new(page: PaddedBytes, width: u32) -> Result<Self> {
         if width > 32 {
             return Err(Error::corrupt(format!("RLE width {width} > 32")));
         }
@@ -165,7 +165,7 @@ impl Hybrid {
     pub fn decode_u8(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
         let width = self.width;
         assert!(width <= 8);
-        let mut packed = Bits::new();
+        let mut packed = Bitmap::new();
         let mut left = n;
         while left > 0 {
             match self.run {
@@ -191,13 +191,13 @@ impl Hybrid {
     ///
     /// # Panics
     /// If the width is not 1.
-    pub fn decode_bits(&mut self, n: usize, out: &mut Bits) -> Result<()> {
+    pub fn decode_bits(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
         assert_eq!(self.width, 1);
         self.decode_packed(n, out)
     }
 
     /// Appends the bits of the next `n` values, which must be of at most 8 bits each.
-    fn decode_packed(&mut self, n: usize, out: &mut Bits) -> Result<()> {
+    fn decode_packed(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
         let width = self.width as usize;
         let mut out = out.appender();
         let mut left = n;
@@ -282,7 +282,7 @@ impl Hybrid {
     }
 
     /// Whether nothing is left but the filling of the last group.
-    pub fn is_spent(&self) -> bool {
+    pub fn is_exhausted(&self) -> bool {
         let is_filling = match self.run {
             Run::Repeated { left, .. } => left == 0,
             Run::Packed { left, .. } => left < GROUP,
@@ -293,8 +293,8 @@ impl Hybrid {
     /// Reads headers up to a run that is not empty. Each header consumes a byte, so this ends.
     fn next_run(&mut self) -> Result<()> {
         while self.left() == 0 {
-            let mut cursor = Cursor::new(&self.page.as_slice()[self.position..]);
-            let header = cursor.uleb128().map_err(|error| error.shifted(self.position as u64))?;
+            let mut cursor = ByteCursor::new(&self.page.as_slice()[self.position..]);
+            let header = cursor.uleb128().map_err(|error| error.offset_by(self.position as u64))?;
             let count = usize::try_from(header >> 1).unwrap_or(usize::MAX);
             self.run = if header & 1 == 0 {
                 // SPEC: the value takes as many whole bytes as its width needs.
@@ -336,7 +336,7 @@ impl Decoder {
     /// Checks the length prefix.
     pub fn new(page: &EncodedPage) -> Result<Self> {
         let bytes = &page.bytes;
-        let len = Cursor::new(bytes.as_slice()).u32_le()? as usize;
+        let len = ByteCursor::new(bytes.as_slice()).u32_le()? as usize;
         if len > bytes.len() - 4 {
             return Err(Error::truncated(format!("{len} bytes of RLE, {} left", bytes.len() - 4)).at(0));
         }
@@ -353,15 +353,15 @@ impl Decode for Decoder {
         self.0.skip(n)
     }
 
-    fn is_spent(&self) -> bool {
-        self.0.is_spent()
+    fn is_exhausted(&self) -> bool {
+        self.0.is_exhausted()
     }
 }
 
 /// Encodes BOOLEAN values.
 #[derive(Debug)]
 pub struct Encoder {
-    bits: Bits,
+    bits: Bitmap,
     /// About how many bytes they will take.
     estimate: usize,
 }
@@ -370,7 +370,7 @@ impl Encoder {
     /// An empty page.
     #[expect(clippy::new_without_default, reason = "encoders are made by the registry, not by default")]
     pub fn new() -> Self {
-        Encoder { bits: Bits::new(), estimate: 0 }
+        Encoder { bits: Bitmap::new(), estimate: 0 }
     }
 }
 
@@ -478,7 +478,7 @@ fn equal<T: Copy + Eq>(values: &[T], value: T) -> usize {
 }
 
 /// Appends hybrid bytes of the bits in `range`.
-pub(crate) fn write_bits(bits: &Bits, range: Range<usize>, out: &mut Vec<u8>) {
+pub(crate) fn write_bits(bits: &Bitmap, range: Range<usize>, out: &mut Vec<u8>) {
     assert!(range.end <= bits.len(), "bits {range:?} of {}", bits.len());
     let (mut literal, mut at) = (range.start, range.start);
     while at < range.end {
@@ -508,7 +508,7 @@ fn has_uniform_lane(word: u64) -> bool {
 }
 
 /// How many bits from `first` on, but before `end`, are like bit `first`.
-fn equal_bits(bits: &Bits, first: usize, end: usize) -> usize {
+fn equal_bits(bits: &Bitmap, first: usize, end: usize) -> usize {
     let flip = if bits.get(first) { u64::MAX } else { 0 };
     let mut at = first;
     while at < end {
@@ -521,7 +521,7 @@ fn equal_bits(bits: &Bits, first: usize, end: usize) -> usize {
     at.min(end) - first
 }
 
-fn write_packed_bits(bits: &Bits, range: Range<usize>, out: &mut Vec<u8>) {
+fn write_packed_bits(bits: &Bitmap, range: Range<usize>, out: &mut Vec<u8>) {
     for first in range.clone().step_by(MAX_PACKED) {
         let n = (range.end - first).min(MAX_PACKED);
         write_uleb128((n.div_ceil(GROUP) as u64) << 1 | 1, out);
@@ -625,13 +625,13 @@ mod tests {
         assert_eq!(decode(&[0x00, 0x07, 0x01, 0x02, 0x03], 3, 1).unwrap(), [3]);
         assert!(decode(&[0x00, 0x00, 0x00, 0x00], 3, 1).is_err());
         for first in 0..70 {
-            // Bits that fill words at any place, and empty runs of both kinds behind them.
+            // Bitmap that fill words at any place, and empty runs of both kinds behind them.
             let mut bytes = Vec::new();
             write_run(1, first, 1, &mut bytes);
             write_run(1, 1, 1, &mut bytes);
             bytes.extend([[0x00, 0x01], [0x01, 0x01]].concat().repeat(8));
-            let mut hybrid = Hybrid::new(PageBytes::from(bytes), 1).unwrap();
-            let mut bits = Bits::new();
+            let mut hybrid = Hybrid::new(PaddedBytes::from(bytes), 1).unwrap();
+            let mut bits = Bitmap::new();
             hybrid.decode_bits(first + 1, &mut bits).unwrap();
             assert_eq!(bits.count_ones(0..bits.len()), first + 1);
             assert!(hybrid.decode_bits(1, &mut bits).is_err());
@@ -652,7 +652,7 @@ mod tests {
             // Runs of all lengths, and packed groups between them.
             let values: Vec<u32> =
                 (0..9000u32).map(|i| if i / 97 % 3 == 0 { i * i } else { i / 100 } & mask).collect();
-            let bytes = PageBytes::from(encode(&values, width));
+            let bytes = PaddedBytes::from(encode(&values, width));
             for step in [1, 7, 64, 2048, 9000] {
                 let (mut hybrid, mut out) = (Hybrid::new(bytes.clone(), width).unwrap(), Vec::new());
                 while out.len() + step <= values.len() {
@@ -666,6 +666,6 @@ mod tests {
     #[test]
     fn a_value_wider_than_its_width_is_refused() {
         assert!(decode(&[0x02, 0x08], 3, 1).is_err());
-        assert!(Hybrid::new(PageBytes::copy_of(&[]), 33).is_err());
+        assert!(Hybrid::new(PaddedBytes::copy_of(&[]), 33).is_err());
     }
 }

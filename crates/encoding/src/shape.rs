@@ -1,11 +1,11 @@
-//! Physical types, and the five shapes that they are stored in.
+//! PhysicalType types, and the five shapes that they are stored in.
 
-use crate::{Bits, Fixed, Values, Views};
+use crate::{Bitmap, FixedLenBytes, StringViews, Values};
 use std::fmt;
 
 /// The physical type of a column (`Type` in parquet.thrift), with the length where the schema has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Physical {
+pub enum PhysicalType {
     /// One bit.
     Boolean,
     /// 32-bit integer.
@@ -39,32 +39,32 @@ pub enum Shape {
     Bytes,
 }
 
-impl Physical {
+impl PhysicalType {
     /// How values of this type are laid out.
     pub fn shape(self) -> Shape {
         match self {
-            Physical::Boolean => Shape::Bit,
-            Physical::Int32 | Physical::Float => Shape::W32,
-            Physical::Int64 | Physical::Double => Shape::W64,
-            Physical::Int96 => Shape::Fixed(12),
-            Physical::FixedLenByteArray(width) => Shape::Fixed(width),
-            Physical::ByteArray => Shape::Bytes,
+            PhysicalType::Boolean => Shape::Bit,
+            PhysicalType::Int32 | PhysicalType::Float => Shape::W32,
+            PhysicalType::Int64 | PhysicalType::Double => Shape::W64,
+            PhysicalType::Int96 => Shape::Fixed(12),
+            PhysicalType::FixedLenByteArray(width) => Shape::Fixed(width),
+            PhysicalType::ByteArray => Shape::Bytes,
         }
     }
 }
 
-impl fmt::Display for Physical {
+impl fmt::Display for PhysicalType {
     /// The format's own name: `INT32`, `FIXED_LEN_BYTE_ARRAY(16)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Physical::Boolean => f.write_str("BOOLEAN"),
-            Physical::Int32 => f.write_str("INT32"),
-            Physical::Int64 => f.write_str("INT64"),
-            Physical::Int96 => f.write_str("INT96"),
-            Physical::Float => f.write_str("FLOAT"),
-            Physical::Double => f.write_str("DOUBLE"),
-            Physical::ByteArray => f.write_str("BYTE_ARRAY"),
-            Physical::FixedLenByteArray(width) => write!(f, "FIXED_LEN_BYTE_ARRAY({width})"),
+            PhysicalType::Boolean => f.write_str("BOOLEAN"),
+            PhysicalType::Int32 => f.write_str("INT32"),
+            PhysicalType::Int64 => f.write_str("INT64"),
+            PhysicalType::Int96 => f.write_str("INT96"),
+            PhysicalType::Float => f.write_str("FLOAT"),
+            PhysicalType::Double => f.write_str("DOUBLE"),
+            PhysicalType::ByteArray => f.write_str("BYTE_ARRAY"),
+            PhysicalType::FixedLenByteArray(width) => write!(f, "FIXED_LEN_BYTE_ARRAY({width})"),
         }
     }
 }
@@ -73,11 +73,11 @@ impl Shape {
     /// No values of this shape.
     pub fn empty(self) -> Values {
         match self {
-            Shape::Bit => Values::Bit(Bits::new()),
+            Shape::Bit => Values::Bit(Bitmap::new()),
             Shape::W32 => Values::W32(Vec::new()),
             Shape::W64 => Values::W64(Vec::new()),
-            Shape::Fixed(width) => Values::Fixed(Fixed::new(width)),
-            Shape::Bytes => Values::Bytes(Views::new()),
+            Shape::Fixed(width) => Values::Fixed(FixedLenBytes::new(width)),
+            Shape::Bytes => Values::Bytes(StringViews::new()),
         }
     }
 }

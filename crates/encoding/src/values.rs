@@ -1,6 +1,6 @@
 //! Decoded values: one buffer for each shape, in the layout that Arrow arrays are made from without a copy.
 
-use crate::{Bits, Fixed, Joined, Shape, Views};
+use crate::{Bitmap, FixedLenBytes, OffsetStrings, Shape, StringViews};
 use marquetry_base::{Error, Result};
 use marquetry_kernels as kernels;
 use std::ops::Range;
@@ -9,17 +9,17 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// BOOLEAN.
-    Bit(Bits),
+    Bit(Bitmap),
     /// INT32, FLOAT: the bits of the value.
     W32(Vec<u32>),
     /// INT64, DOUBLE: the bits of the value.
     W64(Vec<u64>),
     /// INT96, FIXED_LEN_BYTE_ARRAY.
-    Fixed(Fixed),
+    Fixed(FixedLenBytes),
     /// BYTE_ARRAY.
-    Bytes(Views),
+    Bytes(StringViews),
     /// BYTE_ARRAY, where it was asked for: only what is decoded is ever laid out so.
-    Joined(Joined),
+    Offsets(OffsetStrings),
 }
 
 impl Values {
@@ -30,7 +30,7 @@ impl Values {
             Values::W32(_) => Shape::W32,
             Values::W64(_) => Shape::W64,
             Values::Fixed(values) => Shape::Fixed(values.width()),
-            Values::Bytes(_) | Values::Joined(_) => Shape::Bytes,
+            Values::Bytes(_) | Values::Offsets(_) => Shape::Bytes,
         }
     }
 
@@ -42,7 +42,7 @@ impl Values {
             Values::W64(values) => values.len(),
             Values::Fixed(values) => values.len(),
             Values::Bytes(views) => views.len(),
-            Values::Joined(strings) => strings.len(),
+            Values::Offsets(strings) => strings.len(),
         }
     }
 
@@ -59,7 +59,7 @@ impl Values {
             Values::W64(values) => values.clear(),
             Values::Fixed(values) => values.clear(),
             Values::Bytes(views) => views.clear(),
-            Values::Joined(strings) => strings.clear(),
+            Values::Offsets(strings) => strings.clear(),
         }
     }
 
@@ -71,7 +71,7 @@ impl Values {
             Values::W64(values) => values.reserve(n),
             Values::Fixed(values) => values.reserve(n),
             Values::Bytes(views) => views.reserve(n),
-            Values::Joined(strings) => strings.reserve(n),
+            Values::Offsets(strings) => strings.reserve(n),
         }
     }
 
@@ -83,7 +83,7 @@ impl Values {
             Values::W64(values) => values.resize(values.len() + n, 0),
             Values::Fixed(values) => values.push_defaults(n),
             Values::Bytes(views) => views.push_defaults(n),
-            Values::Joined(strings) => strings.push_defaults(n),
+            Values::Offsets(strings) => strings.push_defaults(n),
         }
     }
 
@@ -100,7 +100,7 @@ impl Values {
     fn swap_buffers(&mut self, scratch: &mut Values) {
         match (self, scratch) {
             (Values::Bytes(out), Values::Bytes(lent)) => out.swap_buffers(lent),
-            (Values::Joined(out), Values::Joined(lent)) => out.swap_bytes(lent),
+            (Values::Offsets(out), Values::Offsets(lent)) => out.swap_bytes(lent),
             _ => {}
         }
     }
@@ -108,7 +108,7 @@ impl Values {
     /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next of `dense` for a 1, the
     /// default for a 0. `dense` must be of the same shape, have one value for each 1, and, for byte strings, share
     /// this value's buffers (see [`lend`](Values::lend)).
-    pub fn push_expanded(&mut self, dense: &Values, validity: &Bits, first: usize, n: usize) {
+    pub fn push_expanded(&mut self, dense: &Values, validity: &Bitmap, first: usize, n: usize) {
         match (self, dense) {
             (Values::Bit(out), Values::Bit(dense)) => kernels::expand_bits(dense, validity, first, n, out),
             (Values::W32(out), Values::W32(dense)) => kernels::expand_u32(dense, validity, first, n, out),
@@ -117,7 +117,7 @@ impl Values {
                 out.push_expanded(&dense.as_bytes(), validity, first, n);
             }
             (Values::Bytes(out), Values::Bytes(dense)) => out.push_expanded(dense, validity, first, n),
-            (Values::Joined(out), Values::Joined(dense)) => out.push_expanded(dense, validity, first, n),
+            (Values::Offsets(out), Values::Offsets(dense)) => out.push_expanded(dense, validity, first, n),
             (out, dense) => unreachable!("{:?} expanded into {:?}", dense.shape(), out.shape()),
         }
     }
@@ -127,7 +127,7 @@ impl Values {
     ///
     /// # Panics
     /// If the layouts differ or there are too few bits.
-    pub fn push_compacted(&mut self, values: &Values, keep: &Bits, first: usize) -> Result<()> {
+    pub fn push_compacted(&mut self, values: &Values, keep: &Bitmap, first: usize) -> Result<()> {
         let bits = keep.as_bytes();
         match (self, values) {
             (Values::Bit(out), Values::Bit(values)) => {
@@ -139,7 +139,9 @@ impl Values {
                 out.push_compacted(values, keep, first);
             }
             (Values::Bytes(out), Values::Bytes(values)) => out.push_compacted(values, bits, first),
-            (Values::Joined(out), Values::Joined(values)) => return out.push_compacted(values, bits, first),
+            (Values::Offsets(out), Values::Offsets(values)) => {
+                return out.push_compacted(values, bits, first);
+            }
             (out, values) => unreachable!("{:?} appended to {:?}", values.shape(), out.shape()),
         }
         Ok(())
@@ -160,7 +162,7 @@ impl Values {
                 out.push_range(values, range)
             }
             (Values::Bytes(out), Values::Bytes(views)) => out.push_copied(views, range),
-            (Values::Joined(out), Values::Joined(strings)) => out.push_range(strings, range),
+            (Values::Offsets(out), Values::Offsets(strings)) => out.push_range(strings, range),
             (out, other) => unreachable!("{:?} appended to {:?}", other.shape(), out.shape()),
         }
     }
@@ -176,7 +178,7 @@ impl Values {
             Values::W64(_) => range.len() * 8,
             Values::Fixed(values) => range.len() * values.width(),
             Values::Bytes(views) => views.data_bytes(range),
-            Values::Joined(strings) => strings.data_bytes(range),
+            Values::Offsets(strings) => strings.data_bytes(range),
         }
     }
 
@@ -184,13 +186,13 @@ impl Values {
     pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
         match self {
             Values::Bytes(views) => views.first_not_utf8(range),
-            Values::Joined(strings) => strings.first_not_utf8(range),
+            Values::Offsets(strings) => strings.first_not_utf8(range),
             _ => None,
         }
     }
 
     /// The bits, for decoders of BOOLEAN; an error for any other shape.
-    pub fn as_bits(&mut self) -> Result<&mut Bits> {
+    pub fn as_bits(&mut self) -> Result<&mut Bitmap> {
         match self {
             Values::Bit(bits) => Ok(bits),
             other => Err(wrong_shape(Shape::Bit, other)),
@@ -214,7 +216,7 @@ impl Values {
     }
 
     /// The fixed-width values; an error for any other shape or width.
-    pub fn as_fixed(&mut self, width: usize) -> Result<&mut Fixed> {
+    pub fn as_fixed(&mut self, width: usize) -> Result<&mut FixedLenBytes> {
         match self {
             Values::Fixed(values) => match values.width() == width {
                 true => Ok(values),
@@ -228,7 +230,7 @@ impl Values {
     }
 
     /// The views; an error for any other shape.
-    pub fn as_bytes(&mut self) -> Result<&mut Views> {
+    pub fn as_bytes(&mut self) -> Result<&mut StringViews> {
         match self {
             Values::Bytes(views) => Ok(views),
             other => Err(wrong_shape(Shape::Bytes, other)),

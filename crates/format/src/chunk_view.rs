@@ -421,7 +421,7 @@ impl<'a> ChunkView<'a> {
         self.has.has(Facts::ENCRYPTED_METADATA)
     }
 
-    /// Physical type.
+    /// PhysicalType type.
     #[inline]
     pub fn type_(&self) -> Type {
         Type(self.short(Number::Type).unwrap_or(0))

@@ -46,7 +46,7 @@ impl Tail {
 
 /// Reads the last eight bytes of a file.
 ///
-/// Fails with [`Kind::Corrupt`](marquetry_base::Kind::Corrupt) if they are not those of a Parquet file.
+/// Fails with [`ErrorKind::Corrupt`](marquetry_base::ErrorKind::Corrupt) if they are not those of a Parquet file.
 ///
 /// ```
 /// use marquetry_format::{Tail, read_tail};
@@ -72,7 +72,7 @@ pub fn read_tail(last_eight: &[u8; 8]) -> Result<Tail> {
 
 /// Reads a footer that is not encrypted. Bytes after it (a signature) are not looked at.
 ///
-/// Errors carry the byte position in `bytes`; fails with [`Kind::Limit`](marquetry_base::Kind::Limit) if there are more
+/// Errors carry the byte position in `bytes`; fails with [`ErrorKind::Limit`](marquetry_base::ErrorKind::Limit) if there are more
 /// than [`Limits::footer_bytes`].
 ///
 /// ```

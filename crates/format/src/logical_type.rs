@@ -1,4 +1,4 @@
-//! Logical types: what the values of a column, or a group, mean.
+//! LogicalType types: what the values of a column, or a group, mean.
 use crate::EdgeInterpolationAlgorithm;
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;

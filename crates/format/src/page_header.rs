@@ -229,7 +229,7 @@ pub struct PageHeader {
 }
 
 impl PageHeader {
-    /// Reads the struct. Input that ends inside it is [`Truncated`](marquetry_base::Kind::Truncated): there may be more
+    /// Reads the struct. Input that ends inside it is [`Truncated`](marquetry_base::ErrorKind::Truncated): there may be more
     /// in the file.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
         Self::read_with(r, true)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A node of the schema; the footer lists them depth first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SchemaElement {
-    /// Physical type; absent for groups.
+    /// PhysicalType type; absent for groups.
     pub type_: Option<Type>,
     /// Bytes of a FIXED_LEN_BYTE_ARRAY.
     pub type_length: Option<i32>,

@@ -1,6 +1,6 @@
 //! The bytes of a page header and of a footer, one wire field per line, and what forks of the format put between.
 
-use marquetry_base::{Kind, Limits};
+use marquetry_base::{ErrorKind, Limits};
 use marquetry_format::*;
 
 /// A V1 data page of a nullable INT32 column: SNAPPY, 5 values, 1 null.
@@ -158,13 +158,13 @@ fn file_metadata_bytes() {
 fn bytes_that_end_early_are_truncated() {
     for end in 0..PAGE_HEADER.len() {
         let error = PageHeader::read(&mut Reader::new(&PAGE_HEADER[..end])).unwrap_err();
-        assert_eq!(error.kind(), Kind::Truncated, "at {end}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Truncated, "at {end}: {error}");
         let error = PageHeader::read_without_statistics(&mut Reader::new(&PAGE_HEADER[..end])).unwrap_err();
-        assert_eq!(error.kind(), Kind::Truncated, "at {end}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Truncated, "at {end}: {error}");
     }
     for end in 0..FILE_METADATA.len() {
         let error = parse_metadata(&FILE_METADATA[..end], &Limits::default()).unwrap_err();
-        assert_eq!(error.kind(), Kind::Truncated, "at {end}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Truncated, "at {end}: {error}");
     }
 }
 
@@ -223,7 +223,7 @@ fn what_is_needed_is_named() {
     let error = parse_metadata(&foreign_row_groups, &Limits::default()).unwrap_err();
     assert_eq!(error.message(), "FileMetaData.row_groups is missing");
     let error = PageHeader::read(&mut Reader::new(&[0x1f])).unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::Corrupt, "Thrift type 15"));
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Corrupt, "Thrift type 15"));
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn claimed_lengths_are_not_trusted() {
         for header in headers {
             let bytes = [header, length, &[0, 0, 0]].concat();
             let error = parse_metadata(&bytes, &Limits::default()).unwrap_err();
-            assert_eq!(error.kind(), Kind::Truncated, "{bytes:?}: {error}");
+            assert_eq!(error.kind(), ErrorKind::Truncated, "{bytes:?}: {error}");
         }
     }
 }
@@ -311,17 +311,17 @@ fn unknown_fields_nest_to_a_limit() {
     let skip = |bytes: &[u8]| parse_metadata(bytes, &Limits::default()).unwrap_err();
     // The footer itself is the first of the 64 levels.
     assert_eq!(skip(&nested(63)).message(), "FileMetaData.schema is missing");
-    assert_eq!(skip(&nested(64)).kind(), Kind::Limit);
+    assert_eq!(skip(&nested(64)).kind(), ErrorKind::Limit);
     for wire in [0x19, 0x1a] {
         let mut lists = vec![0xa0 | (wire & 0x0f)]; // 10: a list, or a set
         lists.extend(vec![wire; 1 << 20]); // of one list, or one set
-        assert_eq!(skip(&lists).kind(), Kind::Limit);
+        assert_eq!(skip(&lists).kind(), ErrorKind::Limit);
     }
     let mut maps = vec![0xab]; // 10: a map
     maps.extend([0x01, 0x3b, 0x00].repeat(1 << 20)); // of one byte to a map
-    assert_eq!(skip(&maps).kind(), Kind::Limit);
+    assert_eq!(skip(&maps).kind(), ErrorKind::Limit);
     let limits = Limits { thrift_depth: 3, ..Limits::default() };
-    assert_eq!(parse_metadata(&nested(3), &limits).unwrap_err().kind(), Kind::Limit);
+    assert_eq!(parse_metadata(&nested(3), &limits).unwrap_err().kind(), ErrorKind::Limit);
 }
 
 #[test]
@@ -375,5 +375,5 @@ fn v2_pages_are_compressed_unless_they_say_no() {
 #[test]
 fn footers_have_a_size_limit() {
     let limits = Limits { footer_bytes: 10, ..Limits::default() };
-    assert_eq!(parse_metadata(FILE_METADATA, &limits).unwrap_err().kind(), Kind::Limit);
+    assert_eq!(parse_metadata(FILE_METADATA, &limits).unwrap_err().kind(), ErrorKind::Limit);
 }

@@ -4,7 +4,7 @@
 //! than scalar. An argument keeps the lines that contain it.
 
 use marquetry_kernels::{
-    Bits, Kernels, gather, gather_views, inline_view, join_views, long_view, pack_u32, pack_u64,
+    Bitmap, Kernels, gather, gather_views, inline_view, join_views, long_view, pack_u32, pack_u64,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -145,12 +145,12 @@ fn decimals(line: &Line<'_>) {
 
 fn expanding(line: &Line<'_>) {
     for per_cent in [1, 10, 50, 90, 99] {
-        let validity: Bits = noise().iter().map(|value| value % 100 < per_cent).collect();
+        let validity: Bitmap = noise().iter().map(|value| value % 100 < per_cent).collect();
         let ones = validity.count_ones(0..N);
-        let (mut words, mut longs, mut views, mut bits) = (Vec::new(), Vec::new(), Vec::new(), Bits::new());
+        let (mut words, mut longs, mut views, mut bits) = (Vec::new(), Vec::new(), Vec::new(), Bitmap::new());
         let (dense_words, dense_longs, dense_views) =
             (vec![[7; 4]; ones], vec![[7; 8]; ones], vec![[7; 16]; ones]);
-        let dense: Bits = (0..ones).map(|i| i % 3 == 0).collect();
+        let dense: Bitmap = (0..ones).map(|i| i % 3 == 0).collect();
         line(&format!("expand_u32 {per_cent}"), &mut |kernels| {
             words.clear();
             kernels.expand_u32(black_box(&dense_words), &validity, 0, N, &mut words);
@@ -198,7 +198,7 @@ fn rest(line: &Line<'_>) {
     let mut words: Vec<u32> = longs.iter().map(|&value| value as u32).collect();
     let levels: Vec<u8> = longs.iter().map(|&value| value as u8 % 4).collect();
     let streams: Vec<u8> = longs.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let validity: Bits = longs.iter().map(|value| value % 3 > 0).collect();
+    let validity: Bitmap = longs.iter().map(|value| value % 3 > 0).collect();
     line("prefix_sum_u32", &mut |kernels| {
         black_box(kernels.prefix_sum_u32(black_box(&mut words), 1, 2));
     });
@@ -211,7 +211,7 @@ fn rest(line: &Line<'_>) {
     line("count_ones", &mut |kernels| {
         black_box(kernels.count_ones(black_box(&validity), 0..N));
     });
-    let mut bits = Bits::new();
+    let mut bits = Bitmap::new();
     line("push_at_least", &mut |kernels| {
         bits.clear();
         kernels.push_at_least(&mut bits, black_box(&levels), 3);

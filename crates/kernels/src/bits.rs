@@ -5,19 +5,19 @@ use crate::table::{Kernels, append};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Bits in the order of Arrow and Parquet: bit `i` is bit `i % 8` of byte `i / 8`.
+/// Bitmap in the order of Arrow and Parquet: bit `i` is bit `i % 8` of byte `i / 8`.
 ///
 /// INVARIANT: `bytes.len() == len.div_ceil(8)` and the unused bits of the last byte are 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bits {
+pub struct Bitmap {
     bytes: Vec<u8>,
     len: usize,
 }
 
-impl Bits {
+impl Bitmap {
     /// No bits.
     pub fn new() -> Self {
-        Bits::default()
+        Bitmap::default()
     }
 
     /// How many bits.
@@ -146,7 +146,7 @@ impl Bits {
     ///
     /// # Panics
     /// If there are not as many bits.
-    pub fn and(&mut self, other: &Bits) {
+    pub fn and(&mut self, other: &Bitmap) {
         assert_eq!(self.len, other.len, "bits and bits");
         self.bytes.iter_mut().zip(&other.bytes).for_each(|(ours, theirs)| *ours &= theirs);
     }
@@ -155,7 +155,7 @@ impl Bits {
     ///
     /// # Panics
     /// If there are not as many bits.
-    pub fn or(&mut self, other: &Bits) {
+    pub fn or(&mut self, other: &Bitmap) {
         assert_eq!(self.len, other.len, "bits or bits");
         self.bytes.iter_mut().zip(&other.bytes).for_each(|(ours, theirs)| *ours |= theirs);
     }
@@ -181,11 +181,11 @@ impl Bits {
     }
 }
 
-/// Appends bits to [`Bits`] through a word in a register, which is what many short runs need. They are all there when it is
+/// Appends bits to [`Bitmap`] through a word in a register, which is what many short runs need. They are all there when it is
 /// dropped.
 #[derive(Debug)]
 pub struct Appender<'a> {
-    bits: &'a mut Bits,
+    bits: &'a mut Bitmap,
     /// The lowest `fill` bits, fewer than 64, are not yet in `bits`, whose last byte is full.
     word: u64,
     fill: u32,
@@ -304,17 +304,17 @@ impl Drop for Appender<'_> {
     }
 }
 
-impl FromIterator<bool> for Bits {
+impl FromIterator<bool> for Bitmap {
     fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
-        let mut out = Bits::new();
+        let mut out = Bitmap::new();
         bits.into_iter().for_each(|bit| out.push(bit));
         out
     }
 }
 
 impl Kernels {
-    /// [`Bits::push_at_least`] at this level.
-    pub fn push_at_least(&self, bits: &mut Bits, levels: &[u8], threshold: u8) {
+    /// [`Bitmap::push_at_least`] at this level.
+    pub fn push_at_least(&self, bits: &mut Bitmap, levels: &[u8], threshold: u8) {
         let head = (8 - bits.len % 8) % 8;
         let (head, rest) = levels.split_at(head.min(levels.len()));
         head.iter().for_each(|&level| bits.push(level >= threshold));
@@ -326,8 +326,8 @@ impl Kernels {
         tail.iter().for_each(|&level| bits.push(level >= threshold));
     }
 
-    /// [`Bits::count_ones`] at this level.
-    pub fn count_ones(&self, bits: &Bits, range: Range<usize>) -> usize {
+    /// [`Bitmap::count_ones`] at this level.
+    pub fn count_ones(&self, bits: &Bitmap, range: Range<usize>) -> usize {
         assert!(range.end <= bits.len, "bits {range:?} of {}", bits.len);
         // SAFETY: this CPU has the level of this table.
         unsafe { (self.count_ones)(&bits.bytes, range.start, range.len()) }
@@ -400,13 +400,13 @@ mod tests {
 
     #[test]
     fn packed_bits_append_at_every_alignment() {
-        let source: Bits = (0..300).map(sample).collect();
+        let source: Bitmap = (0..300).map(sample).collect();
         for before in 0..10 {
             for first in 0..18 {
                 for n in [0, 1, 2, 7, 8, 9, 63, 64, 65, 128, 200] {
-                    let mut bits: Bits = (0..before).map(|i| i % 2 == 0).collect();
+                    let mut bits: Bitmap = (0..before).map(|i| i % 2 == 0).collect();
                     bits.push_packed(source.as_bytes(), first, n);
-                    let expected: Bits =
+                    let expected: Bitmap =
                         (0..before).map(|i| i % 2 == 0).chain((first..first + n).map(sample)).collect();
                     assert_eq!(bits, expected, "{before} before, {n} from {first}");
                 }
@@ -418,7 +418,7 @@ mod tests {
     fn stretches_at_every_alignment() {
         for before in 0..130 {
             for bits in [0, 1, 8, 63, 64, 65, 127, 128, 129, 200, 256] {
-                let mut out = Bits::new();
+                let mut out = Bitmap::new();
                 let mut appender = out.appender();
                 (0..before).for_each(|i| appender.push(sample(i).into(), 1));
                 // Two that fill what was announced, of which the second is packed, and an empty one behind them.
@@ -428,7 +428,7 @@ mod tests {
                 appender.push_stretches(bits + 13, || all.next());
                 drop(appender);
                 let values = (0..before).map(sample).chain((0..bits).map(|_| true));
-                let expected: Bits = values.chain((0..13).map(|i| 0x1555 >> i & 1 == 1)).collect();
+                let expected: Bitmap = values.chain((0..13).map(|i| 0x1555 >> i & 1 == 1)).collect();
                 assert_eq!(out, expected, "{bits} behind {before}");
             }
         }
@@ -436,9 +436,9 @@ mod tests {
 
     #[test]
     fn a_few_bits_at_a_time() {
-        let source: Bits = (0..3000).map(sample).collect();
+        let source: Bitmap = (0..3000).map(sample).collect();
         for before in 0..10 {
-            let mut bits: Bits = (0..before).map(sample).collect();
+            let mut bits: Bitmap = (0..before).map(sample).collect();
             let mut appender = bits.appender();
             let (mut at, mut step) = (before, 0);
             while at < 2500 {
@@ -460,7 +460,7 @@ mod tests {
 
     #[test]
     fn no_bits_can_be_taken_from_the_end() {
-        let mut bits: Bits = (0..3).map(sample).collect();
+        let mut bits: Bitmap = (0..3).map(sample).collect();
         bits.push_packed(&[0xff], 8, 0);
         bits.push_packed(&[], 0, 0);
         assert_eq!(bits, (0..3).map(sample).collect());
@@ -471,9 +471,9 @@ mod tests {
         for before in 0..10 {
             for n in [0, 1, 6, 7, 8, 9, 64, 100] {
                 for bit in [false, true] {
-                    let mut bits: Bits = (0..before).map(sample).collect();
+                    let mut bits: Bitmap = (0..before).map(sample).collect();
                     bits.push_run(bit, n);
-                    let expected: Bits = (0..before).map(sample).chain((0..n).map(|_| bit)).collect();
+                    let expected: Bitmap = (0..before).map(sample).chain((0..n).map(|_| bit)).collect();
                     assert_eq!(bits, expected);
                 }
             }
@@ -484,9 +484,9 @@ mod tests {
     fn levels_become_bits() {
         let levels: Vec<u8> = (0..100).map(|i| (i * 7 % 5) as u8).collect();
         for before in 0..9 {
-            let mut bits: Bits = (0..before).map(sample).collect();
+            let mut bits: Bitmap = (0..before).map(sample).collect();
             bits.push_at_least(&levels, 3);
-            let expected: Bits =
+            let expected: Bitmap =
                 (0..before).map(sample).chain(levels.iter().map(|&level| level >= 3)).collect();
             assert_eq!(bits, expected);
         }
@@ -495,7 +495,8 @@ mod tests {
     #[test]
     fn bits_are_combined_and_inverted() {
         for n in [0, 1, 7, 8, 9, 200] {
-            let (a, b): (Bits, Bits) = ((0..n).map(sample).collect(), (0..n).map(|i| i % 3 == 0).collect());
+            let (a, b): (Bitmap, Bitmap) =
+                ((0..n).map(sample).collect(), (0..n).map(|i| i % 3 == 0).collect());
             let (mut both, mut any, mut none) = (a.clone(), a.clone(), a.clone());
             both.and(&b);
             any.or(&b);
@@ -508,7 +509,7 @@ mod tests {
 
     #[test]
     fn ones_are_counted_in_any_range() {
-        let bits: Bits = (0..200).map(sample).collect();
+        let bits: Bitmap = (0..200).map(sample).collect();
         for start in [0, 1, 63, 64, 65] {
             for end in [start, 66, 130, 200] {
                 if start <= end {

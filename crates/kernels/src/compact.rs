@@ -1,7 +1,7 @@
 //! Compaction: slots that are wanted become dense values, the mirror of `expand.rs`. What is left out are nulls, or rows
 //! that a filter does not want.
 
-use crate::Bits;
+use crate::Bitmap;
 use crate::bits::{count_ones_scalar, low_mask64, word_at};
 use crate::expand::WINDOW;
 use crate::table::{Compact, Kernels};
@@ -35,7 +35,7 @@ pub fn compact_u128(values: &[u128], keep: &[u8], first: usize, out: &mut Vec<u1
 ///
 /// # Panics
 /// If `values` or `keep` has too few bits.
-pub fn compact_bits(values: &[u8], at: usize, keep: &[u8], first: usize, n: usize, out: &mut Bits) {
+pub fn compact_bits(values: &[u8], at: usize, keep: &[u8], first: usize, n: usize, out: &mut Bitmap) {
     Kernels::current().compact_bits(values, at, keep, first, n, out);
 }
 
@@ -89,7 +89,7 @@ impl Kernels {
         keep: &[u8],
         first: usize,
         n: usize,
-        out: &mut Bits,
+        out: &mut Bitmap,
     ) {
         assert!(first + n <= keep.len() * 8, "{n} bits from {first}");
         assert!(at + n <= values.len() * 8, "{n} bits from {at}");
@@ -189,14 +189,14 @@ pub(crate) fn compact_word_scalar(bits: u64, wanted: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Bits;
+    use crate::Bitmap;
 
     #[test]
     fn the_valid_ones_stay() {
         let values: Vec<u32> = (0..300).collect();
         let patterns: [fn(usize) -> bool; 4] = [|_| true, |_| false, |i| i * i % 3 > 0, |i| i / 70 % 2 == 0];
         for pattern in patterns {
-            let validity: Bits = (0..400).map(pattern).collect();
+            let validity: Bitmap = (0..400).map(pattern).collect();
             for first in [0, 1, 7, 8, 63, 64, 100] {
                 for n in [0, 1, 63, 64, 65, 300] {
                     let mut out = vec![7];
@@ -212,8 +212,9 @@ mod tests {
                     let flat: Vec<u8> = expected.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     assert_eq!(out, flat);
 
-                    let odd: Bits = [false; 5].into_iter().chain(values.iter().map(|v| v % 3 == 1)).collect();
-                    let mut out: Bits = [true].into_iter().collect();
+                    let odd: Bitmap =
+                        [false; 5].into_iter().chain(values.iter().map(|v| v % 3 == 1)).collect();
+                    let mut out: Bitmap = [true].into_iter().collect();
                     compact_bits(odd.as_bytes(), 5, validity.as_bytes(), first, n, &mut out);
                     assert_eq!(out, expected.iter().map(|v| v % 3 == 1).collect());
                 }

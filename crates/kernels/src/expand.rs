@@ -6,7 +6,7 @@
 //! slots     a 0 0 b c 0
 //! ```
 
-use crate::Bits;
+use crate::Bitmap;
 use crate::bits::{low_mask64, word_at};
 use crate::joined::{LONG, put};
 use crate::table::{Expand, Kernels, append};
@@ -18,7 +18,7 @@ use std::mem::MaybeUninit;
 ///
 /// # Panics
 /// If there are fewer than `n` bits from `first` on, or not as many dense values as ones among them.
-pub fn expand_u32(dense: &[u32], validity: &Bits, first: usize, n: usize, out: &mut Vec<u32>) {
+pub fn expand_u32(dense: &[u32], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u32>) {
     Kernels::current().expand_u32(bytes_of(dense), validity, first, n, out);
 }
 
@@ -26,7 +26,7 @@ pub fn expand_u32(dense: &[u32], validity: &Bits, first: usize, n: usize, out: &
 ///
 /// # Panics
 /// As [`expand_u32`].
-pub fn expand_u64(dense: &[u64], validity: &Bits, first: usize, n: usize, out: &mut Vec<u64>) {
+pub fn expand_u64(dense: &[u64], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u64>) {
     Kernels::current().expand_u64(bytes_of(dense), validity, first, n, out);
 }
 
@@ -34,7 +34,7 @@ pub fn expand_u64(dense: &[u64], validity: &Bits, first: usize, n: usize, out: &
 ///
 /// # Panics
 /// As [`expand_u32`].
-pub fn expand_u128(dense: &[u128], validity: &Bits, first: usize, n: usize, out: &mut Vec<u128>) {
+pub fn expand_u128(dense: &[u128], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u128>) {
     Kernels::current().expand_u128(bytes_of(dense), validity, first, n, out);
 }
 
@@ -42,7 +42,14 @@ pub fn expand_u128(dense: &[u128], validity: &Bits, first: usize, n: usize, out:
 ///
 /// # Panics
 /// As [`expand_u32`].
-pub fn expand_fixed(dense: &[u8], width: usize, validity: &Bits, first: usize, n: usize, out: &mut Vec<u8>) {
+pub fn expand_fixed(
+    dense: &[u8],
+    width: usize,
+    validity: &Bitmap,
+    first: usize,
+    n: usize,
+    out: &mut Vec<u8>,
+) {
     check(dense.len(), width, validity, first, n);
     match width {
         // PERF: of a width that is known, each copy is a load and a store.
@@ -57,7 +64,7 @@ pub fn expand_fixed(dense: &[u8], width: usize, validity: &Bits, first: usize, n
 ///
 /// # Panics
 /// As [`expand_u32`].
-pub fn expand_bits(dense: &Bits, validity: &Bits, first: usize, n: usize, out: &mut Bits) {
+pub fn expand_bits(dense: &Bitmap, validity: &Bitmap, first: usize, n: usize, out: &mut Bitmap) {
     Kernels::current().expand_bits(dense, validity, first, n, out);
 }
 
@@ -66,7 +73,14 @@ impl Kernels {
     ///
     /// # Panics
     /// As [`expand_u32`](self::expand_u32).
-    pub fn expand_u32(&self, dense: &[[u8; 4]], validity: &Bits, first: usize, n: usize, out: &mut Vec<u32>) {
+    pub fn expand_u32(
+        &self,
+        dense: &[[u8; 4]],
+        validity: &Bitmap,
+        first: usize,
+        n: usize,
+        out: &mut Vec<u32>,
+    ) {
         expand(self.expand_u32, dense, validity, first, n, out);
     }
 
@@ -74,7 +88,14 @@ impl Kernels {
     ///
     /// # Panics
     /// As [`expand_u32`](self::expand_u32).
-    pub fn expand_u64(&self, dense: &[[u8; 8]], validity: &Bits, first: usize, n: usize, out: &mut Vec<u64>) {
+    pub fn expand_u64(
+        &self,
+        dense: &[[u8; 8]],
+        validity: &Bitmap,
+        first: usize,
+        n: usize,
+        out: &mut Vec<u64>,
+    ) {
         expand(self.expand_u64, dense, validity, first, n, out);
     }
 
@@ -85,7 +106,7 @@ impl Kernels {
     pub fn expand_u128(
         &self,
         dense: &[[u8; 16]],
-        validity: &Bits,
+        validity: &Bitmap,
         first: usize,
         n: usize,
         out: &mut Vec<u128>,
@@ -94,7 +115,7 @@ impl Kernels {
     }
 
     /// [`expand_bits`] at this level.
-    pub fn expand_bits(&self, dense: &Bits, validity: &Bits, first: usize, n: usize, out: &mut Bits) {
+    pub fn expand_bits(&self, dense: &Bitmap, validity: &Bitmap, first: usize, n: usize, out: &mut Bitmap) {
         check(dense.len(), 1, validity, first, n);
         out.reserve(n);
         let mut out = out.appender();
@@ -110,7 +131,7 @@ impl Kernels {
     }
 }
 
-fn check(dense: usize, width: usize, validity: &Bits, first: usize, n: usize) {
+fn check(dense: usize, width: usize, validity: &Bitmap, first: usize, n: usize) {
     let ones = validity.count_ones(first..first + n);
     assert_eq!(ones.checked_mul(width), Some(dense), "a dense value for each valid slot");
 }
@@ -118,7 +139,7 @@ fn check(dense: usize, width: usize, validity: &Bits, first: usize, n: usize) {
 fn expand<T: Copy, const W: usize>(
     kernel: Expand<T, W>,
     dense: &[[u8; W]],
-    validity: &Bits,
+    validity: &Bitmap,
     first: usize,
     n: usize,
     out: &mut Vec<T>,
@@ -202,7 +223,7 @@ pub(crate) fn expand_word_scalar(dense: u64, validity: u64) -> u64 {
     spread
 }
 
-fn expand_const<const W: usize>(dense: &[u8], validity: &Bits, first: usize, n: usize, out: &mut Vec<u8>) {
+fn expand_const<const W: usize>(dense: &[u8], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u8>) {
     let (mut values, _) = dense.as_chunks::<W>();
     let start = out.len();
     out.resize(start + n * W, 0);
@@ -218,7 +239,7 @@ fn expand_const<const W: usize>(dense: &[u8], validity: &Bits, first: usize, n: 
     }
 }
 
-fn expand_any(dense: &[u8], width: usize, validity: &Bits, first: usize, n: usize, out: &mut Vec<u8>) {
+fn expand_any(dense: &[u8], width: usize, validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u8>) {
     let (total, zeros) = (n * width, vec![0; width + LONG]);
     out.reserve(total + LONG);
     let to = out.spare_capacity_mut();
@@ -244,7 +265,7 @@ mod tests {
     #[test]
     fn every_density_and_offset() {
         for density in [0, 1, 3, 7, 10] {
-            let validity: Bits = (0..300).map(|i| (i * 7 + i / 10) % 10 < density).collect();
+            let validity: Bitmap = (0..300).map(|i| (i * 7 + i / 10) % 10 < density).collect();
             for first in [0, 1, 63, 65] {
                 for n in [0, 1, 63, 64, 65, 200] {
                     let ones = validity.count_ones(first..first + n);
@@ -264,8 +285,8 @@ mod tests {
                     let flat: Vec<u8> = expected.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     assert_eq!(out, flat);
 
-                    let bits: Bits = dense.iter().map(|v| v % 3 == 1).collect();
-                    let mut out = Bits::new();
+                    let bits: Bitmap = dense.iter().map(|v| v % 3 == 1).collect();
+                    let mut out = Bitmap::new();
                     expand_bits(&bits, &validity, first, n, &mut out);
                     assert_eq!(out, expected.iter().map(|v| v % 3 == 1).collect());
                 }

@@ -36,7 +36,7 @@ mod unpack;
 mod views;
 mod words;
 
-pub use bits::{Appender, Bits, Stretch};
+pub use bits::{Appender, Bitmap, Stretch};
 pub use compact::{compact_bits, compact_fixed, compact_u8, compact_u32, compact_u64, compact_u128};
 pub use decimals::{Exact, integers_f32, integers_f64, unpack_decimals_f32, unpack_decimals_f64};
 pub use deltas::{unpack_deltas_u32, unpack_deltas_u64};

@@ -1,6 +1,6 @@
 //! Every level that this CPU has does exactly what the scalar one does: for every width, tail and alignment.
 
-use marquetry_kernels::{Bits, Kernels, pack_u64, split_u32, split_u64};
+use marquetry_kernels::{Bitmap, Kernels, pack_u64, split_u32, split_u64};
 
 fn scalar() -> &'static Kernels {
     Kernels::all_available().last().unwrap()
@@ -18,8 +18,8 @@ fn noise(n: usize) -> Vec<u64> {
     std::iter::repeat_with(next).take(n).collect()
 }
 
-/// Bits of which about `per_cent` are 1.
-fn bits(per_cent: u64, n: usize) -> Bits {
+/// Bitmap of which about `per_cent` are 1.
+fn bits(per_cent: u64, n: usize) -> Bitmap {
     noise(n).iter().map(|&value| (value >> 32) % 100 < per_cent).collect()
 }
 
@@ -88,7 +88,7 @@ fn expanding() {
         for first in [0, 1, 5, 7, 8, 63, 64, 65] {
             for n in LENGTHS {
                 let ones = scalar().count_ones(&validity, first..first + n);
-                let mut dense = Bits::new();
+                let mut dense = Bitmap::new();
                 dense.push_packed(dense_bits.as_bytes(), 0, ones);
                 for kernels in Kernels::all_available() {
                     let place = format!("{kernels:?}, {per_cent} %, {n} from {first}");

@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use marquetry_kernels::{
-    Bits, Entry, Kernels, concat_views, gather, gather_joined, join_views, long_view, pack_u64, plain_joined,
-    plain_strings, plain_views, split_u32, split_u64,
+    Bitmap, Entry, Kernels, concat_views, gather, gather_joined, join_views, long_view, pack_u64,
+    plain_joined, plain_strings, plain_views, split_u32, split_u64,
 };
 use std::ptr;
 
@@ -97,7 +97,7 @@ fn all_that_takes_values() {
     let mut memory = Guarded::new(8192);
     let values = noise(200);
     for n in LENGTHS {
-        let validity: Bits = (0..2 * n).map(|i| i % 2 == 1).collect();
+        let validity: Bitmap = (0..2 * n).map(|i| i % 2 == 1).collect();
         let words: Vec<u32> = values[..n].iter().map(|&value| value as u32).collect();
         let views: Vec<u128> = values[..n].iter().map(|&value| u128::from(value)).collect();
         let bytes: Vec<u8> = views.iter().flat_map(|view| view.to_le_bytes()).collect();
@@ -112,12 +112,12 @@ fn all_that_takes_values() {
             kernels.compact_u64(memory.copy(&values[..n]), keep, 0, &mut Vec::new());
             kernels.compact_u128(memory.copy(&views), keep, 0, &mut Vec::new());
             kernels.compact_u128(&views, memory.copy(keep), n, &mut Vec::new());
-            kernels.compact_bits(memory.copy(keep), n / 2, keep, 0, n, &mut Bits::new());
+            kernels.compact_bits(memory.copy(keep), n / 2, keep, 0, n, &mut Bitmap::new());
             kernels.prefix_sum_u32(memory.copy(&words), 1, 2);
             kernels.prefix_sum_u64(memory.copy(&values[..n]), 1, 2);
             kernels.max_u32(memory.copy(&words));
             let levels: Vec<u8> = words.iter().map(|&word| word as u8).collect();
-            kernels.push_at_least(&mut Bits::new(), memory.copy(&levels), 100);
+            kernels.push_at_least(&mut Bitmap::new(), memory.copy(&levels), 100);
             kernels.compact_u8(memory.copy(&levels), keep, 0, &mut Vec::new());
             (1..8).for_each(|width| kernels.pack_u8(memory.copy(&levels), width, &mut Vec::new()));
             let halves: Vec<u16> = words.iter().map(|&word| word as u16).collect();

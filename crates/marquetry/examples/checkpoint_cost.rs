@@ -4,7 +4,7 @@
 //! cargo run --release -p marquetry --example checkpoint_cost -- IN.parquet OUT.parquet [TIMES [BYTES]]
 //! ```
 //!
-//! Each time is that of [`marquetry::create_with`] up to the end of `close`, the sync of the finished file included. With
+//! Each time is that of [`marquetry::create_with_properties`] up to the end of `close`, the sync of the finished file included. With
 //! BYTES checkpoints come so often, otherwise at the default step. Both ways take turns: what a disk does to a single time
 //! is in the best of each and in the median of their ratios as little as it can be. What the writer itself was busy with
 //! checkpoints is told beside them.
@@ -66,7 +66,7 @@ fn write(
     let properties = WriterProperties::builder().set_checkpoint_every(every).build();
     let schema = batches.first().ok_or("no rows")?.schema();
     let start = Instant::now();
-    let mut file = marquetry::create_with(path, schema, properties)?;
+    let mut file = marquetry::create_with_properties(path, schema, properties)?;
     for batch in batches {
         file.write(batch)?;
     }

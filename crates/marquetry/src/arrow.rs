@@ -7,7 +7,7 @@ pub use marquetry_arrow::arrow_writer::{self, ArrowWriter};
 pub use marquetry_arrow::async_reader::{self, ParquetRecordBatchStreamBuilder};
 pub use marquetry_arrow::evolution;
 pub use marquetry_arrow::schema::{
-    ARROW_SCHEMA_KEY as ARROW_SCHEMA_META_KEY, FIELD_ID_KEY, Text, TypeOptions,
+    ARROW_SCHEMA_KEY as ARROW_SCHEMA_META_KEY, FIELD_ID_KEY, StringLayout, TypeOptions,
     parse_stored as parse_stored_schema, print_stored as print_stored_schema,
 };
 

@@ -5,19 +5,19 @@ use arrow_schema::SchemaRef;
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_base::Result;
 use marquetry_core::io::AtomicFile;
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::write::WriterProperties;
 use std::path::Path;
 
 /// Begins a Parquet file of batches of `schema`.
 ///
-/// It appears at `path` when it is [closed](NewFile::close), complete, in place of a file that was there before.
+/// It appears at `path` when it is [closed](ParquetFileWriter::close), complete, in place of a file that was there before.
 /// Dropped before that, or after an error or a crash, what was there stays. With
 /// [checkpoints](WriterProperties::checkpoint_every) the hidden file beside it, `.NAME.PID-N.tmp`, stays as well once it
-/// has one, for what is in it can be read up to there; [`NewFile::discard`] removes it.
+/// has one, for what is in it can be read up to there; [`ParquetFileWriter::discard`] removes it.
 ///
 /// Encodings are chosen by trying them, pages are compressed with ZSTD and have checksums, and all statistics and
-/// indexes are there; [`create_with`] takes other properties.
+/// indexes are there; [`create_with_properties`] takes other properties.
 ///
 /// ```
 /// use arrow_array::{ArrayRef, Float64Array, RecordBatch};
@@ -39,30 +39,30 @@ use std::path::Path;
 /// ```
 ///
 /// Fails if there is no such directory or it may not be written to, or if Parquet cannot store a column.
-pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<NewFile> {
-    create_with(path, schema, WriterProperties::default())
+pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<ParquetFileWriter> {
+    create_with_properties(path, schema, WriterProperties::default())
 }
 
 /// As [`create`], with these properties.
-pub fn create_with(
+pub fn create_with_properties(
     path: impl AsRef<Path>,
     schema: SchemaRef,
     properties: WriterProperties,
-) -> Result<NewFile> {
+) -> Result<ParquetFileWriter> {
     let name = path.as_ref().display().to_string();
     let begin = || ArrowWriter::try_new_durable(AtomicFile::create(&path)?, schema, Some(properties));
     let writer = begin().map_err(|error| error.in_file(name.as_str()))?;
-    Ok(NewFile { writer, name })
+    Ok(ParquetFileWriter { writer, name })
 }
 
 /// A file that is being written.
 #[derive(Debug)]
-pub struct NewFile {
+pub struct ParquetFileWriter {
     writer: ArrowWriter<AtomicFile>,
     name: String,
 }
 
-impl NewFile {
+impl ParquetFileWriter {
     /// Appends the rows of `batch`.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.writer.write(batch).map_err(|error| error.in_file(self.name.as_str()))

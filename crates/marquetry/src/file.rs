@@ -11,14 +11,14 @@ pub mod checkpoint {
 
 /// The footer's contents, through accessors.
 pub mod metadata {
-    pub use marquetry_core::meta::{ColumnChunk, ParquetMetaData, RowGroup};
+    pub use marquetry_core::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
     pub use marquetry_core::write::{KeyValue, SortingColumn};
 }
 
 /// The pages of a column chunk: headers, checksums, contents.
 pub mod page {
     pub use marquetry_core::page::{
-        Checksum, ChunkPages, DataPage, PageMemory, PageOptions, PageStart, Trust,
+        Checksum, ChecksumTrust, DataPage, PageMemory, PageOptions, PageReader, PageStart,
     };
 }
 

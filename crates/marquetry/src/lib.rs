@@ -12,7 +12,7 @@
 //! - [`dataset()`] reads many files as one table; [`OpenFile::evolve`] reads a file as another schema.
 //! - [`arrow::arrow_reader`] has the builder that users of the `parquet` crate know; [`porting`] tells how to come over.
 //! - [`mod@file`], [`schema`] and [`mod@format`] show what a file says of itself.
-//! - Every error is an [`Error`](errors::Error) that says what is wrong and [where](errors::Place).
+//! - Every error is an [`Error`](errors::Error) that says what is wrong and [where](errors::ErrorLocation).
 #![forbid(unsafe_code)]
 
 pub mod arrow;
@@ -23,9 +23,9 @@ mod many;
 mod open;
 pub mod porting;
 
-pub use create::{NewFile, create, create_with};
+pub use create::{ParquetFileWriter, create, create_with_properties};
 pub use many::dataset;
-pub use open::{OpenFile, open, open_bytes, open_with};
+pub use open::{OpenFile, open, open_bytes, open_with_options};
 
 /// Many files as one table.
 pub use marquetry_arrow::dataset;
@@ -39,7 +39,7 @@ pub mod schema {
 
     /// What a column means, and the paths and types by which settings find it.
     pub mod types {
-        pub use marquetry_core::logical::{Logical, TimeUnit};
+        pub use marquetry_core::logical_type::{LogicalType, TimeUnit};
         pub use marquetry_core::write::{ColumnPath, TypeSelector};
     }
 }

@@ -3,14 +3,14 @@
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry_arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96, OnCorrupt, ParquetRecordBatchReader,
+    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96Unit, OnCorrupt, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
 use marquetry_arrow::evolution::Evolution;
-use marquetry_arrow::schema::Text;
+use marquetry_arrow::schema::StringLayout;
 use marquetry_base::{Error, Result};
 use marquetry_core::io::LocalFile;
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use std::path::Path;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// # Ok::<(), marquetry::errors::Error>(())
 /// ```
 pub fn open(path: impl AsRef<Path>) -> Result<OpenFile> {
-    open_with(path, ArrowReaderOptions::new())
+    open_with_options(path, ArrowReaderOptions::new())
 }
 
 /// As [`open`], with options: what has to be known before the footer is read, such as limits, a schema, or that the footer
@@ -39,14 +39,14 @@ pub fn open(path: impl AsRef<Path>) -> Result<OpenFile> {
 /// use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 /// // A file whose writer may have died, up to its last checkpoint.
 /// let options = ArrowReaderOptions::new().with_checkpoint_recovery(true);
-/// let file = marquetry::open_with(path, options)?;
+/// let file = marquetry::open_with_options(path, options)?;
 /// if let Some(end) = file.recovered_end() {
 ///     println!("not finished: read up to byte {end}");
 /// }
 /// # assert_eq!(file.recovered_end(), None);
 /// # Ok::<(), marquetry::errors::Error>(())
 /// ```
-pub fn open_with(path: impl AsRef<Path>, options: ArrowReaderOptions) -> Result<OpenFile> {
+pub fn open_with_options(path: impl AsRef<Path>, options: ArrowReaderOptions) -> Result<OpenFile> {
     let name: Arc<str> = path.as_ref().display().to_string().into();
     let source = LocalFile::open(path)?;
     OpenFile::new(Arc::new(source), options).map_err(|error| error.in_file(name))
@@ -80,7 +80,7 @@ impl OpenFile {
     /// Reads the footer of `source`. `options` may set limits, or a schema; text is `Utf8View` and INT96 fits unless
     /// they are set by the methods below.
     pub fn new(source: Arc<dyn Source>, options: ArrowReaderOptions) -> Result<Self> {
-        let options = options.with_text(Text::Utf8View).with_int96(Int96::Fitting);
+        let options = options.with_text(StringLayout::Utf8View).with_int96(Int96Unit::Auto);
         let loaded = ArrowReaderMetadata::load(source.clone(), options.clone())?;
         let metadata = loaded.metadata().clone();
         Ok(OpenFile {
@@ -115,7 +115,7 @@ impl OpenFile {
     pub fn schema(&self) -> Result<SchemaRef> {
         use arrow_array::RecordBatchReader;
         let nanoseconds =
-            OpenFile { options: self.options.clone().with_int96(Int96::Nanoseconds), ..self.clone() };
+            OpenFile { options: self.options.clone().with_int96(Int96Unit::Nanoseconds), ..self.clone() };
         Ok(nanoseconds.batches()?.schema())
     }
 
@@ -200,16 +200,16 @@ impl OpenFile {
         self
     }
 
-    /// The layout of text and other byte strings. Default [`Text::Utf8View`].
+    /// The layout of text and other byte strings. Default [`StringLayout::Utf8View`].
     #[must_use]
-    pub fn text(mut self, text: Text) -> Self {
+    pub fn text(mut self, text: StringLayout) -> Self {
         self.options = self.options.with_text(text);
         self
     }
 
-    /// The unit of INT96 timestamps. Default [`Int96::Fitting`].
+    /// The unit of INT96 timestamps. Default [`Int96Unit::Auto`].
     #[must_use]
-    pub fn int96(mut self, int96: Int96) -> Self {
+    pub fn int96(mut self, int96: Int96Unit) -> Self {
         self.options = self.options.with_int96(int96);
         self
     }

@@ -151,11 +151,11 @@
 //! - The default batch size is 8,192 rows, not 1,024. Batches go on from one row group to the next in both.
 //! - ENUM columns are text, as the format defines them, not binary.
 //! - INT96 timestamps outside the unit's range are an error, not another point in time; see
-//!   [`Int96`](crate::arrow::arrow_reader::Int96).
+//!   [`Int96`](crate::arrow::arrow_reader::Int96Unit).
 //! - Half a map can be read: it becomes a list of structs.
 //! - INTERVAL columns are `Interval(MonthDayNano)`; unshredded and shredded VARIANT is its storage struct.
 //! - Metadata is read through methods only, and [`num_rows`](crate::file::metadata::ParquetMetaData::num_rows) counts the
 //!   rows of the row groups.
-//! - Errors are one type with a [`Kind`](crate::errors::Kind) and a [`Place`](crate::errors::Place). The iterator's item is
+//! - Errors are one type with a [`ErrorKind`](crate::errors::ErrorKind) and a [`ErrorLocation`](crate::errors::ErrorLocation). The iterator's item is
 //!   `Result<RecordBatch, ArrowError>` as you know it; the typed error is the `ArrowError::ExternalError` inside, or comes
 //!   from [`next_batch`](crate::arrow::arrow_reader::ParquetRecordBatchReader::next_batch) directly.

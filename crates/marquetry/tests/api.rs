@@ -7,10 +7,11 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use marquetry::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, Int96, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
 };
-use marquetry::arrow::{ProjectionMask, Text};
-use marquetry::errors::{Error, Kind, Limits};
+use marquetry::arrow::{ProjectionMask, StringLayout};
+use marquetry::errors::{Error, ErrorKind, Limits};
 use std::sync::Arc;
 
 /// Two row groups of 100 rows each: name, country, year, price, rating, grapes, producer {name, founded}, tasted.
@@ -68,9 +69,9 @@ fn impossible_requests_are_argument_errors() {
     let kind = |outcome: Result<ParquetRecordBatchReader, Error>| outcome.err().unwrap();
     let error = kind(builder().with_row_groups(vec![0, 2]).build());
     assert_eq!(error.to_string(), "argument: no row group 2, there are 2");
-    assert_eq!(kind(builder().with_batch_size(0).build()).kind(), Kind::Argument);
+    assert_eq!(kind(builder().with_batch_size(0).build()).kind(), ErrorKind::Argument);
     let error = marquetry::open_bytes(wines()).unwrap().columns(["producer.nam"]).batches().err().unwrap();
-    assert_eq!(error.kind(), Kind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.to_string().contains("no column producer.nam; did you mean"), "{error}");
     assert!(error.to_string().contains("producer.name"), "{error}");
     let error = marquetry::open_bytes(wines()).unwrap().columns(["Name"]).batches().err().unwrap();
@@ -175,9 +176,9 @@ fn strings_are_the_same_in_every_layout() {
         assert_eq!(columns(reader).unwrap(), expected, "{text}");
     }
     for (text, name) in [
-        (Text::Utf8View, DataType::Utf8View),
-        (Text::LargeUtf8, DataType::LargeUtf8),
-        (Text::Utf8, DataType::Utf8),
+        (StringLayout::Utf8View, DataType::Utf8View),
+        (StringLayout::LargeUtf8, DataType::LargeUtf8),
+        (StringLayout::Utf8, DataType::Utf8),
     ] {
         let reader = with_options(wines(), ArrowReaderOptions::new().with_text(text)).unwrap();
         assert_eq!(*reader.schema().field(0).data_type(), name);
@@ -193,7 +194,7 @@ fn a_schema_that_does_not_fit_is_refused_at_once() {
     let refuse = |schema: SchemaRef, word: &str| {
         let options = ArrowReaderOptions::new().with_schema(schema);
         let error = ParquetRecordBatchReaderBuilder::try_new_with_options(wines(), options).err().unwrap();
-        assert_eq!(error.kind(), Kind::Argument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
         assert!(error.to_string().contains(word), "{error}");
     };
     let schema = builder().schema().clone();
@@ -215,7 +216,7 @@ fn int96_units() {
     let Some(root) = corpus::root() else { return };
     let far = corpus::bytes(&root, "parquet-testing/data/int96_from_spark.parquet");
     let near = corpus::bytes(&root, "parquet-testing/data/alltypes_plain.parquet");
-    let read = |file: &Bytes, column: &str, int96: Int96| {
+    let read = |file: &Bytes, column: &str, int96: Int96Unit| {
         let file = marquetry::open_bytes(file.clone()).unwrap().columns([column]).int96(int96);
         let reader = file.batches().unwrap();
         let data_type = reader.schema().field(0).data_type().clone();
@@ -224,25 +225,25 @@ fn int96_units() {
     let timestamp = |unit| DataType::Timestamp(unit, None);
 
     // What nanoseconds hold comes in nanoseconds.
-    let (data_type, cells) = read(&near, "timestamp_col", Int96::Fitting).unwrap();
+    let (data_type, cells) = read(&near, "timestamp_col", Int96Unit::Auto).unwrap();
     assert_eq!(data_type, timestamp(TimeUnit::Nanosecond));
     assert_eq!(cells[0], "ts:1235865600000000000");
-    let (_, seconds) = read(&near, "timestamp_col", Int96::Unit(TimeUnit::Second)).unwrap();
+    let (_, seconds) = read(&near, "timestamp_col", Int96Unit::Unit(TimeUnit::Second)).unwrap();
     assert_eq!(seconds[0], cells[0]);
 
     // What they do not hold is an error, or comes in a coarser unit; never another value.
-    let error = read(&far, "a", Int96::Nanoseconds).unwrap_err();
+    let error = read(&far, "a", Int96Unit::Nanoseconds).unwrap_err();
     assert!(error.place().column.as_deref() == Some("a"), "{error}");
-    let (data_type, cells) = read(&far, "a", Int96::Fitting).unwrap();
+    let (data_type, cells) = read(&far, "a", Int96Unit::Auto).unwrap();
     assert_eq!(data_type, timestamp(TimeUnit::Microsecond));
     assert_eq!(
         (cells[0].as_str(), cells[5].as_str()),
         ("ts:1704141296123456000", "ts:9089380393200000000000")
     );
-    let (data_type, cells) = read(&far, "a", Int96::Unit(TimeUnit::Millisecond)).unwrap();
+    let (data_type, cells) = read(&far, "a", Int96Unit::Unit(TimeUnit::Millisecond)).unwrap();
     assert_eq!(data_type, timestamp(TimeUnit::Millisecond));
     assert_eq!(cells[0], "ts:1704141296123000000");
-    let (_, cells) = read(&far, "a", Int96::Unit(TimeUnit::Second)).unwrap();
+    let (_, cells) = read(&far, "a", Int96Unit::Unit(TimeUnit::Second)).unwrap();
     assert_eq!(cells[0], "ts:1704141296000000000");
 }
 
@@ -251,7 +252,7 @@ fn limits_say_how_to_raise_them() {
     let limited = |limits| ArrowReaderOptions::new().with_limits(limits);
     let reader = with_options(wines(), limited(Limits { page_bytes: 100, ..Limits::default() })).unwrap();
     let error = columns(reader).unwrap_err();
-    assert_eq!(error.kind(), Kind::Limit);
+    assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("Limits::page_bytes"), "{error}");
     assert_eq!((error.place().row_group, error.place().page), (Some(0), Some(0)), "{error}");
     let rows = builder().metadata().num_rows();
@@ -263,7 +264,7 @@ fn limits_say_how_to_raise_them() {
     for (name, limits) in too_low {
         let error = with_options(wines(), limited(limits)).err().unwrap();
         assert!(
-            error.kind() == Kind::Limit && error.message().contains(&format!("Limits::{name} ")),
+            error.kind() == ErrorKind::Limit && error.message().contains(&format!("Limits::{name} ")),
             "{error}"
         );
     }
@@ -301,7 +302,7 @@ fn files_bytes_and_loaded_metadata_read_the_same() {
         assert_eq!(columns(builder.build().unwrap()).unwrap(), expected);
     }
     let error = marquetry::open(format!("{path}.none")).unwrap_err();
-    assert_eq!(error.kind(), Kind::Io);
+    assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().contains("wines.parquet.none"), "{error}");
 }
 

@@ -3,7 +3,7 @@
 mod corpus;
 
 use bytes::Bytes;
-use marquetry::errors::{Error, Kind, Place};
+use marquetry::errors::{Error, ErrorKind, ErrorLocation};
 use peak_alloc::PeakAlloc;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -77,7 +77,7 @@ fn read(bytes: Bytes) -> Result<usize, Error> {
 
 /// Whether an error says where.
 fn has_place(error: &Error) -> bool {
-    let Place { row_group, column, page, offset, .. } = error.place();
+    let ErrorLocation { row_group, column, page, offset, .. } = error.place();
     row_group.is_some() || column.is_some() || page.is_some() || offset.is_some()
 }
 
@@ -115,7 +115,7 @@ fn encrypted_files() {
     for path in paths {
         match read(corpus::bytes(&root, &path)) {
             Err(error) => {
-                assert_eq!(error.kind(), Kind::Key, "{path}: {error}");
+                assert_eq!(error.kind(), ErrorKind::Key, "{path}: {error}");
                 assert!(error.to_string().contains("encrypted"), "{path}: {error}");
             }
             Ok(rows) => panic!("{path}: {rows} rows"),
@@ -139,7 +139,7 @@ fn plain_columns_of_encrypted_files() {
     }
     for (column, outcome) in outcomes {
         match column.as_str() {
-            "double_field" | "float_field" => assert_eq!(outcome, Err(Kind::Key), "{column}"),
+            "double_field" | "float_field" => assert_eq!(outcome, Err(ErrorKind::Key), "{column}"),
             _ => assert_eq!(outcome, Ok(()), "{column}"),
         }
     }

@@ -57,7 +57,8 @@ fn write_forever(folder: &Path, every: CheckpointEvery) {
         let path = folder.join(format!("{n}.parquet"));
         let safe = folder.join(format!("{n}.safe"));
         let mut safe = OpenOptions::new().create(true).append(true).open(safe).unwrap();
-        let mut file = marquetry::create_with(&path, batch(0).schema(), properties(every)).unwrap();
+        let mut file =
+            marquetry::create_with_properties(&path, batch(0).schema(), properties(every)).unwrap();
         let mut told = 0;
         for i in 0..BATCHES {
             file.write(&batch(i * ROWS)).unwrap();
@@ -157,7 +158,7 @@ fn a_killed_writer_loses_no_row_before_its_last_checkpoint() {
 /// A file of so many batches that is not closed.
 fn abandoned(path: &Path, batches: u64) -> PathBuf {
     let properties = properties(CheckpointEvery::RowGroups(2));
-    let mut file = marquetry::create_with(path, batch(0).schema(), properties).unwrap();
+    let mut file = marquetry::create_with_properties(path, batch(0).schema(), properties).unwrap();
     (0..batches).for_each(|i| file.write(&batch(i * ROWS)).unwrap());
     assert_eq!(file.writer().checkpointed_rows(), batches / 2 * 2 * ROWS);
     drop(file);
@@ -176,14 +177,14 @@ fn a_dropped_writer_leaves_its_checkpoints_beside_the_name() {
     assert!(error.contains("`marquetry recover` makes a file of what is whole"), "{error}");
     assert_eq!(recover(&hidden), Some(4 * ROWS));
     let options = ArrowReaderOptions::new().with_checkpoint_recovery(true);
-    let open = marquetry::open_with(&hidden, options.clone()).unwrap();
+    let open = marquetry::open_with_options(&hidden, options.clone()).unwrap();
     assert!(open.recovered_end().is_some());
     assert_eq!(check(open), 4 * ROWS);
     let recovered = ArrowReaderMetadata::load(File::open(&hidden).unwrap(), options.clone()).unwrap();
     assert!(recovered.recovered_end().is_some_and(|end| end < fs::metadata(&hidden).unwrap().len()));
     // The next writer of the same name is not in its way, and goes without a trace if it is asked to.
     let properties = properties(CheckpointEvery::RowGroups(1));
-    let mut file = marquetry::create_with(&path, batch(0).schema(), properties).unwrap();
+    let mut file = marquetry::create_with_properties(&path, batch(0).schema(), properties).unwrap();
     file.write(&batch(0)).unwrap();
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
     file.discard();
@@ -193,7 +194,7 @@ fn a_dropped_writer_leaves_its_checkpoints_beside_the_name() {
     let mut file = marquetry::create(&path, batch(0).schema()).unwrap();
     file.write(&batch(0)).unwrap();
     file.close().unwrap();
-    assert_eq!(marquetry::open_with(&path, options.clone()).unwrap().recovered_end(), None);
+    assert_eq!(marquetry::open_with_options(&path, options.clone()).unwrap().recovered_end(), None);
     let whole = ArrowReaderMetadata::load(File::open(&path).unwrap(), options).unwrap();
     assert_eq!(whole.recovered_end(), None);
     fs::remove_dir_all(folder).unwrap();
@@ -258,7 +259,7 @@ fn a_full_disk_leaves_the_checkpoints_and_says_where() {
     if let Some(folder) = std::env::var_os(FOLDER) {
         let path = Path::new(&folder).join("f.parquet");
         let properties = properties(CheckpointEvery::RowGroups(1));
-        let mut file = marquetry::create_with(&path, batch(0).schema(), properties).unwrap();
+        let mut file = marquetry::create_with_properties(&path, batch(0).schema(), properties).unwrap();
         let error = (0..10_000u64).find_map(|i| file.write(&batch(i * ROWS)).err()).expect("an error");
         let safe = file.writer().checkpointed_rows();
         fs::write(Path::new(&folder).join("safe"), format!("{safe}\n")).unwrap();

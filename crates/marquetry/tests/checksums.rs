@@ -4,7 +4,7 @@ mod cells;
 mod corpus;
 
 use bytes::Bytes;
-use marquetry::errors::{Error, Kind};
+use marquetry::errors::{Error, ErrorKind};
 
 fn read(bytes: Bytes, columns: &[&str], verify: bool) -> Result<Vec<Vec<String>>, Error> {
     let mut file = marquetry::open_bytes(bytes)?.verify_checksums(verify);
@@ -33,7 +33,7 @@ fn wrong_ones_are_errors_that_name_the_page() {
     let Some(root) = corpus::root() else { return };
     for (path, column, page) in BAD {
         let error = read(corpus::bytes(&root, path), &[column], true).unwrap_err();
-        assert_eq!(error.kind(), Kind::Corrupt, "{path}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{path}: {error}");
         assert!(error.message().contains("checksum"), "{path}: {error}");
         let place = error.place();
         assert_eq!(place.column.as_deref(), Some(column), "{path}: {error}");

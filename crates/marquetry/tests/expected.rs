@@ -3,7 +3,7 @@
 mod cells;
 mod corpus;
 
-use marquetry::arrow::Text;
+use marquetry::arrow::StringLayout;
 use marquetry::errors::Error;
 use std::path::Path;
 
@@ -13,7 +13,7 @@ struct Table {
     columns: Vec<Vec<String>>,
 }
 
-fn read(root: &Path, path: &str, text: Text, verify: bool) -> Result<Table, Error> {
+fn read(root: &Path, path: &str, text: StringLayout, verify: bool) -> Result<Table, Error> {
     let file = marquetry::open_bytes(corpus::bytes(root, path))?;
     let mut reader = file.text(text).verify_checksums(verify).batches()?;
     let schema = arrow_array::RecordBatchReader::schema(&reader);
@@ -59,7 +59,7 @@ fn compare(root: &Path, pairs: impl IntoIterator<Item = (String, String)>) {
             continue;
         }
         let expected = read_expected(root, &expected);
-        for text in [Text::Utf8View, Text::Utf8] {
+        for text in [StringLayout::Utf8View, StringLayout::Utf8] {
             let mut table = read(root, &path, text, !matches!(deviation, Some(Deviation::Checksum)));
             if let (Some(Deviation::Int96), Ok(table)) = (deviation, &mut table) {
                 table.columns.iter_mut().flatten().for_each(wrap);
@@ -168,7 +168,7 @@ fn files_that_several_readers_agree_on() {
 #[test]
 fn files_without_an_expectation() {
     let Some(root) = corpus::root() else { return };
-    let columns = |path: &str| read(&root, path, Text::Utf8View, true).unwrap().columns;
+    let columns = |path: &str| read(&root, path, StringLayout::Utf8View, true).unwrap().columns;
 
     let cells = columns("parquet-testing/data/incorrect_map_schema.parquet");
     assert_eq!(cells, [[r#"[{"parent","another"},{"name","report"}]"#]]);
@@ -202,8 +202,8 @@ fn files_without_an_expectation() {
 fn values_in_a_column_of_nulls() {
     let Some(root) = corpus::root() else { return };
     let path = "corpus/hangxie__parquet-tools/testdata/unknown-type.parquet";
-    let error = read(&root, path, Text::Utf8View, true).map(|_| ()).unwrap_err();
-    assert_eq!(error.kind(), marquetry::errors::Kind::Corrupt);
+    let error = read(&root, path, StringLayout::Utf8View, true).map(|_| ()).unwrap_err();
+    assert_eq!(error.kind(), marquetry::errors::ErrorKind::Corrupt);
     assert_eq!(error.place().column.as_deref(), Some("unknown_col"), "{error}");
     let file = marquetry::open_bytes(corpus::bytes(&root, path)).unwrap().columns(["id", "name"]);
     let mut reader = file.batches().unwrap();
@@ -215,7 +215,8 @@ fn values_in_a_column_of_nulls() {
 #[test]
 fn int96_beyond_64_bit_nanoseconds() {
     let Some(root) = corpus::root() else { return };
-    let table = read(&root, "parquet-testing/data/int96_from_spark.parquet", Text::Utf8View, true).unwrap();
+    let table =
+        read(&root, "parquet-testing/data/int96_from_spark.parquet", StringLayout::Utf8View, true).unwrap();
     let expected = [
         "ts:1704141296123456000",
         "ts:1704070800000000000",

@@ -16,7 +16,7 @@ use marquetry::arrow::arrow_reader::{
 };
 use marquetry::arrow::{ArrowWriter, ProjectionMask};
 use marquetry::basic::{Compression, Encoding};
-use marquetry::errors::{Error, Kind};
+use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use marquetry::predicate::{Predicate, col};
 use marquetry::schema::types::ColumnPath;
@@ -354,7 +354,7 @@ fn what_does_not_go_together_is_refused() {
     };
     let few = RowSelection::from(vec![RowSelector::select(5)]);
     let error = builder(OnCorrupt::SkipPage).with_row_selection(few).build().err().unwrap();
-    assert_eq!(error.kind(), Kind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.to_string().contains("filter the batches"), "{error}");
     let error = builder(OnCorrupt::Fail).with_predicate(col("ID").lt(5)).build().err().unwrap();
     assert!(error.to_string().contains("did you mean id"), "{error}");

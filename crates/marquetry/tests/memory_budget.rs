@@ -9,7 +9,7 @@ use marquetry::arrow::arrow_reader::{
     ArrowPredicateFn, ArrowReaderOptions, OnCorrupt, ParquetRecordBatchReaderBuilder, RowFilter,
 };
 use marquetry::basic::{Compression, Encoding, ZstdLevel};
-use marquetry::errors::{Budget, Error, Kind, Limits};
+use marquetry::errors::{Error, ErrorKind, Limits, MemoryBudget};
 use marquetry::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use marquetry::predicate::Predicate;
 use peak_alloc::PeakAlloc;
@@ -22,7 +22,7 @@ type Builder = ParquetRecordBatchReaderBuilder<Bytes>;
 
 const MIB: usize = 1 << 20;
 /// What is not counted: footer, codec contexts, the small things.
-const SLACK: usize = 6 * MIB;
+const PADDING: usize = 6 * MIB;
 
 fn written(columns: Vec<(String, ArrayRef)>, properties: WriterPropertiesBuilder) -> Bytes {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
@@ -37,14 +37,14 @@ struct Outcome {
     peak: usize,
 }
 
-fn read(file: &Bytes, memory: &Budget, batch_size: usize, on_corrupt: OnCorrupt) -> Outcome {
+fn read(file: &Bytes, memory: &MemoryBudget, batch_size: usize, on_corrupt: OnCorrupt) -> Outcome {
     read_rows(file, memory, batch_size, on_corrupt, |builder| builder)
 }
 
 /// [`read`] of some rows.
 fn read_rows(
     file: &Bytes,
-    memory: &Budget,
+    memory: &MemoryBudget,
     batch_size: usize,
     on_corrupt: OnCorrupt,
     filtered: impl FnOnce(Builder) -> Builder,
@@ -137,26 +137,26 @@ fn budgets_of_filters() {
     let ways: [(&str, &dyn Fn(Builder) -> Builder); 2] =
         [("predicate", &by_predicate), ("closure", &by_closure("c1"))];
     for (name, way) in ways {
-        let free = read_rows(&file, &Budget::default(), 8192, OnCorrupt::Fail, way);
+        let free = read_rows(&file, &MemoryBudget::default(), 8192, OnCorrupt::Fail, way);
         let rows = free.rows.unwrap();
         assert!((1..200_000).contains(&rows), "{name}: {rows}");
         for budget in [24 * MIB, 48 * MIB] {
-            let bounded = read_rows(&file, &Budget::of(budget), 8192, OnCorrupt::Fail, way);
+            let bounded = read_rows(&file, &MemoryBudget::new(budget), 8192, OnCorrupt::Fail, way);
             println!("honest, {name}: {} of {budget}, {} without a bound", bounded.peak, free.peak);
             assert_eq!(bounded.rows.unwrap(), rows);
-            assert!(bounded.peak <= budget + SLACK);
+            assert!(bounded.peak <= budget + PADDING);
         }
-        let starved = read_rows(&file, &Budget::of(MIB / 2), 8192, OnCorrupt::Fail, way);
-        assert_eq!(starved.rows.unwrap_err().kind(), Kind::Limit);
-        assert!(starved.peak <= MIB / 2 + SLACK, "{}", starved.peak);
+        let starved = read_rows(&file, &MemoryBudget::new(MIB / 2), 8192, OnCorrupt::Fail, way);
+        assert_eq!(starved.rows.unwrap_err().kind(), ErrorKind::Limit);
+        assert!(starved.peak <= MIB / 2 + PADDING, "{}", starved.peak);
     }
     // The column that is asked is the one that grows.
     for (column, file) in [("text", one_text()), ("list", one_list())] {
         let budget = 32 * MIB;
-        let bounded = read_rows(&file, &Budget::of(budget), 300, OnCorrupt::Fail, by_closure(column));
+        let bounded = read_rows(&file, &MemoryBudget::new(budget), 300, OnCorrupt::Fail, by_closure(column));
         println!("{column}, filtered: {} of {budget}; {:?}", bounded.peak, bounded.rows);
-        assert!(bounded.peak <= budget + SLACK, "{column}: {}", bounded.peak);
-        assert_eq!(bounded.rows.unwrap_err().kind(), Kind::Limit);
+        assert!(bounded.peak <= budget + PADDING, "{column}: {}", bounded.peak);
+        assert_eq!(bounded.rows.unwrap_err().kind(), ErrorKind::Limit);
     }
 }
 
@@ -166,35 +166,35 @@ fn a_budget_is_kept() {
     budgets_of_filters();
     let file = honest();
     for mode in [OnCorrupt::Fail, OnCorrupt::SkipPage] {
-        let free = read(&file, &Budget::default(), 8192, mode);
+        let free = read(&file, &MemoryBudget::default(), 8192, mode);
         assert_eq!(free.rows.unwrap(), 200_000);
         for budget in [24 * MIB, 48 * MIB] {
-            let bounded = read(&file, &Budget::of(budget), 8192, mode);
+            let bounded = read(&file, &MemoryBudget::new(budget), 8192, mode);
             println!("honest, {mode:?}: {} of {budget}, {} without a bound", bounded.peak, free.peak);
             assert_eq!(bounded.rows.unwrap(), 200_000);
-            assert!(bounded.peak <= budget + SLACK);
+            assert!(bounded.peak <= budget + PADDING);
         }
-        let starved = read(&file, &Budget::of(MIB / 2), 8192, mode);
-        assert!(starved.peak <= MIB / 2 + SLACK, "{}", starved.peak);
+        let starved = read(&file, &MemoryBudget::new(MIB / 2), 8192, mode);
+        assert!(starved.peak <= MIB / 2 + PADDING, "{}", starved.peak);
         if mode == OnCorrupt::Fail {
-            assert_eq!(starved.rows.unwrap_err().kind(), Kind::Limit);
+            assert_eq!(starved.rows.unwrap_err().kind(), ErrorKind::Limit);
         }
     }
     for (name, file) in [("text", one_text()), ("list", one_list()), ("pages", many_pages())] {
-        let free = read(&file, &Budget::default(), 300, OnCorrupt::Fail);
+        let free = read(&file, &MemoryBudget::default(), 300, OnCorrupt::Fail);
         assert!(free.rows.is_ok());
         for mode in [OnCorrupt::Fail, OnCorrupt::NullPage] {
             let budget = 32 * MIB;
-            let bounded = read(&file, &Budget::of(budget), 300, mode);
+            let bounded = read(&file, &MemoryBudget::new(budget), 300, mode);
             println!(
                 "{name}, {mode:?}: {} of {budget}, {} without a bound; {:?}",
                 bounded.peak, free.peak, bounded.rows
             );
-            assert!(free.peak > budget + 2 * SLACK, "{name} is no danger");
-            assert!(bounded.peak <= budget + SLACK, "{name}: {}", bounded.peak);
+            assert!(free.peak > budget + 2 * PADDING, "{name} is no danger");
+            assert!(bounded.peak <= budget + PADDING, "{name}: {}", bounded.peak);
             if mode == OnCorrupt::Fail {
                 let error = bounded.rows.unwrap_err();
-                assert_eq!(error.kind(), Kind::Limit);
+                assert_eq!(error.kind(), ErrorKind::Limit);
                 assert!(error.message().contains("Limits::memory"), "{error}");
             }
         }

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use bytes::Bytes;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection};
 use marquetry::arrow::{ArrowWriter, ProjectionMask};
-use marquetry::errors::{Error, Kind, Result};
+use marquetry::errors::{Error, ErrorKind, Result};
 use marquetry::file::properties::{WriterProperties, WriterVersion};
 use marquetry::file::{Source, read_metadata};
 use marquetry::format::{FileMetaData, OffsetIndex, Reader, Tail, Writer};
@@ -135,7 +135,10 @@ fn a_wrong_index_gives_no_wrong_rows() {
                                 Err(error) => {
                                     let is_damage = matches!(
                                         error.kind(),
-                                        Kind::Corrupt | Kind::Truncated | Kind::Unsupported | Kind::Limit
+                                        ErrorKind::Corrupt
+                                            | ErrorKind::Truncated
+                                            | ErrorKind::Unsupported
+                                            | ErrorKind::Limit
                                     );
                                     assert!(is_damage, "{error}");
                                     refused += 1;
@@ -169,7 +172,7 @@ fn the_error_says_what_to_do() {
     let file = written(WriterVersion::PARQUET_1_0);
     let bad = with_index(&file, 0, |index| wrong(index, 0, 15, 1));
     let error = read(&bad, 0, &[1520..1530], true).unwrap_err();
-    assert_eq!(error.kind(), Kind::Corrupt);
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(error.to_string().contains("the offset index says 99; read without page indexes"), "{error}");
     assert_eq!((error.place().column.as_deref(), error.place().page), (Some("number"), Some(15)));
 }

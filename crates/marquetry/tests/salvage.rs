@@ -10,7 +10,7 @@ use damage::{Fault, Random, changed, check, consequences, pages, salvage, writte
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::OnCorrupt;
 use marquetry::basic::{Compression, Encoding, ZstdLevel};
-use marquetry::errors::{Kind, Limits};
+use marquetry::errors::{ErrorKind, Limits};
 use marquetry::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use marquetry::file::read_metadata;
 use marquetry::predicate::Predicate;
@@ -360,7 +360,7 @@ fn a_read_fails_unless_it_is_told_not_to() {
     let (_, good, pages) = plain_file();
     let bad = spoiled(&pages, &good, 0, 1);
     let mut reader = marquetry::open_bytes(bad).unwrap().batches().unwrap();
-    assert_eq!(reader.next_batch().unwrap().unwrap_err().kind(), Kind::Corrupt);
+    assert_eq!(reader.next_batch().unwrap().unwrap_err().kind(), ErrorKind::Corrupt);
     assert!(reader.loss_report().is_empty());
 }
 

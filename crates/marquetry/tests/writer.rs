@@ -3,7 +3,7 @@
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use marquetry::arrow::ArrowWriter;
-use marquetry::errors::Kind;
+use marquetry::errors::ErrorKind;
 use marquetry::file::metadata::{KeyValue, SortingColumn};
 use marquetry::file::properties::{EnabledStatistics, WriterProperties};
 use marquetry::schema::types::ColumnPath;
@@ -100,10 +100,10 @@ fn a_batch_of_another_schema_is_refused_and_the_writer_goes_on() {
     let mut writer = writer(WriterProperties::default());
     let other = RecordBatch::try_from_iter([("n", Arc::new(Int32Array::from(vec![1])) as ArrayRef)]).unwrap();
     let error = writer.write(&other).unwrap_err();
-    assert_eq!(error.kind(), Kind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Argument);
     assert_eq!(error.place().column.as_deref(), Some("n"));
     let renamed = RecordBatch::try_from_iter([("m", numbers(0..1).column(0).clone())]).unwrap();
-    assert_eq!(writer.write(&renamed).unwrap_err().kind(), Kind::Argument);
+    assert_eq!(writer.write(&renamed).unwrap_err().kind(), ErrorKind::Argument);
     writer.write(&numbers(0..1)).unwrap();
     assert_eq!(writer.close().unwrap().num_rows(), 1);
 }
@@ -118,7 +118,7 @@ fn names_of_fields_count_and_names_of_elements_do_not() {
     let mut writer = ArrowWriter::try_new(Vec::new(), schema_of(list("item", "a")), None).unwrap();
     writer.write(&RecordBatch::new_empty(schema_of(list("element", "a")))).unwrap();
     let error = writer.write(&RecordBatch::new_empty(schema_of(list("item", "b")))).unwrap_err();
-    assert_eq!(error.kind(), Kind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Argument);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_null_in_a_required_column_is_refused() {
         RecordBatch::try_from_iter([("s", Arc::new(StringArray::from(vec![Some("a"), None])) as ArrayRef)]);
     writer.write(&batch.unwrap()).unwrap();
     let error = writer.close().unwrap_err();
-    assert_eq!(error.kind(), Kind::Argument, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
     assert_eq!(error.place().column.as_deref(), Some("s"), "{error}");
 }
 
@@ -158,7 +158,7 @@ fn after_a_failed_write_nothing_looks_finished() {
         let mut writer = ArrowWriter::try_new(&mut sink, numbers(0..0).schema(), None).unwrap();
         writer.write(&numbers(0..1000)).unwrap();
         let error = writer.finish().unwrap_err();
-        assert_eq!(error.kind(), Kind::Io, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Io, "{error}");
         assert!(writer.write(&numbers(0..1)).is_err());
         assert!(writer.finish().is_err());
         drop(writer);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use marquetry_arrow::async_reader::{AsyncSource, FileVersion, Tail};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::ops::Range;
@@ -81,8 +81,8 @@ impl ObjectFile {
         use object_store::Error::{NotFound, Precondition};
         match error {
             Precondition { .. } => changed(),
-            NotFound { path, .. } => Error::new(Kind::Io, format!("there is no object {path}")),
-            error => Error::caused_by(Kind::Io, "the store failed", error),
+            NotFound { path, .. } => Error::new(ErrorKind::Io, format!("there is no object {path}")),
+            error => Error::caused_by(ErrorKind::Io, "the store failed", error),
         }
     }
 }
@@ -111,7 +111,7 @@ async fn spawned<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send
     let mut task = Task(runtime.spawn(work));
     match (&mut task.0).await {
         Ok(result) => result,
-        Err(error) => Err(Error::caused_by(Kind::Io, "fetching was given up", error)),
+        Err(error) => Err(Error::caused_by(ErrorKind::Io, "fetching was given up", error)),
     }
 }
 
@@ -142,5 +142,5 @@ fn strong(tag: Option<&str>) -> Option<String> {
 
 #[cold]
 fn changed() -> Error {
-    Error::new(Kind::Io, "the file has changed since it was opened")
+    Error::new(ErrorKind::Io, "the file has changed since it was opened")
 }

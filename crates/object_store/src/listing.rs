@@ -4,7 +4,7 @@ use crate::ObjectFile;
 use futures::TryStreamExt;
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::{Dataset, files_among, is_named_parquet};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use object_store::ObjectStore;
 use object_store::path::Path;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub async fn files(store: &dyn ObjectStore, path: &str) -> Result<Vec<String>> {
     let names = listed(store, path, is_pattern).await?;
     let files = files_among(path, names.iter().map(String::as_str))?;
     match files.is_empty() {
-        true if is_pattern || is_folder => Err(Error::new(Kind::Io, "no file has such a name")),
+        true if is_pattern || is_folder => Err(Error::new(ErrorKind::Io, "no file has such a name")),
         true => Ok(vec![path.to_owned()]),
         false => Ok(files.into_iter().map(str::to_owned).collect()),
     }
@@ -77,8 +77,8 @@ async fn listed(store: &dyn ObjectStore, path: &str, is_pattern: bool) -> Result
         true => store.list_with_delimiter(Some(&folder)).await.map(|listed| listed.objects),
         false => store.list(Some(&folder)).try_collect::<Vec<_>>().await,
     };
-    let listed =
-        listed.map_err(|error| Error::caused_by(Kind::Io, "cannot list the files of the store", error))?;
+    let listed = listed
+        .map_err(|error| Error::caused_by(ErrorKind::Io, "cannot list the files of the store", error))?;
     Ok(listed.into_iter().map(|meta| meta.location.into()).collect())
 }
 
@@ -98,7 +98,8 @@ fn is_summary(path: &str) -> bool {
 }
 
 fn parsed(key: &str) -> Result<Path> {
-    Path::parse(key).map_err(|error| Error::caused_by(Kind::Argument, "no path of a file in a store", error))
+    Path::parse(key)
+        .map_err(|error| Error::caused_by(ErrorKind::Argument, "no path of a file in a store", error))
 }
 
 pub(crate) const WILDCARDS: [char; 3] = ['*', '?', '['];

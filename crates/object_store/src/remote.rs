@@ -4,10 +4,10 @@ use crate::listing::WILDCARDS;
 use crate::url::Url;
 use crate::{ObjectFile, listing};
 use bytes::Bytes;
-use marquetry_arrow::async_reader::{AsyncSource, FileVersion, RequestCost};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_arrow::async_reader::{AsyncSource, CoalesceOptions, FileVersion};
+use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_core::fetch::{RangeCache, bytes};
 use marquetry_core::io::TAIL_READ;
-use marquetry_core::scan::{Buffered, bytes};
 use marquetry_core::source::Source;
 use object_store::ObjectStore;
 use std::collections::HashMap;
@@ -94,15 +94,15 @@ pub struct RemoteFile {
     version: FileVersion,
     runtime: Arc<Runtime>,
     /// The end of the file.
-    tail: Buffered,
+    tail: RangeCache,
     /// The end of the file, and what was fetched ahead.
-    held: Mutex<Arc<Buffered>>,
+    held: Mutex<Arc<RangeCache>>,
 }
 
 impl RemoteFile {
     fn open(file: ObjectFile, runtime: Arc<Runtime>) -> Result<Self> {
         let read = wait(&runtime, file.read_tail(TAIL_READ))??;
-        let tail = Buffered::new(read.version.len);
+        let tail = RangeCache::new(read.version.len);
         tail.give(read.version.len.saturating_sub(read.bytes.len() as u64), read.bytes);
         let held = Mutex::new(Arc::new(copy_of(&tail)));
         Ok(RemoteFile { file, version: read.version, runtime, tail, held })
@@ -114,15 +114,15 @@ impl RemoteFile {
     }
 
     /// A buffer with the end of the file.
-    fn tail(&self) -> Buffered {
+    fn tail(&self) -> RangeCache {
         copy_of(&self.tail)
     }
 
-    fn held(&self) -> Arc<Buffered> {
+    fn held(&self) -> Arc<RangeCache> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn fetch(&self, requests: Vec<Range<u64>>, into: &Buffered) -> Result<()> {
+    fn fetch(&self, requests: Vec<Range<u64>>, into: &RangeCache) -> Result<()> {
         if requests.is_empty() {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl RemoteFile {
             let wanted = request.end - request.start;
             if part.len() as u64 != wanted {
                 let message = format!("{wanted} bytes asked for, {} given", part.len());
-                return Err(Error::new(Kind::Io, message).at(request.start));
+                return Err(Error::new(ErrorKind::Io, message).at(request.start));
             }
             into.give(request.start, part);
         }
@@ -153,7 +153,7 @@ impl Source for RemoteFile {
         }
         // In a buffer of its own: what nobody announced is not kept.
         let read = copy_of(&held);
-        self.fetch(RequestCost::OBJECT_STORE.requests(missing), &read)?;
+        self.fetch(CoalesceOptions::OBJECT_STORE.requests(missing), &read)?;
         // But for a footer that is longer than the end that was fetched: it is read again for each look at the file.
         let end = offset + len as u64;
         if self.tail.lacking(once(end - 1..self.version.len)).is_empty() && len as u64 <= MOST_FOOTER {
@@ -163,8 +163,8 @@ impl Source for RemoteFile {
         read.read_at(offset, len)
     }
 
-    fn request_cost(&self) -> Option<RequestCost> {
-        Some(RequestCost::OBJECT_STORE)
+    fn request_cost(&self) -> Option<CoalesceOptions> {
+        Some(CoalesceOptions::OBJECT_STORE)
     }
 
     fn at_hand(&self, offset: u64, len: usize) -> usize {
@@ -173,20 +173,20 @@ impl Source for RemoteFile {
 
     fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
         let inside = ranges.iter().map(|range| range.start..range.end.min(self.version.len));
-        let together = RequestCost { gap: 0, largest: u64::MAX }.requests(inside);
+        let together = CoalesceOptions { gap: 0, largest: u64::MAX }.requests(inside);
         if bytes(&together) > MOST_AHEAD {
             return Ok(());
         }
         let (held, next) = (self.held(), self.tail());
         together.iter().for_each(|range| next.give_part_of(&held, range.clone()));
-        self.fetch(RequestCost::OBJECT_STORE.requests(next.lacking(together)), &next)?;
+        self.fetch(CoalesceOptions::OBJECT_STORE.requests(next.lacking(together)), &next)?;
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
         Ok(())
     }
 }
 
-fn copy_of(buffered: &Buffered) -> Buffered {
-    let copy = Buffered::new(buffered.len());
+fn copy_of(buffered: &RangeCache) -> RangeCache {
+    let copy = RangeCache::new(buffered.len());
     copy.give_all_of(buffered);
     copy
 }

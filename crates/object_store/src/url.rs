@@ -1,6 +1,6 @@
 //! URLs of files, and the stores that they are in.
 
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl<'a> Url<'a> {
     /// Where the file is in its store. Paths of web servers have some characters as `%20`, keys of stores are as they are.
     pub(crate) fn object(self) -> Result<Path> {
         let path = if self.is_web() { Path::from_url_path(self.path) } else { Path::parse(self.path) };
-        path.map_err(|error| Error::caused_by(Kind::Argument, "no path of a file in a store", error))
+        path.map_err(|error| Error::caused_by(ErrorKind::Argument, "no path of a file in a store", error))
     }
 
     /// Connects to the store, as the usual environment variables say.
@@ -94,7 +94,7 @@ impl<'a> Url<'a> {
                 return Err(Error::unsupported(format!("this build has no support for {scheme}://")));
             }
         };
-        connected.map_err(|error| Error::caused_by(Kind::Argument, "cannot use the store", error))
+        connected.map_err(|error| Error::caused_by(ErrorKind::Argument, "cannot use the store", error))
     }
 }
 

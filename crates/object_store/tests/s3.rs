@@ -8,8 +8,8 @@ use marquetry_arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ProjectionM
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
 use marquetry_base::Limits;
-use marquetry_core::index::read_offset_index;
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::page_index::read_offset_index;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use marquetry_core::write::WriterProperties;

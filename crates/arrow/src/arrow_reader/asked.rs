@@ -14,15 +14,15 @@ use super::salvage::{Chosen, Salvage};
 use crate::leaf::boolean_buffer;
 use arrow_array::BooleanArray;
 use marquetry_base::Result;
-use marquetry_core::predicate::{Bound, LeafValues};
-use marquetry_core::read::LeafBatch;
+use marquetry_core::predicate::{BoundPredicate, LeafValues};
+use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Schema;
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bitmap, Values};
 use std::ops::Range;
 
 /// Which rows are given of those that are read.
 pub(super) struct Asked {
-    predicate: Bound,
+    predicate: BoundPredicate,
     /// How many of the reader's roots batches have. Those behind them are read for the predicate alone.
     pub(super) given: usize,
     /// Wanted rows that are still to be passed over, and to be given.
@@ -83,7 +83,7 @@ impl Asked {
     }
 
     /// Without the rows that are passed over, and those that are too many.
-    fn cut(&self, wanted: Bits) -> Answer {
+    fn cut(&self, wanted: Bitmap) -> Answer {
         let count = wanted.count_ones(0..wanted.len());
         let passed = count.min(self.offset);
         let rows = (count - passed).min(self.limit);
@@ -112,13 +112,13 @@ impl Asked {
 /// Values with a null for each row that is lost.
 pub(super) struct Expanded {
     values: Values,
-    validity: Bits,
+    validity: Bitmap,
 }
 
 impl Expanded {
     /// Those of `batch`, which has the rows of the `pieces`, in order. All rows are those of the `runs`.
-    pub(super) fn new(batch: &LeafBatch, runs: &[Range<u64>], pieces: &[Range<u64>]) -> Self {
-        let mut out = Expanded { values: batch.values.shape().empty(), validity: Bits::new() };
+    pub(super) fn new(batch: &ColumnBatch, runs: &[Range<u64>], pieces: &[Range<u64>]) -> Self {
+        let mut out = Expanded { values: batch.values.shape().empty(), validity: Bitmap::new() };
         let mut next = 0;
         for run in runs {
             let mut row = run.start;
@@ -147,7 +147,7 @@ impl Expanded {
     }
 }
 
-fn values_of<'a>(batch: &'a LeafBatch, gaps: Option<&'a Expanded>) -> LeafValues<'a> {
+fn values_of<'a>(batch: &'a ColumnBatch, gaps: Option<&'a Expanded>) -> LeafValues<'a> {
     let dictionary = batch.dictionary.as_deref();
     match gaps {
         Some(Expanded { values, validity }) => LeafValues { values, validity: Some(validity), dictionary },

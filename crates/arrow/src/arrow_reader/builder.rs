@@ -7,16 +7,16 @@ use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
 use super::read_as::ReadAs;
 use super::reader::{ParquetRecordBatchReader, Passing, Plan};
-use super::{Int96, ProjectionMask, RowFilter, RowSelection, int96};
+use super::{Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{Evolution, Remake, ordered};
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
 use marquetry_core::io::LocalFile;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
-use marquetry_core::predicate::{Bound, Predicate};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::predicate::{BoundPredicate, Predicate};
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
 use std::fs::File;
@@ -260,7 +260,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
         let (metadata, mask) = (self.metadata.clone(), self.projection.clone());
         let reader = self.reader()?;
-        let read: Vec<Field> =
+        let read: Vec<NestedField> =
             metadata.read_as(&mask).projected(&mask).map(|projected| projected.field).collect();
         let ordered = || ordered(&order?, metadata.parquet_schema(), &read, &reader.schema());
         // Virtual columns stay behind the others.
@@ -284,7 +284,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self.projection = evolved.mask;
         self.metadata = self.metadata.with_schema(evolved.read_as);
         // The wanted schema has their unit.
-        self.metadata.options.int96 = Int96::Nanoseconds;
+        self.metadata.options.int96 = Int96Unit::Nanoseconds;
         Ok(Some(evolved.remake))
     }
 
@@ -370,7 +370,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         Ok(columns)
     }
 
-    fn bound(&self) -> Result<Option<Bound>> {
+    fn bound(&self) -> Result<Option<BoundPredicate>> {
         let bind = |predicate: &Predicate| predicate.clone().bind(self.parquet_schema());
         self.predicate.as_ref().map(bind).transpose()
     }
@@ -438,7 +438,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 
     /// A unit that holds the chosen INT96 timestamps, if the options ask for one that fits.
-    pub(crate) fn fitting_int96(&self) -> Result<Int96> {
+    pub(crate) fn fitting_int96(&self) -> Result<Int96Unit> {
         let (metadata, mut options) = (&self.metadata.metadata, self.metadata.options.clone());
         let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..metadata.num_row_groups()).collect());
         int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)?;

@@ -9,16 +9,16 @@
 
 use super::ways::{Way, Ways};
 use marquetry_base::{Error, Result};
-use marquetry_core::read::{ColumnReader, LeafBatch, Target};
-use marquetry_core::select::{Block, refine_bits, runs};
-use marquetry_encoding::Bits;
+use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget};
+use marquetry_core::row_mask::{Block, refine_bits, runs};
+use marquetry_encoding::Bitmap;
 use std::ops::Range;
 use std::time::Instant;
 
 /// A column of the file that is read.
 pub(super) struct Column {
     pub(super) reader: ColumnReader,
-    pub(super) target: Target,
+    pub(super) target: ReadTarget,
     /// Whether batches have it.
     pub(super) is_projected: bool,
     /// No more of the row group's rows can be wanted, if not all.
@@ -28,9 +28,9 @@ pub(super) struct Column {
     /// What it costs there to read some of the rows.
     ways: Ways,
     /// The values of the block's kept rows, once a stage asked for them.
-    cached: Option<LeafBatch>,
+    cached: Option<ColumnBatch>,
     /// The values of the rows of the batch that is being filled.
-    pub(super) out: LeafBatch,
+    pub(super) out: ColumnBatch,
 }
 
 /// The rows that a step is about.
@@ -41,7 +41,7 @@ pub(super) struct Rows {
     pub(super) start: u64,
     pub(super) len: usize,
     /// Which of them are kept; `None` if all are.
-    pub(super) keep: Option<Bits>,
+    pub(super) keep: Option<Bitmap>,
 }
 
 impl Rows {
@@ -55,7 +55,7 @@ impl Rows {
     }
 
     /// Keeps of the kept rows those whose bit is 1.
-    pub(super) fn refine(&mut self, of_kept: Bits) {
+    pub(super) fn refine(&mut self, of_kept: Bitmap) {
         self.keep = Some(match &self.keep {
             None => of_kept,
             Some(keep) => refine_bits(keep, &of_kept),
@@ -87,14 +87,14 @@ impl Rows {
     }
 }
 
-fn part(bits: &Bits, range: Range<usize>) -> Bits {
-    let mut out = Bits::new();
+fn part(bits: &Bitmap, range: Range<usize>) -> Bitmap {
+    let mut out = Bitmap::new();
     out.push_packed(bits.as_bytes(), range.start, range.len());
     out
 }
 
 /// How many bits there are up to the `n`th one, or in all.
-fn end_of(keep: &Bits, n: usize) -> usize {
+fn end_of(keep: &Bitmap, n: usize) -> usize {
     let mut left = n;
     for run in runs(keep, 0..keep.len()) {
         if run.len() >= left {
@@ -106,7 +106,7 @@ fn end_of(keep: &Bits, n: usize) -> usize {
 }
 
 impl Column {
-    pub(super) fn new(reader: ColumnReader, target: Target) -> Self {
+    pub(super) fn new(reader: ColumnReader, target: ReadTarget) -> Self {
         let out = reader.empty_batch();
         Column {
             reader,
@@ -121,7 +121,7 @@ impl Column {
     }
 
     /// Appends the kept of `rows` to `out`.
-    fn read(&mut self, rows: &Rows, out: &mut LeafBatch) -> Result<()> {
+    fn read(&mut self, rows: &Rows, out: &mut ColumnBatch) -> Result<()> {
         let passed = match self.at {
             Some((row_group, passed)) if row_group == rows.row_group => passed,
             _ => {
@@ -143,11 +143,11 @@ impl Column {
     }
 
     /// Appends those of the next `rows` rows whose bit is 1 to `out`.
-    fn read_some(&mut self, keep: &Bits, rows: usize, out: &mut LeafBatch) -> Result<()> {
+    fn read_some(&mut self, keep: &Bitmap, rows: usize, out: &mut ColumnBatch) -> Result<()> {
         let way = self.ways.choose(keep.count_ones(0..rows), rows);
         let start = Instant::now();
         match way {
-            Way::Kept => self.reader.read_kept(keep, 0..rows, out)?,
+            Way::RowGroupMatch => self.reader.read_kept(keep, 0..rows, out)?,
             Way::Whole => {
                 let mut whole = self.reader.empty_batch();
                 self.reader.read_into(rows, &mut whole)?;
@@ -169,12 +169,12 @@ impl Column {
     }
 
     /// The cached values, if there are any.
-    pub(super) fn cached(&self) -> Option<&LeafBatch> {
+    pub(super) fn cached(&self) -> Option<&ColumnBatch> {
         self.cached.as_ref()
     }
 
     /// Of what is cached, keeps the rows whose bit is 1.
-    pub(super) fn thin_out(&mut self, of_kept: &Bits) -> Result<()> {
+    pub(super) fn thin_out(&mut self, of_kept: &Bitmap) -> Result<()> {
         if let Some(batch) = &self.cached {
             let mut rest = self.reader.empty_batch();
             rest.push_kept(batch, of_kept, &self.target)?;
@@ -201,7 +201,7 @@ impl Column {
             None => self.read(rows, &mut out)?,
             Some(batch) if out.entries == 0 && taken.len() == kept => out = batch,
             Some(batch) => {
-                let mut wanted = Bits::new();
+                let mut wanted = Bitmap::new();
                 wanted.push_run(false, taken.start);
                 wanted.push_run(true, taken.len());
                 wanted.push_run(false, kept - taken.end);

@@ -1,8 +1,8 @@
 //! What readers say to a source whose requests are dear, before they read.
 
 use marquetry_base::{Limits, Result};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::scan::{Ahead, RequestCost, bytes, chunk_ranges};
+use marquetry_core::fetch::{CoalesceOptions, FetchPlanner, bytes, chunk_ranges};
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::source::Source;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(super) struct Far {
     source: Arc<dyn Source>,
     metadata: Arc<ParquetMetaData>,
     limits: Arc<Limits>,
-    pub(super) cost: RequestCost,
+    pub(super) cost: CoalesceOptions,
 }
 
 impl Far {
@@ -28,8 +28,8 @@ impl Far {
         Some(Far { source: source.clone(), metadata: metadata.clone(), limits: limits.clone(), cost })
     }
 
-    pub(super) fn ahead(&self) -> Ahead<'_> {
-        Ahead::new(&*self.source, &self.metadata, &self.limits, self.cost)
+    pub(super) fn ahead(&self) -> FetchPlanner<'_> {
+        FetchPlanner::new(&*self.source, &self.metadata, &self.limits, self.cost)
     }
 }
 
@@ -47,7 +47,7 @@ impl Following {
     pub(super) fn expect(
         &mut self,
         left: usize,
-        ahead: &mut Ahead<'_>,
+        ahead: &mut FetchPlanner<'_>,
         plan: impl Iterator<Item = Option<Vec<Range<u64>>>>,
     ) {
         self.groups.retain(|(after, _)| *after <= left);

@@ -22,15 +22,15 @@ use crate::by_leaf::ByLeaf;
 use crate::leaf::DictionaryCache;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Held, Result};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::predicate::Bound;
-use marquetry_core::prune::{Kept, PruneOptions, PruneReport, prune_row_group};
-use marquetry_core::read::{ColumnReader, Layout, Target};
-use marquetry_core::scan::{Ahead, bytes, chunk_ranges, index_ranges};
-use marquetry_core::select::{Cursor, Selection};
+use marquetry_base::{MemoryReservation, Result};
+use marquetry_core::fetch::{FetchPlanner, bytes, chunk_ranges, index_ranges};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::predicate::BoundPredicate;
+use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
+use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
+use marquetry_core::row_mask::{Cursor, RowMask};
 use marquetry_core::source::Source;
-use marquetry_encoding::Bits;
+use marquetry_encoding::Bitmap;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(super) struct Wanted {
     pub(super) limit: usize,
     pub(super) offset: usize,
     pub(super) selection: Option<RowSelection>,
-    pub(super) predicate: Option<Bound>,
+    pub(super) predicate: Option<BoundPredicate>,
 }
 
 /// A read that passes over rows.
@@ -76,19 +76,19 @@ pub(super) struct Filtered {
 }
 
 /// A row group, and what was selected of it, if not all.
-pub(super) type Chosen = (usize, Option<Selection>);
+pub(super) type Chosen = (usize, Option<RowMask>);
 
 /// What tells without reading them which rows cannot be wanted.
 struct Pruning {
     source: Arc<dyn Source>,
-    predicate: Bound,
+    predicate: BoundPredicate,
     options: PruneOptions,
 }
 
 /// The row group that is being read.
 struct Group {
     index: usize,
-    selection: Selection,
+    selection: RowMask,
     cursor: Cursor,
     /// Whether the typed predicate has to be asked, and whether any filter has.
     asks_typed: bool,
@@ -135,10 +135,10 @@ impl Filtered {
             let column = metadata.schema().column(leaf);
             let layout = match for_stage {
                 // Keys do for typed predicates, whatever batches get.
-                true => Layout::Keys,
+                true => ValueLayout::Indices,
                 false => to_decode(column, field, arrow, leaf, options),
             };
-            let target = Target::new(column, field, leaf, layout);
+            let target = ReadTarget::new(column, field, leaf, layout);
             let (source, metadata) = (source.clone(), metadata.clone());
             let page_options = page_options(&metadata, options);
             let reader = ColumnReader::new(source, metadata, &[], leaf, target.clone(), page_options);
@@ -227,8 +227,8 @@ impl Filtered {
     }
 
     /// Which rows of the row groups are wanted: no column is read that the filter does not look at.
-    pub(super) fn selected(mut self) -> Result<Selection> {
-        let mut out = Selection::new();
+    pub(super) fn selected(mut self) -> Result<RowMask> {
+        let mut out = RowMask::new();
         while let Some((index, selection)) = self.row_groups.pop_front() {
             let first = out.rows();
             if self.limit > 0 && self.open(index, selection)? {
@@ -241,7 +241,7 @@ impl Filtered {
     }
 
     /// Appends to `out`, where the row group's first row is number `first`, which of its rows are wanted.
-    fn survivors(&mut self, first: u64, out: &mut Selection) -> Result<()> {
+    fn survivors(&mut self, first: u64, out: &mut RowMask) -> Result<()> {
         while self.limit > 0 && self.next_block()? {
             let Some(block) = self.block.take() else { continue };
             self.columns.values_mut().for_each(Column::forget);
@@ -265,9 +265,9 @@ impl Filtered {
     }
 
     /// Opens a row group, of which `selection` was selected; whether there are rows to be read.
-    fn open(&mut self, index: usize, selection: Option<Selection>) -> Result<bool> {
+    fn open(&mut self, index: usize, selection: Option<RowMask>) -> Result<bool> {
         let rows = self.metadata.row_group(index).num_rows();
-        let mut selection = selection.unwrap_or_else(|| Selection::all(rows));
+        let mut selection = selection.unwrap_or_else(|| RowMask::all(rows));
         // A selection may end before the rows do.
         selection.push_run(false, rows.saturating_sub(selection.rows()));
         let mut asks_typed = true;
@@ -286,9 +286,11 @@ impl Filtered {
                 None => pruning.prune(&self.metadata, index)?,
             };
             match kept {
-                Kept::None => return Ok(false),
-                Kept::All => asks_typed = false,
-                Kept::Some(ranges) => selection = selection.and(&Selection::from_ranges(&ranges, rows)),
+                RowGroupMatch::None => return Ok(false),
+                RowGroupMatch::All => asks_typed = false,
+                RowGroupMatch::Some(ranges) => {
+                    selection = selection.and(&RowMask::from_ranges(&ranges, rows))
+                }
             }
         }
         let asks = self.stages.iter().any(|stage| asks_typed || !stage.is_typed());
@@ -309,20 +311,20 @@ impl Filtered {
     }
 
     /// Says to a source that is far what the row groups that follow take first.
-    fn expect_following(&mut self, ahead: &mut Ahead<'_>) {
+    fn expect_following(&mut self, ahead: &mut FetchPlanner<'_>) {
         let mut following = std::mem::take(&mut self.following);
         let little = self.far.as_ref().map_or(0, |far| far.cost.round_trip());
         let plan = self.row_groups.iter().map(|(index, selection)| {
             let rows = self.metadata.row_group(*index).num_rows();
-            let selected = selection.as_ref().map_or(rows, Selection::selected);
+            let selected = selection.as_ref().map_or(rows, RowMask::selected);
             let kept = match &self.pruning {
                 Some(pruning) => pruning.prune_by_statistics(&self.metadata, *index).ok()?,
-                None => Kept::All,
+                None => RowGroupMatch::All,
             };
-            if selected == 0 || kept == Kept::None {
+            if selected == 0 || kept == RowGroupMatch::None {
                 return None;
             }
-            let asks_typed = kept != Kept::All;
+            let asks_typed = kept != RowGroupMatch::All;
             let (asked, all) = (self.leaves(asks_typed, false), self.leaves(asks_typed, true));
             let chunks = |leaves: &[usize]| chunk_ranges(&self.metadata, *index, leaves);
             let is_whole = selected == rows;
@@ -343,7 +345,7 @@ impl Filtered {
 
     /// Says to a source that is far what will be read of the row group. Where that is much, the filter is asked about all
     /// rows first, so that of other columns only those pages are fetched that have wanted rows. Whether there are any.
-    fn look_ahead(&mut self, mut ahead: Ahead<'_>) -> Result<bool> {
+    fn look_ahead(&mut self, mut ahead: FetchPlanner<'_>) -> Result<bool> {
         let Some(group) = &self.group else { return Ok(false) };
         let (index, asks_typed, asks) = (group.index, group.asks_typed, group.asks);
         let rows: Vec<_> = group.selection.runs().collect();
@@ -362,7 +364,7 @@ impl Filtered {
         ahead.say(looked_at)?;
         let (offset, limit) = (self.offset, self.limit);
         (self.offset, self.limit) = (0, offset.saturating_add(limit));
-        let mut selection = Selection::new();
+        let mut selection = RowMask::new();
         self.survivors(0, &mut selection)?;
         (self.offset, self.limit) = (offset, limit);
         self.columns.values_mut().for_each(Column::rewind);
@@ -404,7 +406,7 @@ impl Filtered {
         self.offset -= passed;
         self.limit -= given;
         if given < kept {
-            let mut of_kept = Bits::new();
+            let mut of_kept = Bitmap::new();
             of_kept.push_run(false, passed);
             of_kept.push_run(true, given);
             of_kept.push_run(false, kept - passed - given);
@@ -457,7 +459,7 @@ impl Filtered {
             .collect();
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
         // Until the batch is handed over.
-        let held = &mut Held::default();
+        let held = &mut MemoryReservation::default();
         for root in &self.roots {
             let (schema, dictionaries) = (self.metadata.schema(), &mut self.dictionaries);
             let mut leaves = Leaves { schema, batches: &mut batches, dictionaries, held };
@@ -472,7 +474,7 @@ impl Filtered {
 
 impl Pruning {
     /// Reads nothing.
-    fn prune_by_statistics(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<Kept> {
+    fn prune_by_statistics(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<RowGroupMatch> {
         let (predicate, mut report) = (&self.predicate, PruneReport::default());
         let options = PruneOptions {
             bloom_filters: false,
@@ -483,7 +485,7 @@ impl Pruning {
         prune_row_group(&*self.source, metadata, row_group, predicate, &options, &mut report)
     }
 
-    fn prune(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<Kept> {
+    fn prune(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<RowGroupMatch> {
         let (predicate, mut report) = (&self.predicate, PruneReport::default());
         prune_row_group(&*self.source, metadata, row_group, predicate, &self.options, &mut report)
     }

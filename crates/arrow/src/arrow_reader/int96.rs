@@ -2,20 +2,20 @@
 
 use super::ProjectionMask;
 use super::loss::OnCorrupt;
-use super::options::{ArrowReaderOptions, Int96};
+use super::options::{ArrowReaderOptions, Int96Unit};
 use super::reader::page_options;
 use crate::leaf::int96_fits;
 use arrow_schema::TimeUnit;
 use marquetry_base::Result;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
-use marquetry_core::read::{ColumnReader, Layout, Target, is_damage, survey};
-use marquetry_core::scan::chunk_ranges;
+use marquetry_core::fetch::chunk_ranges;
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout, is_damage, survey};
 use marquetry_core::source::Source;
-use marquetry_encoding::{Physical, Values};
+use marquetry_encoding::{PhysicalType, Values};
 use std::sync::Arc;
 
-/// Replaces [`Int96::Fitting`] by the finest unit that holds every value of the chosen INT96 columns. Returns whether
+/// Replaces [`Int96Unit::Auto`] by the finest unit that holds every value of the chosen INT96 columns. Returns whether
 /// that is another unit than the schema was made with.
 pub(super) fn fit(
     source: &Arc<dyn Source>,
@@ -24,13 +24,13 @@ pub(super) fn fit(
     projection: &ProjectionMask,
     options: &mut ArrowReaderOptions,
 ) -> Result<bool> {
-    if options.int96 != Int96::Fitting {
+    if options.int96 != Int96Unit::Auto {
         return Ok(false);
     }
     let mut unit = 0;
-    let fields = Field::from_schema(metadata.schema());
+    let fields = NestedField::from_schema(metadata.schema());
     for (index, leaf) in metadata.schema().columns().iter().enumerate() {
-        if leaf.physical() != Physical::Int96 || !projection.leaf_included(index) {
+        if leaf.physical() != PhysicalType::Int96 || !projection.leaf_included(index) {
             continue;
         }
         let Some(field) = fields.iter().find(|field| field.has_leaf(index)) else {
@@ -39,7 +39,7 @@ pub(super) fn fit(
         // All together: a coarser unit may be needed anywhere.
         let chunks = row_groups.iter().flat_map(|&row_group| chunk_ranges(metadata, row_group, &[index]));
         source.will_read(&chunks.collect::<Vec<_>>())?;
-        let target = Target::new(leaf, field, index, Layout::Values);
+        let target = ReadTarget::new(leaf, field, index, ValueLayout::Native);
         let page_options = page_options(metadata, options);
         let reader = |row_groups: &[usize]| {
             let (source, metadata) = (source.clone(), metadata.clone());
@@ -66,7 +66,7 @@ pub(super) fn fit(
             }
         }
     }
-    options.int96 = if unit == 0 { Int96::Nanoseconds } else { Int96::Unit(UNITS[unit]) };
+    options.int96 = if unit == 0 { Int96Unit::Nanoseconds } else { Int96Unit::Unit(UNITS[unit]) };
     Ok(unit > 0)
 }
 

@@ -6,10 +6,10 @@ use super::{ChunkReader, ProjectionMask};
 #[cfg(feature = "async")]
 use crate::async_reader::Known;
 use arrow_schema::SchemaRef;
-use marquetry_base::{Kind, Limits, Result};
+use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_core::checkpoint::find_last_checkpoint;
 use marquetry_core::io::read_metadata;
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl ArrowReaderMetadata {
             Ok(footer) => return Self::try_new(Arc::new(footer.metadata), options),
             Err(error) => error,
         };
-        let is_damage = matches!(error.kind(), Kind::Corrupt | Kind::Truncated);
+        let is_damage = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated);
         if !(options.checkpoint_recovery && is_damage) {
             return Err(error);
         }

@@ -2,7 +2,7 @@
 
 use super::loss::OnCorrupt;
 use super::virtual_columns::{self, Virtual};
-use crate::schema::{Text, TypeOptions};
+use crate::schema::{StringLayout, TypeOptions};
 use arrow_schema::{FieldRef, SchemaRef, TimeUnit};
 use marquetry_base::{Limits, Result};
 #[cfg(feature = "async")]
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct ArrowReaderOptions {
     pub(crate) schema: Option<SchemaRef>,
     pub(crate) types: TypeOptions,
-    pub(crate) int96: Int96,
+    pub(crate) int96: Int96Unit,
     pub(crate) verify_checksums: bool,
     pub(crate) checkpoint_recovery: bool,
     pub(crate) on_corrupt: OnCorrupt,
@@ -27,22 +27,22 @@ pub struct ArrowReaderOptions {
 
 /// Which unit INT96 timestamps get. A value that the unit cannot hold is an error, never another value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Int96 {
+pub enum Int96Unit {
     /// Nanoseconds, from 1677 to 2262, unless the stored Arrow schema says otherwise.
     #[default]
     Nanoseconds,
     /// This unit; what is finer is cut off, towards the past.
     Unit(TimeUnit),
     /// The finest unit that holds every value of the row groups that are read, found by reading these columns twice.
-    Fitting,
+    Auto,
 }
 
-impl Int96 {
+impl Int96Unit {
     /// The unit that holds the values of both, if each holds those of a part.
-    pub(crate) fn coarser(self, other: Int96) -> Int96 {
+    pub(crate) fn coarser(self, other: Int96Unit) -> Int96Unit {
         match (self, other) {
-            (Int96::Unit(a), Int96::Unit(b)) => Int96::Unit(a.min(b)),
-            (Int96::Unit(unit), _) | (_, Int96::Unit(unit)) => Int96::Unit(unit),
+            (Int96Unit::Unit(a), Int96Unit::Unit(b)) => Int96Unit::Unit(a.min(b)),
+            (Int96Unit::Unit(unit), _) | (_, Int96Unit::Unit(unit)) => Int96Unit::Unit(unit),
             _ => other,
         }
     }
@@ -53,7 +53,7 @@ impl Default for ArrowReaderOptions {
         ArrowReaderOptions {
             schema: None,
             types: TypeOptions::default(),
-            int96: Int96::default(),
+            int96: Int96Unit::default(),
             verify_checksums: true,
             on_corrupt: OnCorrupt::default(),
             checkpoint_recovery: false,
@@ -80,16 +80,16 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// The layout of byte strings, text or not. Default: as the stored Arrow schema says, or [`Text::Utf8`].
+    /// The layout of byte strings, text or not. Default: as the stored Arrow schema says, or [`StringLayout::Utf8`].
     #[must_use]
-    pub fn with_text(mut self, text: Text) -> Self {
+    pub fn with_text(mut self, text: StringLayout) -> Self {
         self.types.text = Some(text);
         self
     }
 
     /// The unit of INT96 timestamps. Default: nanoseconds.
     #[must_use]
-    pub fn with_int96(mut self, int96: Int96) -> Self {
+    pub fn with_int96(mut self, int96: Int96Unit) -> Self {
         self.int96 = int96;
         self
     }

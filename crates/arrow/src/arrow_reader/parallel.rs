@@ -20,8 +20,8 @@ use super::root::{Room, Root};
 use super::steps::{Batches, Step, steps};
 use crate::leaf::DictionaryCache;
 use arrow_array::ArrayRef;
-use marquetry_base::{Held, Result};
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_base::{MemoryReservation, Result};
+use marquetry_core::metadata::ParquetMetaData;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ struct Reader {
 }
 
 /// An array, and what it takes of the read's memory until it is handed over.
-type Made = Result<(ArrayRef, Held)>;
+type Made = Result<(ArrayRef, MemoryReservation)>;
 
 impl Parallel {
     /// Reads `roots` by `threads` threads, of which the caller is one; by fewer, if no more can be started. Strides of a
@@ -89,7 +89,7 @@ impl Parallel {
     }
 
     /// The arrays of the next batch, of all fields; there must be one.
-    pub(super) fn next(&mut self, held: &mut Held) -> Result<Vec<ArrayRef>> {
+    pub(super) fn next(&mut self, held: &mut MemoryReservation) -> Result<Vec<ArrayRef>> {
         let made = self.0.wait_for(Lanes::take);
         let mut arrays = Vec::with_capacity(made.len());
         for made in made {
@@ -262,7 +262,7 @@ impl Reader {
     fn read_at(&mut self, batch: usize, batches: Batches, room: &mut Room) -> Made {
         let skip = batches.first_of(batch) - batches.first_of(self.at);
         let skip = if self.at == 0 { batches.skip.saturating_add(skip) } else { skip };
-        let mut held = Held::default();
+        let mut held = MemoryReservation::default();
         room.swap_dictionaries(&self.root, &mut self.dictionaries);
         let array = self.root.read(skip, batches.rows_of(batch), room, &mut held);
         room.swap_dictionaries(&self.root, &mut self.dictionaries);

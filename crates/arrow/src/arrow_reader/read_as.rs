@@ -6,12 +6,12 @@
 //! ```
 
 use super::ProjectionMask;
-use super::options::{ArrowReaderOptions, Int96};
+use super::options::{ArrowReaderOptions, Int96Unit};
 use crate::schema::{TypeOptions, project, to_arrow, to_arrow_as};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::Result;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
 use marquetry_format::KeyValueView;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -19,14 +19,14 @@ use std::sync::{Arc, OnceLock};
 /// Fields of the root, in the order of the file, and what each becomes.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadAs {
-    pub(crate) fields: Arc<[Field]>,
+    pub(crate) fields: Arc<[NestedField]>,
     /// Their Arrow fields; virtual columns behind them, if these are all fields.
     pub(crate) schema: SchemaRef,
 }
 
 /// What is read of a field of the root, and what it becomes.
 pub(super) struct Projected {
-    pub(super) field: Field,
+    pub(super) field: NestedField,
     pub(super) arrow: FieldRef,
 }
 
@@ -50,7 +50,7 @@ impl ReadAs {
     }
 
     /// The field that a column is of.
-    pub(super) fn of_leaf(&self, leaf: usize) -> Option<(&Field, &FieldRef)> {
+    pub(super) fn of_leaf(&self, leaf: usize) -> Option<(&NestedField, &FieldRef)> {
         let place = self.fields.partition_point(|field| field.first_leaf() <= leaf).checked_sub(1)?;
         let field = self.fields.get(place).filter(|field| field.has_leaf(leaf))?;
         Some((field, self.schema.fields().get(place)?))
@@ -70,7 +70,7 @@ impl Types {
     pub(super) fn new(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> Result<Self> {
         let types = Types::default();
         if let Some(wanted) = &options.schema {
-            let fields = Field::from_schema(metadata.schema());
+            let fields = NestedField::from_schema(metadata.schema());
             let schema = to_arrow_as(&fields, metadata.schema(), wanted)?;
             let whole = ReadAs { fields: fields.into(), schema: with_virtual(schema, options) };
             return Ok(Types { whole: OnceLock::from(whole), ..types });
@@ -79,14 +79,14 @@ impl Types {
     }
 
     /// All fields as another schema.
-    pub(super) fn of_schema(fields: Arc<[Field]>, schema: SchemaRef) -> Self {
+    pub(super) fn of_schema(fields: Arc<[NestedField]>, schema: SchemaRef) -> Self {
         Types { whole: OnceLock::from(ReadAs { fields, schema }), ..Types::default() }
     }
 
     /// All fields, and virtual columns.
     pub(super) fn whole(&self, metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> &ReadAs {
         self.whole.get_or_init(|| {
-            let fields = Field::from_schema(metadata.schema());
+            let fields = NestedField::from_schema(metadata.schema());
             let (pairs, types) = (KeyValues::of(metadata), type_options(options));
             let schema = to_arrow(&fields, 0.., metadata.schema(), &pairs.by_key(), &types);
             ReadAs { fields: fields.into(), schema: with_virtual(schema, options) }
@@ -108,8 +108,9 @@ impl Types {
             return self.whole(metadata, options).clone();
         }
         let find = || {
-            let field =
-                |(place, root): &(usize, usize)| Some((*place, Field::from_root(metadata.schema(), *root)?));
+            let field = |(place, root): &(usize, usize)| {
+                Some((*place, NestedField::from_root(metadata.schema(), *root)?))
+            };
             let (places, fields): (Vec<_>, Vec<_>) = roots.iter().filter_map(field).unzip();
             let (pairs, types) = (KeyValues::of(metadata), type_options(options));
             let schema = to_arrow(&fields, places, metadata.schema(), &pairs.by_key(), &types);
@@ -138,8 +139,8 @@ fn roots(mask: &ProjectionMask, metadata: &ParquetMetaData) -> Vec<(usize, usize
 
 fn type_options(options: &ArrowReaderOptions) -> TypeOptions {
     match options.int96 {
-        Int96::Unit(unit) => TypeOptions { int96_unit: Some(unit), ..options.types.clone() },
-        Int96::Nanoseconds | Int96::Fitting => options.types.clone(),
+        Int96Unit::Unit(unit) => TypeOptions { int96_unit: Some(unit), ..options.types.clone() },
+        Int96Unit::Nanoseconds | Int96Unit::Auto => options.types.clone(),
     }
 }
 

@@ -15,15 +15,15 @@ use super::steps::{Batches, PAGES};
 use crate::evolution::Remake;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Error, Held, Result};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::{Field, FieldKind};
-use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::predicate::Bound;
-use marquetry_core::read::{ColumnReader, Layout, Target, is_damage};
+use marquetry_base::{Error, MemoryReservation, Result};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::{FieldKind, NestedField};
+use marquetry_core::page::{ChecksumTrust, PageOptions};
+use marquetry_core::predicate::BoundPredicate;
+use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout, is_damage};
 use marquetry_core::schema::Leaf;
 use marquetry_core::source::Source;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
 
 /// Reads the rows that a builder was told to, batch by batch.
@@ -90,7 +90,7 @@ pub(super) struct Plan {
     pub(super) offset: usize,
     pub(super) threads: usize,
     /// Only where damage is no error: offset and limit are of rows that it wants.
-    pub(super) predicate: Option<Bound>,
+    pub(super) predicate: Option<BoundPredicate>,
 }
 
 impl ParquetRecordBatchReader {
@@ -115,12 +115,12 @@ impl ParquetRecordBatchReader {
                 let column = metadata.schema().column(leaf);
                 let layout = match to_decode(column, &root.field, &root.arrow, leaf, options) {
                     // Predicates know no others.
-                    Layout::Joined if asked.as_ref().is_some_and(|asked| asked.looks_at(leaf)) => {
-                        Layout::Values
+                    ValueLayout::Offsets if asked.as_ref().is_some_and(|asked| asked.looks_at(leaf)) => {
+                        ValueLayout::Native
                     }
                     layout => layout,
                 };
-                let target = Target::new(column, &root.field, leaf, layout);
+                let target = ReadTarget::new(column, &root.field, leaf, layout);
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
                 let reader = ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options);
@@ -242,7 +242,7 @@ impl ParquetRecordBatchReader {
 
     fn read(&mut self, rows: usize) -> Result<RecordBatch> {
         // Until the batch is handed over.
-        let held = &mut Held::default();
+        let held = &mut MemoryReservation::default();
         if self.threads > 1 && !self.roots.is_empty() {
             let batches = Batches { skip: self.offset, rows: self.left, size: self.batch_size };
             let roots = std::mem::take(&mut self.roots);
@@ -324,7 +324,7 @@ impl ParquetRecordBatchReader {
         salvage: &mut Salvage,
         chosen: &Chosen,
     ) -> Result<(Vec<ArrayRef>, Option<Answer>), Failed> {
-        let held = &mut Held::default();
+        let held = &mut MemoryReservation::default();
         let (roots, room) = (&mut self.roots, &mut self.room);
         let answer = match &self.asked {
             None => None,
@@ -401,34 +401,34 @@ pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOpti
     PageOptions {
         limits: options.limits.clone(),
         verify_checksums: options.verify_checksums,
-        trust: Trust::of_writer(metadata.created_by()),
+        trust: ChecksumTrust::of_writer(metadata.created_by()),
     }
 }
 
 /// What leaf `index` below `field` is to be decoded to on its way to an array.
 pub(super) fn to_decode(
     leaf: &Leaf,
-    field: &Field,
+    field: &NestedField,
     arrow: &FieldRef,
     index: usize,
     options: &ArrowReaderOptions,
-) -> Layout {
+) -> ValueLayout {
     // Strings that are joined as they are decoded have taken their memory before they can be counted.
     let is_bounded = options.limits.memory.limit().is_some();
     match array_type(field, arrow, index) {
-        Some(DataType::Dictionary(_, _)) => Layout::Keys,
-        Some(DataType::Timestamp(_, _)) if leaf.physical() == Physical::Int96 => Layout::Keys,
+        Some(DataType::Dictionary(_, _)) => ValueLayout::Indices,
+        Some(DataType::Timestamp(_, _)) if leaf.physical() == PhysicalType::Int96 => ValueLayout::Indices,
         Some(DataType::Utf8 | DataType::Binary | DataType::LargeUtf8 | DataType::LargeBinary)
-            if leaf.physical() == Physical::ByteArray && !is_bounded =>
+            if leaf.physical() == PhysicalType::ByteArray && !is_bounded =>
         {
-            Layout::Joined
+            ValueLayout::Offsets
         }
-        _ => Layout::Values,
+        _ => ValueLayout::Native,
     }
 }
 
 /// The type of the array that leaf `index` below `field` becomes; `None` if it is not there.
-fn array_type<'a>(field: &Field, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
+fn array_type<'a>(field: &NestedField, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
     match (&field.kind, arrow.data_type()) {
         (FieldKind::Leaf(leaf), data_type) => (*leaf == index).then_some(data_type),
         (FieldKind::Struct(fields), DataType::Struct(arrow)) => {

@@ -5,24 +5,24 @@ use crate::by_leaf::{ByLeaf, missing};
 use crate::leaf::DictionaryCache;
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
-use marquetry_base::{Held, Result};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
-use marquetry_core::read::{ColumnReader, LeafBatch, Target};
+use marquetry_base::{MemoryReservation, Result};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget};
 use std::sync::Arc;
 
 /// A field of the root that is read.
 pub(super) struct Root {
-    pub(super) field: Field,
+    pub(super) field: NestedField,
     pub(super) arrow: FieldRef,
-    pub(super) columns: Vec<(usize, ColumnReader, Target)>,
+    pub(super) columns: Vec<(usize, ColumnReader, ReadTarget)>,
 }
 
 /// Where arrays are put together: what was read of each column for the current batch, and the dictionaries of those that
 /// have any.
 pub(super) struct Room {
     pub(super) metadata: Arc<ParquetMetaData>,
-    batches: ByLeaf<Option<LeafBatch>>,
+    batches: ByLeaf<Option<ColumnBatch>>,
     dictionaries: ByLeaf<DictionaryCache>,
 }
 
@@ -39,17 +39,17 @@ impl Room {
     }
 
     /// Where the batch of a column is.
-    pub(super) fn place(&mut self, leaf: usize) -> Result<&mut Option<LeafBatch>> {
+    pub(super) fn place(&mut self, leaf: usize) -> Result<&mut Option<ColumnBatch>> {
         self.batches.get_mut(leaf).ok_or_else(|| missing(leaf))
     }
 
     /// What was read of a column for the current batch.
-    pub(super) fn batch(&self, leaf: usize) -> Result<&LeafBatch> {
+    pub(super) fn batch(&self, leaf: usize) -> Result<&ColumnBatch> {
         self.batches.get(leaf).and_then(Option::as_ref).ok_or_else(|| missing(leaf))
     }
 
     /// The array of a field whose columns were read.
-    pub(super) fn assemble(&mut self, root: &Root, held: &mut Held) -> Result<ArrayRef> {
+    pub(super) fn assemble(&mut self, root: &Root, held: &mut MemoryReservation) -> Result<ArrayRef> {
         let schema = self.metadata.schema();
         let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
         assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries, held })
@@ -86,7 +86,7 @@ impl Root {
         skip: usize,
         rows: usize,
         room: &mut Room,
-        held: &mut Held,
+        held: &mut MemoryReservation,
     ) -> Result<ArrayRef> {
         for (leaf, column, _) in &mut self.columns {
             column.skip(skip)?;

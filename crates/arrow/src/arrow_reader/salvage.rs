@@ -13,11 +13,11 @@ use super::runs;
 use crate::refused;
 use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow_schema::DataType;
-use marquetry_base::{Error, Kind, Result};
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_core::fetch::chunk_ranges;
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::page::PageOptions;
-use marquetry_core::read::{ColumnReader, LeafBatch, Run, Survey, survey};
-use marquetry_core::scan::chunk_ranges;
+use marquetry_core::read::{ColumnBatch, ColumnReader, Run, Survey, survey};
 use marquetry_core::source::Source;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -147,7 +147,7 @@ impl Salvage {
         let is_named = |leaf: usize| error.place().column.as_ref() == Some(schema.column(leaf).dotted());
         let named = of.columns.iter().map(|column| column.0).find(|&leaf| is_named(leaf));
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return false };
-        if !matches!(error.kind(), Kind::Corrupt | Kind::Truncated) {
+        if !matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated) {
             return false;
         }
         let chunk = self.metadata.row_group(group.index).column(of.field.first_leaf());
@@ -225,7 +225,7 @@ impl Salvage {
         leaf: usize,
         column: &mut ColumnReader,
         chosen: &Chosen,
-    ) -> Result<LeafBatch> {
+    ) -> Result<ColumnBatch> {
         let Some(group) = &mut self.group else { return Err(Error::argument("no row group is open")) };
         let passed = &mut group.passed[leaf];
         let runs = runs::subtract(&chosen.runs, &group.lost[root]).into_iter().map(|rows| {
@@ -240,7 +240,7 @@ impl Salvage {
     }
 
     /// The values of a column with a null for each chosen row that is lost in its field; `None` if none is.
-    pub(super) fn with_gaps(&self, root: usize, batch: &LeafBatch, chosen: &Chosen) -> Option<Expanded> {
+    pub(super) fn with_gaps(&self, root: usize, batch: &ColumnBatch, chosen: &Chosen) -> Option<Expanded> {
         let whole = runs::subtract(&chosen.runs, &self.group.as_ref()?.lost[root]);
         let is_whole = runs::count(&whole) == runs::count(&chosen.runs);
         (!is_whole).then(|| Expanded::new(batch, &chosen.runs, &whole))

@@ -2,8 +2,8 @@
 
 use arrow_array::{Array, BooleanArray};
 use arrow_buffer::BooleanBuffer;
-use marquetry_core::select::Selection;
-use marquetry_encoding::Bits;
+use marquetry_core::row_mask::RowMask;
+use marquetry_encoding::Bitmap;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ impl RowSelector {
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RowSelection {
-    rows: Selection,
+    rows: RowMask,
 }
 
 impl RowSelection {
@@ -48,7 +48,7 @@ impl RowSelection {
     /// # Panics
     /// If one has a null.
     pub fn from_filters(filters: &[BooleanArray]) -> Self {
-        let mut rows = Selection::new();
+        let mut rows = RowMask::new();
         for filter in filters {
             assert_eq!(filter.null_count(), 0, "a filter without nulls");
             rows.push_bits(bits(filter.values()));
@@ -58,7 +58,7 @@ impl RowSelection {
 
     /// The rows whose bit is 1.
     pub fn from_boolean_buffer(mask: BooleanBuffer) -> Self {
-        let mut rows = Selection::new();
+        let mut rows = RowMask::new();
         rows.push_bits(bits(&mask));
         RowSelection { rows }
     }
@@ -68,7 +68,7 @@ impl RowSelection {
     /// # Panics
     /// If the ranges are not sorted, or end behind the last row.
     pub fn from_consecutive_ranges(ranges: impl Iterator<Item = Range<usize>>, total_rows: usize) -> Self {
-        let mut rows = Selection::new();
+        let mut rows = RowMask::new();
         for range in ranges.filter(|range| !range.is_empty()) {
             let end = rows.rows() as usize;
             assert!(range.start >= end && range.end <= total_rows, "{range:?} after {end} of {total_rows}");
@@ -162,20 +162,20 @@ impl RowSelection {
     }
 
     /// The rows.
-    pub(crate) fn rows(&self) -> &Selection {
+    pub(crate) fn rows(&self) -> &RowMask {
         &self.rows
     }
 }
 
-fn bits(mask: &BooleanBuffer) -> Bits {
-    let mut bits = Bits::new();
+fn bits(mask: &BooleanBuffer) -> Bitmap {
+    let mut bits = Bitmap::new();
     bits.push_packed(mask.values(), mask.offset(), mask.len());
     bits
 }
 
 impl FromIterator<RowSelector> for RowSelection {
     fn from_iter<I: IntoIterator<Item = RowSelector>>(selectors: I) -> Self {
-        let mut rows = Selection::new();
+        let mut rows = RowMask::new();
         selectors.into_iter().for_each(|selector| rows.push_run(!selector.skip, selector.row_count as u64));
         RowSelection { rows }
     }
@@ -193,8 +193,8 @@ impl From<RowSelection> for Vec<RowSelector> {
     }
 }
 
-impl From<Selection> for RowSelection {
-    fn from(rows: Selection) -> Self {
+impl From<RowMask> for RowSelection {
+    fn from(rows: RowMask) -> Self {
         RowSelection { rows }
     }
 }

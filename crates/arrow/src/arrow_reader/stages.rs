@@ -12,12 +12,12 @@ use crate::by_leaf::{ByLeaf, missing};
 use crate::leaf::DictionaryCache;
 use arrow_array::{Array, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Error, Held, Kind, Result};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::predicate::{Bound, LeafValues};
-use marquetry_core::read::LeafBatch;
+use marquetry_base::{Error, ErrorKind, MemoryReservation, Result};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::predicate::{BoundPredicate, LeafValues};
+use marquetry_core::read::ColumnBatch;
 use marquetry_encoding::dictionary::Dictionary;
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bitmap, Values};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -54,7 +54,7 @@ struct Arrays {
 
 /// A condition, and which entries of the dictionary that was met last it is true for.
 struct Condition {
-    bound: Bound,
+    bound: BoundPredicate,
     entries: Option<Entries>,
 }
 
@@ -68,7 +68,7 @@ struct Entries {
 
 impl Stage {
     /// The stages of a typed predicate.
-    pub(super) fn of_predicate(predicate: &Bound, metadata: &ParquetMetaData) -> Vec<Stage> {
+    pub(super) fn of_predicate(predicate: &BoundPredicate, metadata: &ParquetMetaData) -> Vec<Stage> {
         let mut stages: Vec<Stage> = Vec::new();
         for bound in predicate.conjuncts() {
             let leaves = bound.leaves().to_vec();
@@ -113,13 +113,13 @@ impl Stage {
         kept: usize,
         columns: &mut Columns,
         metadata: &ParquetMetaData,
-    ) -> Result<Bits> {
+    ) -> Result<Bitmap> {
         for &leaf in &self.leaves {
             column(columns, leaf)?.fetch(rows)?;
         }
         match &mut self.test {
             Test::Typed { conditions } => {
-                let mut out: Option<Bits> = None;
+                let mut out: Option<Bitmap> = None;
                 for condition in conditions {
                     let found = condition.evaluate(kept, &self.leaves, columns)?;
                     match &mut out {
@@ -194,10 +194,10 @@ pub(super) fn filter(
 }
 
 impl Condition {
-    fn evaluate(&mut self, rows: usize, leaves: &[usize], columns: &Columns) -> Result<Bits> {
+    fn evaluate(&mut self, rows: usize, leaves: &[usize], columns: &Columns) -> Result<Bitmap> {
         let batches = leaves.iter().map(|&leaf| Ok((leaf, cached(columns, leaf)?)));
-        let batches: Vec<(usize, &LeafBatch)> = batches.collect::<Result<_>>()?;
-        if let [(leaf, LeafBatch { values: Values::W32(keys), validity, dictionary: Some(dictionary), .. })] =
+        let batches: Vec<(usize, &ColumnBatch)> = batches.collect::<Result<_>>()?;
+        if let [(leaf, ColumnBatch { values: Values::W32(keys), validity, dictionary: Some(dictionary), .. })] =
             batches.as_slice()
             && self.knows(*leaf, dictionary, keys.len())?
             && let Some(entries) = &self.entries
@@ -225,7 +225,7 @@ impl Condition {
         let found = self.bound.evaluate(values.len(), &[(leaf, of_entries)])?;
         let mut null = values.shape().empty();
         null.push_defaults(1);
-        let is_valid = Bits::from_iter([false]);
+        let is_valid = Bitmap::from_iter([false]);
         let of_null = LeafValues { values: &null, validity: Some(&is_valid), dictionary: None };
         let null = self.bound.evaluate(1, &[(leaf, of_null)])?;
         self.entries = Some(Entries {
@@ -241,14 +241,14 @@ impl Condition {
 const MORE_ENTRIES: usize = 4;
 
 impl Entries {
-    fn look_up(&self, keys: &[u32], validity: Option<&Bits>) -> Bits {
-        let mut out = Bits::new();
+    fn look_up(&self, keys: &[u32], validity: Option<&Bitmap>) -> Bitmap {
+        let mut out = Bitmap::new();
         out.reserve(keys.len());
         let mut found = [0; BLOCK];
         for (block, keys) in keys.chunks(BLOCK).enumerate() {
             let found = &mut found[..keys.len()];
             for (found, key) in found.iter_mut().zip(keys) {
-                // Slots of nulls may have any index.
+                // LeafLevels of nulls may have any index.
                 *found = self.table.get(*key as usize).copied().unwrap_or(0);
             }
             if let Some(validity) = validity {
@@ -266,10 +266,10 @@ impl Entries {
 const BLOCK: usize = 1024;
 
 impl Arrays {
-    fn evaluate(&mut self, rows: usize, columns: &Columns, metadata: &ParquetMetaData) -> Result<Bits> {
+    fn evaluate(&mut self, rows: usize, columns: &Columns, metadata: &ParquetMetaData) -> Result<Bitmap> {
         let batch = self.batch(rows, columns, metadata)?;
         let found = self.predicate.evaluate(batch).map_err(|error| {
-            Error::caused_by(Kind::Argument, "the predicate of a row filter failed", error)
+            Error::caused_by(ErrorKind::Argument, "the predicate of a row filter failed", error)
         })?;
         if found.len() != rows {
             let message = format!("a predicate gave {} results for {rows} rows", found.len());
@@ -282,7 +282,7 @@ impl Arrays {
     fn batch(&mut self, rows: usize, columns: &Columns, metadata: &ParquetMetaData) -> Result<RecordBatch> {
         let mut arrays = Vec::with_capacity(self.roots.len());
         // Until the batch is handed over.
-        let held = &mut Held::default();
+        let held = &mut MemoryReservation::default();
         for root in &self.roots {
             let batch = |leaf| {
                 let mut batch = cached(columns, leaf)?.copied()?;
@@ -303,11 +303,11 @@ impl Arrays {
 }
 
 /// The results that are true, and not null.
-fn trues(found: &BooleanArray) -> Bits {
-    let mut out = Bits::new();
+fn trues(found: &BooleanArray) -> Bitmap {
+    let mut out = Bitmap::new();
     out.push_packed(found.values().values(), found.values().offset(), found.len());
     if let Some(nulls) = found.nulls() {
-        let mut valid = Bits::new();
+        let mut valid = Bitmap::new();
         valid.push_packed(nulls.validity(), nulls.offset(), nulls.len());
         out.and(&valid);
     }
@@ -319,7 +319,7 @@ fn column(columns: &mut Columns, leaf: usize) -> Result<&mut Column> {
 }
 
 /// The values of the kept rows.
-fn cached(columns: &Columns, leaf: usize) -> Result<&LeafBatch> {
+fn cached(columns: &Columns, leaf: usize) -> Result<&ColumnBatch> {
     columns.get(leaf).and_then(Column::cached).ok_or_else(|| missing(leaf))
 }
 

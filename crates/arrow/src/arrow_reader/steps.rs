@@ -1,7 +1,7 @@
 //! How far fields are read ahead by several threads, and which of them by more than one at a time.
 
 use super::root::Root;
-use marquetry_core::meta::{ColumnChunk, ParquetMetaData};
+use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_format::PageType;
 
 /// What batches there are.

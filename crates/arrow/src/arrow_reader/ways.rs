@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// Only those that are wanted.
-    Kept,
+    RowGroupMatch,
     /// All of them, those that are not wanted being dropped afterwards.
     Whole,
 }
@@ -28,22 +28,22 @@ impl Ways {
     /// The way to read a block in which `kept` of `rows` rows are wanted.
     pub(super) fn choose(&mut self, kept: usize, rows: usize) -> Way {
         if kept * FEW <= rows {
-            return Way::Kept;
+            return Way::RowGroupMatch;
         }
         let (Some(of_kept), Some(of_whole)) = (self.kept.least(), self.whole.least()) else {
-            return if self.kept.least().is_none() { Way::Kept } else { Way::Whole };
+            return if self.kept.least().is_none() { Way::RowGroupMatch } else { Way::Whole };
         };
         self.blocks += 1;
         let is_whole_less = of_whole < of_kept;
         // What lost is tried again now and then: pages change.
         let is_other = self.blocks.is_multiple_of(AGAIN);
-        if is_whole_less != is_other { Way::Whole } else { Way::Kept }
+        if is_whole_less != is_other { Way::Whole } else { Way::RowGroupMatch }
     }
 
     /// Takes note of what a block of `rows` rows took.
     pub(super) fn measure(&mut self, way: Way, rows: usize, time: Duration) {
         let cost = match way {
-            Way::Kept => &mut self.kept,
+            Way::RowGroupMatch => &mut self.kept,
             Way::Whole => &mut self.whole,
         };
         cost.last[cost.seen % TRIES] = time.as_secs_f64() / rows.max(1) as f64;
@@ -80,7 +80,7 @@ mod tests {
 
     fn chosen(ways: &mut Ways, kept: u64, whole: u64) -> Way {
         let way = ways.choose(ROWS / 2, ROWS);
-        let micros = if way == Way::Kept { kept } else { whole };
+        let micros = if way == Way::RowGroupMatch { kept } else { whole };
         ways.measure(way, ROWS, Duration::from_micros(micros));
         way
     }
@@ -102,8 +102,8 @@ mod tests {
     fn few_rows_are_read_alone() {
         let mut ways = Ways::default();
         for _ in 0..3 {
-            assert_eq!(ways.choose(ROWS / FEW, ROWS), Way::Kept);
-            ways.measure(Way::Kept, ROWS, Duration::from_micros(1));
+            assert_eq!(ways.choose(ROWS / FEW, ROWS), Way::RowGroupMatch);
+            ways.measure(Way::RowGroupMatch, ROWS, Duration::from_micros(1));
         }
     }
 }

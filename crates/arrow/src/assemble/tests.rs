@@ -7,24 +7,24 @@ use marquetry_encoding::Values;
 use marquetry_format::{LogicalType, SchemaElement, Type};
 use std::collections::HashMap;
 
-/// Slots of a column of INT32, and its levels.
-fn leaf(values: &[i32], validity: Option<&[bool]>, def: &[u8], rep: &[u8]) -> Option<LeafBatch> {
+/// LeafLevels of a column of INT32, and its levels.
+fn leaf(values: &[i32], validity: Option<&[bool]>, def: &[u8], rep: &[u8]) -> Option<ColumnBatch> {
     let words = values.iter().map(|&value| value as u32).collect();
     let entries = if def.is_empty() { values.len() } else { def.len() };
-    Some(LeafBatch { def: def.to_vec(), rep: rep.to_vec(), entries, ..batch(Values::W32(words), validity) })
+    Some(ColumnBatch { def: def.to_vec(), rep: rep.to_vec(), entries, ..batch(Values::W32(words), validity) })
 }
 
 fn assembled(
     elements: Vec<SchemaElement>,
     to: Option<DataType>,
-    batches: Vec<Option<LeafBatch>>,
+    batches: Vec<Option<ColumnBatch>>,
 ) -> Result<ArrayRef> {
     let (schema, fields) = schema(1, elements);
     let arrow = to_arrow(&fields, 0.., &schema, &HashMap::new(), &TypeOptions::default());
     let to = to.map_or_else(|| arrow.field(0).clone(), |to| ArrowField::new("x", to, true));
     let mut dictionaries = ByLeaf::new(0..batches.len(), DictionaryCache::default);
     let mut batches: ByLeaf<_> = batches.into_iter().enumerate().collect();
-    let (batches, dictionaries, held) = (&mut batches, &mut dictionaries, &mut Held::default());
+    let (batches, dictionaries, held) = (&mut batches, &mut dictionaries, &mut MemoryReservation::default());
     let mut leaves = Leaves { schema: &schema, batches, dictionaries, held };
     let array = assemble(&fields[0], &to, &mut leaves)?;
     assert_eq!(array.data_type(), to.data_type());
@@ -41,7 +41,7 @@ fn list() -> Vec<SchemaElement> {
 }
 
 /// [1, 2], null, [], [null]
-fn lists() -> Option<LeafBatch> {
+fn lists() -> Option<ColumnBatch> {
     leaf(&[1, 2, 0], Some(&[true, true, false]), &[3, 3, 0, 1, 2], &[0, 1, 0, 0, 0])
 }
 

@@ -6,7 +6,7 @@ use super::row_group::{Job, Scan};
 use super::source::AsyncSource;
 use super::stream::ParquetRecordBatchStream;
 use crate::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, Int96, OnCorrupt, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask, RowFilter, RowSelection, no_choice_of_rows,
 };
 use crate::evolution::{Evolution, Remake};
@@ -14,11 +14,11 @@ use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::fetch::{CoalesceOptions, bytes, chunk_ranges};
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
-use marquetry_core::scan::{RequestCost, bytes, chunk_ranges};
+use marquetry_core::row_mask::RowMask;
 use marquetry_core::schema::Schema;
-use marquetry_core::select::Selection;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub struct ParquetRecordBatchStreamBuilder<T> {
     predicate: Option<Predicate>,
     filter: Option<RowFilter>,
     prefetch: u64,
-    cost: RequestCost,
+    cost: CoalesceOptions,
     opened: PhantomData<fn() -> T>,
 }
 
@@ -77,7 +77,7 @@ impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
             predicate: None,
             filter: None,
             prefetch: PREFETCH,
-            cost: RequestCost::OBJECT_STORE,
+            cost: CoalesceOptions::OBJECT_STORE,
             opened: PhantomData,
         }
     }
@@ -189,16 +189,16 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self
     }
 
-    /// Which ranges are fetched together. Default [`RequestCost::OBJECT_STORE`].
+    /// Which ranges are fetched together. Default [`CoalesceOptions::OBJECT_STORE`].
     #[must_use]
-    pub fn with_request_cost(mut self, cost: RequestCost) -> Self {
+    pub fn with_request_cost(mut self, cost: CoalesceOptions) -> Self {
         self.cost = cost;
         self
     }
 
     /// The stream. Nothing is fetched before it is polled.
     ///
-    /// Fails if a row group does not exist or the batch size is 0; if [`Int96::Fitting`] is asked for where an INT96
+    /// Fails if a row group does not exist or the batch size is 0; if [`Int96Unit::Auto`] is asked for where an INT96
     /// column is read, for which there is [`build_fitting`](Self::build_fitting); if the predicate does not fit the schema,
     /// or the file cannot be read as the wanted one; and if rows are to be chosen from a damaged file: which they are could
     /// not be told any more.
@@ -208,7 +208,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let rest = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
         let prefetch = self.prefetch;
         let (scan, mut jobs) = self.scan()?;
-        if scan.metadata.options.int96 == Int96::Fitting && !int96_of(&scan.metadata, &scan.leaves).is_empty()
+        if scan.metadata.options.int96 == Int96Unit::Auto
+            && !int96_of(&scan.metadata, &scan.leaves).is_empty()
         {
             return Err(Error::argument(
                 "a unit that fits INT96 is only known after reading: choose one, or use `build_fitting`",
@@ -226,7 +227,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok(ParquetRecordBatchStream::new(schema, remake, scan, jobs, prefetch.min(room), rest))
     }
 
-    /// [`build`](Self::build) for [`Int96::Fitting`]: if INT96 columns are read, all of them is fetched first, to find the
+    /// [`build`](Self::build) for [`Int96Unit::Auto`]: if INT96 columns are read, all of them is fetched first, to find the
     /// finest unit that holds their values; they are fetched once more by the stream. Else it is the same.
     ///
     /// Fails as [`build`](Self::build) does, and as reading these columns does.
@@ -256,12 +257,12 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         }
         let version = scan.metadata.version_of(&*scan.source).await?;
         let remote = scan.remote(&version);
-        let mut out = Selection::new();
+        let mut out = RowMask::new();
         let selected = selected_of(&scan.metadata, &row_groups, selection.as_ref());
         for (row_group, selected) in row_groups.into_iter().zip(selected) {
             let rows = scan.metadata.metadata().row_group(row_group).num_rows();
             let mut wanted = match left {
-                0 => Selection::new(),
+                0 => RowMask::new(),
                 _ if !scan.wanted.has_filter() => selected,
                 _ => {
                     let buffered = Arc::new(scan.metadata.known_bytes(&version));

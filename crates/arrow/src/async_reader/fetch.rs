@@ -1,22 +1,26 @@
 //! Steps that run on what was fetched, and fetching what they miss.
 
 use super::source::{AsyncSource, FileVersion};
-use marquetry_base::{Budget, Error, Kind, Result};
-use marquetry_core::scan::{Buffered, RequestCost};
+use marquetry_base::{Error, ErrorKind, MemoryBudget, Result};
+use marquetry_core::fetch::{CoalesceOptions, RangeCache};
 use std::ops::Range;
 
 /// A version of a file, and what asking for its bytes costs.
 pub(super) struct Remote<'a, S: ?Sized> {
     pub(super) source: &'a S,
     pub(super) version: &'a FileVersion,
-    pub(super) cost: RequestCost,
+    pub(super) cost: CoalesceOptions,
     /// What is fetched counts here, until it is dropped.
-    pub(super) memory: Budget,
+    pub(super) memory: MemoryBudget,
 }
 
 impl<S: AsyncSource + ?Sized> Remote<'_, S> {
     /// Runs `step`, which reads from `buffered`, until nothing is missing.
-    pub(super) async fn run<T>(&self, buffered: &Buffered, mut step: impl FnMut() -> Result<T>) -> Result<T> {
+    pub(super) async fn run<T>(
+        &self,
+        buffered: &RangeCache,
+        mut step: impl FnMut() -> Result<T>,
+    ) -> Result<T> {
         loop {
             // Whatever a step gave that did not see all it asked for, it is not used.
             let result = step();
@@ -30,23 +34,23 @@ impl<S: AsyncSource + ?Sized> Remote<'_, S> {
     }
 
     /// Fetches what `buffered` lacks of `ranges`.
-    pub(super) async fn fetch(&self, buffered: &Buffered, ranges: Vec<Range<u64>>) -> Result<()> {
+    pub(super) async fn fetch(&self, buffered: &RangeCache, ranges: Vec<Range<u64>>) -> Result<()> {
         let requests = self.cost.requests(buffered.lacking(ranges));
         if requests.is_empty() {
             return Ok(());
         }
         let bytes = requests.iter().fold(0u64, |sum, range| sum.saturating_add(range.end - range.start));
-        let held = self.memory.hold(usize::try_from(bytes).unwrap_or(usize::MAX))?;
+        let held = self.memory.reserve(usize::try_from(bytes).unwrap_or(usize::MAX))?;
         let parts = self.source.read_ranges(self.version, requests.clone()).await?;
         if parts.len() != requests.len() {
             let message = format!("{} parts of the file asked for, {} given", requests.len(), parts.len());
-            return Err(Error::new(Kind::Io, message));
+            return Err(Error::new(ErrorKind::Io, message));
         }
         for (request, part) in requests.into_iter().zip(parts) {
             let wanted = request.end - request.start;
             if part.len() as u64 != wanted {
                 let message = format!("{wanted} bytes asked for, {} given", part.len());
-                return Err(Error::new(Kind::Io, message).at(request.start));
+                return Err(Error::new(ErrorKind::Io, message).at(request.start));
             }
             buffered.give(request.start, part);
         }

@@ -15,18 +15,18 @@ use crate::arrow_reader::{
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
 use marquetry_base::Result;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::predicate::{Bound, Predicate};
-use marquetry_core::prune::{Kept, PruneOptions};
-use marquetry_core::scan::{Ahead, Buffered, bytes};
-use marquetry_core::select::Selection;
+use marquetry_core::fetch::{FetchPlanner, RangeCache, bytes};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::predicate::{BoundPredicate, Predicate};
+use marquetry_core::prune::{PruneOptions, RowGroupMatch};
+use marquetry_core::row_mask::RowMask;
 use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What decides which rows are wanted.
 pub(super) struct Wanted {
-    pub(super) predicate: Option<(Predicate, Bound)>,
+    pub(super) predicate: Option<(Predicate, BoundPredicate)>,
     pub(super) filters: Vec<Shared>,
 }
 
@@ -77,9 +77,9 @@ impl Scan {
         &self,
         remote: &Remote<'_, dyn AsyncSource>,
         row_group: usize,
-        selected: Selection,
-        buffered: &Arc<Buffered>,
-    ) -> Result<Selection> {
+        selected: RowMask,
+        buffered: &Arc<RangeCache>,
+    ) -> Result<RowMask> {
         let (kept, asks_predicate) = self.prune(remote, row_group, buffered).await?;
         let selected = selected.and(&kept);
         let metadata = self.metadata.metadata();
@@ -103,18 +103,18 @@ impl Scan {
         &self,
         remote: &Remote<'_, dyn AsyncSource>,
         row_group: usize,
-        buffered: &Arc<Buffered>,
-    ) -> Result<(Selection, bool)> {
+        buffered: &Arc<RangeCache>,
+    ) -> Result<(RowMask, bool)> {
         let rows = self.metadata.metadata().row_group(row_group).num_rows();
-        let Some((_, predicate)) = &self.wanted.predicate else { return Ok((Selection::all(rows), false)) };
+        let Some((_, predicate)) = &self.wanted.predicate else { return Ok((RowMask::all(rows), false)) };
         let leaves = with(&self.wanted.leaves(self.metadata.metadata(), true), &self.leaves);
         let (page_index, limits) = (self.metadata.options.page_index, self.metadata.options.limits.clone());
         let options = PruneOptions { page_index, limits, ..PruneOptions::default() };
         let prune = || self.ahead(buffered).prune(row_group, predicate, &leaves, &options);
         Ok(match remote.run(buffered, prune).await? {
-            Kept::None => (Selection::from_ranges(&[], rows), false),
-            Kept::All => (Selection::all(rows), false),
-            Kept::Some(ranges) => (Selection::from_ranges(&ranges, rows), true),
+            RowGroupMatch::None => (RowMask::from_ranges(&[], rows), false),
+            RowGroupMatch::All => (RowMask::all(rows), false),
+            RowGroupMatch::Some(ranges) => (RowMask::from_ranges(&ranges, rows), true),
         })
     }
 
@@ -125,23 +125,23 @@ impl Scan {
         row_group: usize,
         leaves: &[usize],
         rows: &[Range<u64>],
-        buffered: &Arc<Buffered>,
+        buffered: &Arc<RangeCache>,
     ) -> Result<Vec<Range<u64>>> {
         remote.run(buffered, || self.ahead(buffered).pages(row_group, leaves, rows)).await
     }
 
-    fn ahead<'a>(&'a self, buffered: &'a Buffered) -> Ahead<'a> {
-        Ahead::new(buffered, self.metadata.metadata(), &self.metadata.options.limits, self.cost)
+    fn ahead<'a>(&'a self, buffered: &'a RangeCache) -> FetchPlanner<'a> {
+        FetchPlanner::new(buffered, self.metadata.metadata(), &self.metadata.options.limits, self.cost)
     }
 
     /// Asks predicate and filters about the rows that were selected.
     fn evaluate(
         &self,
         row_group: usize,
-        selected: &Selection,
+        selected: &RowMask,
         asks_predicate: bool,
-        buffered: &Arc<Buffered>,
-    ) -> Result<Selection> {
+        buffered: &Arc<RangeCache>,
+    ) -> Result<RowMask> {
         let source: Arc<dyn Source> = buffered.clone();
         let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.metadata.clone())
             .with_row_groups(vec![row_group])
@@ -162,13 +162,13 @@ pub(super) fn selected_of(
     metadata: &ArrowReaderMetadata,
     row_groups: &[usize],
     selection: Option<&RowSelection>,
-) -> Vec<Selection> {
+) -> Vec<RowMask> {
     let mut first = 0u64;
     let each = row_groups.iter().map(|&index| {
         let rows = metadata.metadata().row_group(index).num_rows();
         let range = first..first.saturating_add(rows);
         first = range.end;
-        selection.map_or_else(|| Selection::all(rows), |selection| selection.rows().slice(range))
+        selection.map_or_else(|| RowMask::all(rows), |selection| selection.rows().slice(range))
     });
     each.collect()
 }

@@ -2,21 +2,21 @@
 
 use super::fetch::Remote;
 use super::source::AsyncSource;
-use crate::arrow_reader::{ArrowReaderMetadata, Int96, ParquetRecordBatchReaderBuilder, ProjectionMask};
+use crate::arrow_reader::{ArrowReaderMetadata, Int96Unit, ParquetRecordBatchReaderBuilder, ProjectionMask};
 use arrow_schema::TimeUnit;
 use marquetry_base::Result;
-use marquetry_core::scan::{RequestCost, bytes, chunk_ranges};
+use marquetry_core::fetch::{CoalesceOptions, bytes, chunk_ranges};
 use marquetry_core::source::Source;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
 
 /// The INT96 columns among `leaves`.
 pub(super) fn int96_of(metadata: &ArrowReaderMetadata, leaves: &[usize]) -> Vec<usize> {
     let columns = metadata.parquet_schema().columns();
-    leaves.iter().copied().filter(|&leaf| columns[leaf].physical() == Physical::Int96).collect()
+    leaves.iter().copied().filter(|&leaf| columns[leaf].physical() == PhysicalType::Int96).collect()
 }
 
-/// What stands for [`Int96::Fitting`]: the finest unit that holds the chosen INT96 columns, which are fetched for that, about
+/// What stands for [`Int96Unit::Auto`]: the finest unit that holds the chosen INT96 columns, which are fetched for that, about
 /// `at_once` bytes at a time. Whatever else the options ask for is as it is.
 pub(crate) async fn fitting(
     source: &dyn AsyncSource,
@@ -24,19 +24,19 @@ pub(crate) async fn fitting(
     row_groups: &[usize],
     projection: &ProjectionMask,
     at_once: u64,
-) -> Result<Int96> {
+) -> Result<Int96Unit> {
     let all: Vec<usize> = (0..metadata.parquet_schema().num_columns()).collect();
     let mut leaves = int96_of(metadata, &all);
     leaves.retain(|&leaf| projection.leaf_included(leaf));
-    if metadata.options.int96 != Int96::Fitting || leaves.is_empty() {
+    if metadata.options.int96 != Int96Unit::Auto || leaves.is_empty() {
         return Ok(metadata.options.int96);
     }
     let version = metadata.version_of(source).await?;
     let memory = metadata.options.limits.memory.clone();
-    let remote = Remote { source, version: &version, cost: RequestCost::OBJECT_STORE, memory };
-    let (mut unit, mut left) = (Int96::Nanoseconds, row_groups);
+    let remote = Remote { source, version: &version, cost: CoalesceOptions::OBJECT_STORE, memory };
+    let (mut unit, mut left) = (Int96Unit::Nanoseconds, row_groups);
     // No unit is coarser than seconds.
-    while !left.is_empty() && unit != Int96::Unit(TimeUnit::Second) {
+    while !left.is_empty() && unit != Int96Unit::Unit(TimeUnit::Second) {
         let mut room = at_once;
         let fits = |row_group: &&usize| {
             let size = bytes(&chunk_ranges(metadata.metadata(), **row_group, &leaves));

@@ -3,15 +3,15 @@
 use super::fetch::Remote;
 use super::source::{AsyncSource, FileVersion};
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
-use marquetry_base::{Budget, Error, Kind, Result};
-use marquetry_core::scan::{Buffered, RequestCost, index_ranges};
+use marquetry_base::{Error, ErrorKind, MemoryBudget, Result};
+use marquetry_core::fetch::{CoalesceOptions, RangeCache, index_ranges};
 use std::sync::Arc;
 
 /// What is known of a file that came late: which version it is, and bytes of it beside the footer.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(super) version: FileVersion,
-    pub(super) bytes: Buffered,
+    pub(super) bytes: RangeCache,
 }
 
 impl ArrowReaderMetadata {
@@ -33,9 +33,9 @@ impl ArrowReaderMetadata {
         let tail = source.read_tail(options.footer_size_hint).await?;
         let version = tail.version;
         let Some(start) = version.len.checked_sub(tail.bytes.len() as u64) else {
-            return Err(Error::new(Kind::Io, "more bytes given than the file has"));
+            return Err(Error::new(ErrorKind::Io, "more bytes given than the file has"));
         };
-        let bytes = Buffered::new(version.len);
+        let bytes = RangeCache::new(version.len);
         bytes.give(start, tail.bytes);
         let remote = unbounded(source, &version);
         let mut metadata = remote.run(&bytes, || Self::read(&bytes, options.clone())).await?;
@@ -69,7 +69,7 @@ impl ArrowReaderMetadata {
     pub(crate) fn without_bytes(mut self) -> Self {
         if let Some(known) = &self.known {
             let version = known.version.clone();
-            self.known = Some(Arc::new(Known { bytes: Buffered::new(version.len), version }));
+            self.known = Some(Arc::new(Known { bytes: RangeCache::new(version.len), version }));
         }
         self
     }
@@ -97,8 +97,8 @@ impl ArrowReaderMetadata {
     }
 
     /// A buffer with what is known of the file already.
-    pub(super) fn known_bytes(&self, version: &FileVersion) -> Buffered {
-        let bytes = Buffered::new(version.len);
+    pub(super) fn known_bytes(&self, version: &FileVersion) -> RangeCache {
+        let bytes = RangeCache::new(version.len);
         if let Some(known) = &self.known {
             bytes.give_all_of(&known.bytes);
         }
@@ -108,7 +108,7 @@ impl ArrowReaderMetadata {
 
 /// Metadata outlives the reads that have a budget of memory: `Limits::footer_bytes` bounds it.
 fn unbounded<'a, S: AsyncSource + ?Sized>(source: &'a S, version: &'a FileVersion) -> Remote<'a, S> {
-    Remote { source, version, cost: RequestCost::OBJECT_STORE, memory: Budget::default() }
+    Remote { source, version, cost: CoalesceOptions::OBJECT_STORE, memory: MemoryBudget::default() }
 }
 
 /// For a request that is only to tell the version: stores refuse to give no bytes.

@@ -9,8 +9,8 @@ use crate::arrow_reader::{
 };
 use arrow_array::RecordBatch;
 use marquetry_base::Result;
-use marquetry_core::scan::{Buffered, RequestCost, chunk_ranges, index_ranges};
-use marquetry_core::select::Selection;
+use marquetry_core::fetch::{CoalesceOptions, RangeCache, chunk_ranges, index_ranges};
+use marquetry_core::row_mask::RowMask;
 use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Scan {
     pub(super) leaves: Vec<usize>,
     pub(super) wanted: Wanted,
     pub(super) batch_size: usize,
-    pub(super) cost: RequestCost,
+    pub(super) cost: CoalesceOptions,
 }
 
 /// A row group that is to be read.
@@ -32,7 +32,7 @@ pub(super) struct Scan {
 pub(super) struct Job {
     pub(super) row_group: usize,
     /// The rows that were selected, before a filter.
-    pub(super) selected: Selection,
+    pub(super) selected: RowMask,
     /// Which of the wanted rows to give, counted from 0.
     pub(super) rows: Range<u64>,
     /// How many bytes that takes at most.
@@ -50,13 +50,13 @@ pub(super) struct OpenGroup {
     again: usize,
     /// How many wanted rows were passed over before the first.
     pub(super) passed: u64,
-    buffered: Arc<Buffered>,
+    buffered: Arc<RangeCache>,
     reader: ParquetRecordBatchReader,
 }
 
 /// The rows to give.
 enum Part {
-    Selected(Selection),
+    Selected(RowMask),
     /// Where damage is no error: those from a row on that are whole, at most so many.
     Whole {
         first: usize,
@@ -108,7 +108,7 @@ impl Scan {
         row_group: usize,
         part: Part,
         passed: u64,
-        buffered: Arc<Buffered>,
+        buffered: Arc<RangeCache>,
     ) -> Result<OpenGroup> {
         let reader = self.reader(row_group, &part, 0, &buffered)?;
         Ok(OpenGroup { row_group, part, given: 0, batches: 0, again: 0, passed, buffered, reader })
@@ -135,7 +135,7 @@ impl Scan {
         row_group: usize,
         part: &Part,
         given: usize,
-        buffered: &Arc<Buffered>,
+        buffered: &Arc<RangeCache>,
     ) -> Result<ParquetRecordBatchReader> {
         let source: Arc<dyn Source> = buffered.clone();
         let mut metadata = self.metadata.clone();
@@ -189,7 +189,7 @@ impl OpenGroup {
     }
 
     /// What was fetched of the row group.
-    pub(super) fn buffered(&self) -> &Arc<Buffered> {
+    pub(super) fn buffered(&self) -> &Arc<RangeCache> {
         &self.buffered
     }
 }

@@ -3,12 +3,12 @@
 use super::filter::{Rest, rest};
 use super::schema::Plan;
 use super::{partition, summary};
-use crate::arrow_reader::{ArrowReaderOptions, Int96};
+use crate::arrow_reader::{ArrowReaderOptions, Int96Unit};
 use crate::evolution::{Evolution, MatchBy};
-use crate::schema::Text;
+use crate::schema::StringLayout;
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::schema::Schema;
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ impl Choice {
         }
         Ok(Choice {
             files,
-            options: ArrowReaderOptions::new().with_text(Text::Utf8View).with_int96(Int96::Fitting),
+            options: ArrowReaderOptions::new().with_text(StringLayout::Utf8View).with_int96(Int96Unit::Auto),
             has_partitions: true,
             partition_types: HashMap::new(),
             columns: None,

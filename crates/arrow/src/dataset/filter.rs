@@ -8,7 +8,7 @@ use crate::schema::{FromArrowOptions, from_arrow};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{Field, Schema as ArrowSchema};
 use marquetry_base::{Error, Limits, Result};
-use marquetry_core::nesting::Slices;
+use marquetry_core::nesting::SlotRanges;
 use marquetry_core::predicate::{LeafValues, Predicate};
 use marquetry_core::schema::Schema;
 use std::path::PathBuf;
@@ -132,7 +132,7 @@ fn is_true(predicate: &Predicate, column: &str, value: &ArrayRef) -> Result<bool
     let bound = predicate.bind(&schema)?;
     let leaf = schema.columns().first().ok_or_else(|| Error::argument("a partition without a column"))?;
     let mut values = leaf.physical().shape().empty();
-    let all = Slices::of(0..1);
+    let all = SlotRanges::of(0..1);
     leaf::from_array(value, &Picks::new(&all, None), leaf, &mut values)
         .map_err(|unfit| Error::argument(unfit.why).in_column(column))?;
     let values = LeafValues { values: &values, validity: None, dictionary: None };

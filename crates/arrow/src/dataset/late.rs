@@ -5,7 +5,7 @@ use super::opened::Opened;
 use super::schema::Plan;
 use super::stream::DatasetStream;
 use super::{Dataset, summary};
-use crate::arrow_reader::{ArrowReaderMetadata, Int96};
+use crate::arrow_reader::{ArrowReaderMetadata, Int96Unit};
 use crate::async_reader::{AsyncSource, InOrder, fitting};
 use arrow_schema::SchemaRef;
 use futures_core::future::BoxFuture;
@@ -125,12 +125,12 @@ impl Dataset<dyn AsyncSource> {
     }
 
     /// The unit of INT96 timestamps: one that holds those of all files, if the options ask for that and there are any.
-    async fn int96(&self) -> Result<Int96> {
+    async fn int96(&self) -> Result<Int96Unit> {
         let choice = &self.choice;
-        if choice.options.int96 != Int96::Fitting {
+        if choice.options.int96 != Int96Unit::Auto {
             return Ok(choice.options.int96);
         }
-        let mut unit = Int96::Nanoseconds;
+        let mut unit = Int96Unit::Nanoseconds;
         let mut opened = self.opened_in_order(&choice.files[..1]);
         for (i, file) in choice.files.iter().enumerate() {
             let Late { source, metadata } = opened.next().await?;

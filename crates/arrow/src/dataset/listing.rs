@@ -1,6 +1,6 @@
 //! Paths become files: directories and what is below them, patterns, and summary files.
 
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -35,7 +35,7 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if found.is_empty() {
-        return Err(Error::new(Kind::Io, "no file has such a name"));
+        return Err(Error::new(ErrorKind::Io, "no file has such a name"));
     }
     found.sort();
     found.dedup();
@@ -65,7 +65,7 @@ fn directory(path: &Path) -> Result<Vec<PathBuf>> {
     walk(path, &mut Vec::new(), &mut found)?;
     retain_parquet(&mut found, |path| path);
     if found.is_empty() {
-        return Err(Error::new(Kind::Io, "no Parquet file is in the directory"));
+        return Err(Error::new(ErrorKind::Io, "no Parquet file is in the directory"));
     }
     found.sort();
     Ok(found)
@@ -147,7 +147,7 @@ fn walk(path: &Path, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) -> Resu
 }
 
 fn unread(path: &Path, error: std::io::Error) -> Error {
-    Error::caused_by(Kind::Io, "cannot be listed", error).in_file(path.display().to_string())
+    Error::caused_by(ErrorKind::Io, "cannot be listed", error).in_file(path.display().to_string())
 }
 
 #[cfg(test)]

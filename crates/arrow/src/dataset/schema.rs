@@ -4,7 +4,7 @@ use super::choice::{Choice, DataFile};
 use super::filter::columns_of;
 use super::{Dataset, partition};
 use crate::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, Int96, OnCorrupt, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask,
 };
 use crate::evolution::{Evolution, union};
@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
 use marquetry_core::schema::{Leaf, Schema as ParquetSchema, no_such_column};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
 
 /// How each file is read.
@@ -110,7 +110,7 @@ impl Choice {
     }
 
     /// Begins a plan with the first file's footer. `int96` is the unit of all files.
-    pub(super) fn draft(&self, first: &ArrowReaderMetadata, int96: Int96) -> Result<Draft> {
+    pub(super) fn draft(&self, first: &ArrowReaderMetadata, int96: Int96Unit) -> Result<Draft> {
         let keys = self.keys()?;
         let first = self.fields_of(&self.files[0], first, int96)?;
         let missing = self.missing_columns(&first, &keys);
@@ -123,7 +123,7 @@ impl Choice {
         draft: &mut Draft,
         file: &DataFile,
         metadata: &ArrowReaderMetadata,
-        int96: Int96,
+        int96: Int96Unit,
     ) -> Result<()> {
         let next = self.fields_of(file, metadata, int96)?;
         draft.asked.extend(next.asked);
@@ -207,7 +207,12 @@ impl Choice {
     }
 
     /// The chosen columns of a file.
-    fn fields_of(&self, file: &DataFile, metadata: &ArrowReaderMetadata, int96: Int96) -> Result<FileFields> {
+    fn fields_of(
+        &self,
+        file: &DataFile,
+        metadata: &ArrowReaderMetadata,
+        int96: Int96Unit,
+    ) -> Result<FileFields> {
         let fields = || {
             let options = ArrowReaderOptions { int96, ..self.options.clone() };
             let metadata = metadata.with_options(options)?;
@@ -232,8 +237,8 @@ impl Choice {
 
     /// The chosen INT96 columns, if there are any in a file and the options ask for a unit that fits those of all files.
     pub(super) fn has_int96(&self, schema: &ParquetSchema) -> Option<ProjectionMask> {
-        let is_int96 = |leaf: &Leaf| leaf.physical() == Physical::Int96;
-        let has_any = self.options.int96 == Int96::Fitting && schema.columns().iter().any(is_int96);
+        let is_int96 = |leaf: &Leaf| leaf.physical() == PhysicalType::Int96;
+        let has_any = self.options.int96 == Int96Unit::Auto && schema.columns().iter().any(is_int96);
         has_any.then(|| match &self.columns {
             Some(columns) => ProjectionMask::columns(schema, columns.iter().map(String::as_str)),
             None => ProjectionMask::all(),
@@ -260,12 +265,12 @@ impl Dataset {
     }
 
     /// The unit of INT96 timestamps: one that holds those of all files, if the options ask for that and there are any.
-    fn int96(&self) -> Result<Int96> {
+    fn int96(&self) -> Result<Int96Unit> {
         let choice = &self.choice;
-        if choice.options.int96 != Int96::Fitting {
+        if choice.options.int96 != Int96Unit::Auto {
             return Ok(choice.options.int96);
         }
-        let mut unit = Int96::Nanoseconds;
+        let mut unit = Int96Unit::Nanoseconds;
         for file in &choice.files {
             let builder = self.builder(file)?;
             match choice.has_int96(builder.parquet_schema()) {

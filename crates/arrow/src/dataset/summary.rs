@@ -4,8 +4,8 @@
 //! be old. So only which files and row groups there are is taken from it, and each is held against the file's own footer.
 
 use super::choice::DataFile;
-use marquetry_base::{Error, Kind, Result};
-use marquetry_core::meta::{ParquetMetaData, RowGroup};
+use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_core::metadata::{ParquetMetaData, RowGroup};
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
@@ -115,8 +115,9 @@ fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
     let relative: PathBuf = inside(named)?.into_iter().collect();
     let path = directory.join(relative);
     let real = |path: &Path| {
-        std::fs::canonicalize(path)
-            .map_err(|error| Error::caused_by(Kind::Io, format!("cannot find {}", path.display()), error))
+        std::fs::canonicalize(path).map_err(|error| {
+            Error::caused_by(ErrorKind::Io, format!("cannot find {}", path.display()), error)
+        })
     };
     match real(&path)?.starts_with(real(directory)?) {
         true => Ok(path),

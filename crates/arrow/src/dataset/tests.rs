@@ -4,7 +4,7 @@ use crate::arrow_writer::ArrowWriter;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray};
-use marquetry_base::Kind;
+use marquetry_base::ErrorKind;
 use marquetry_format::{FileMetaData, PAR1, Tail, Writer};
 use std::fs;
 use tempfile::TempDir;
@@ -91,13 +91,13 @@ fn directories_are_read_sorted_and_without_what_is_hidden() {
     assert_eq!(rows(pattern("b/*.parquet").unwrap()), ["2", "0"]);
     assert_eq!(rows(pattern("**/*.parquet").unwrap()), ["1", "2", "0"]);
     assert_eq!(rows(pattern("[bc]").unwrap()), ["2", "0", "5"]);
-    assert_eq!(error(pattern("*.orc")).kind(), Kind::Io);
+    assert_eq!(error(pattern("*.orc")).kind(), ErrorKind::Io);
     let both = [folder.path().join("c"), folder.path().join("a.parquet")];
     assert_eq!(rows(Dataset::open(&both).unwrap()), ["5", "1"]);
     fs::create_dir(folder.path().join("empty")).unwrap();
     assert!(error(pattern("empty")).to_string().contains("no Parquet file is in the directory"));
-    assert_eq!(error(Dataset::open([""; 0])).kind(), Kind::Argument);
-    assert_eq!(error(pattern("none.parquet")).kind(), Kind::Io);
+    assert_eq!(error(Dataset::open([""; 0])).kind(), ErrorKind::Argument);
+    assert_eq!(error(pattern("none.parquet")).kind(), ErrorKind::Io);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn batches_are_of_one_file_each_and_as_large_as_asked_for() {
     let batches: Vec<_> = reader.map(Result::unwrap).collect();
     assert_eq!(batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [4, 4, 1, 2]);
     let error = Dataset::open([folder.path()]).unwrap().batch_size(0).batches().unwrap().next_batch();
-    assert_eq!(error.unwrap().unwrap_err().kind(), Kind::Argument);
+    assert_eq!(error.unwrap().unwrap_err().kind(), ErrorKind::Argument);
 }
 
 #[test]
@@ -292,13 +292,16 @@ fn summaries_name_no_file_outside_of_their_directory() {
         fs::copy(folder.path().join("t/1.parquet"), inner.path().join("t/1.parquet")).unwrap();
         let summary = write_summary(&inner, &["t/1.parquet"], name);
         let error = error(Dataset::open([summary]));
-        assert_eq!(error.kind(), Kind::Corrupt, "{path}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{path}: {error}");
         assert!(error.to_string().contains("leads out of the summary's directory"), "{path}: {error}");
     }
     let missing = |summary: &mut FileMetaData| {
         summary.row_groups[0].columns[0].file_path = Some("gone.parquet".to_owned());
     };
-    assert_eq!(error(Dataset::open([write_summary(&folder, &["t/1.parquet"], missing)])).kind(), Kind::Io);
+    assert_eq!(
+        error(Dataset::open([write_summary(&folder, &["t/1.parquet"], missing)])).kind(),
+        ErrorKind::Io
+    );
 }
 
 #[cfg(unix)]
@@ -327,7 +330,7 @@ fn columns_of_a_row_group_in_several_files_are_refused() {
         summary.row_groups[0].columns[1].file_path = Some("2.parquet".to_owned());
     };
     let error = error(Dataset::open([write_summary(&folder, &["1.parquet"], apart)]));
-    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("are in several files: 1.parquet, 2.parquet, in file"), "{error}");
 }
 

@@ -9,9 +9,9 @@ use crate::schema::{FIELD_ID_KEY, element_of, list_of, value_type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Error, Result};
-use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::Schema;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) struct Evolved {
 
 impl Evolution {
     /// How a file of these fields, which it reads as `arrow` by default, is read as the wanted schema.
-    pub(crate) fn of(&self, fields: &[Field], schema: &Schema, arrow: &ArrowSchema) -> Result<Evolved> {
+    pub(crate) fn of(&self, fields: &[NestedField], schema: &Schema, arrow: &ArrowSchema) -> Result<Evolved> {
         if self.by == MatchBy::FieldId && !fields.is_empty() && !fields.iter().any(has_id) {
             return Err(Error::argument("the file has no field ids; its columns can be found by name only"));
         }
@@ -43,7 +43,7 @@ impl Evolution {
 }
 
 /// Whether the field or one below it has an id.
-fn has_id(field: &Field) -> bool {
+fn has_id(field: &NestedField) -> bool {
     field.field_id.is_some()
         || match &field.kind {
             FieldKind::Leaf(_) => false,
@@ -61,7 +61,7 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn new(fields: &'a [Field], by: MatchBy) -> Self {
+    fn new(fields: &'a [NestedField], by: MatchBy) -> Self {
         let mut names = Names::default();
         for (i, field) in fields.iter().enumerate() {
             match (by, field.field_id) {
@@ -90,7 +90,12 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// The fields of a struct, or of the root: what they are read as, and how the wanted ones are made of those that are
     /// read.
-    fn fields(&mut self, file: &[Field], arrow: &Fields, wanted: &Fields) -> Result<(Fields, Vec<Part>)> {
+    fn fields(
+        &mut self,
+        file: &[NestedField],
+        arrow: &Fields,
+        wanted: &Fields,
+    ) -> Result<(Fields, Vec<Part>)> {
         let mut read_as: Vec<FieldRef> = arrow.iter().cloned().collect();
         let names = Names::new(file, self.evolution.by);
         let mut is_found = vec![false; file.len()];
@@ -124,7 +129,7 @@ impl Walk<'_> {
         }
         if order.is_empty() && !self.path.is_empty() {
             // Where the struct is null only its columns tell: one is read for that.
-            self.kept.extend(file.first().map(Field::first_leaf));
+            self.kept.extend(file.first().map(NestedField::first_leaf));
         }
         Ok((read_as.into(), parts))
     }
@@ -136,7 +141,7 @@ impl Walk<'_> {
     }
 
     /// The place of the file's field for a wanted one.
-    fn find(&self, names: &Names<'_>, file: &[Field], wanted: &ArrowField) -> Result<Option<usize>> {
+    fn find(&self, names: &Names<'_>, file: &[NestedField], wanted: &ArrowField) -> Result<Option<usize>> {
         let found = match self.evolution.by {
             MatchBy::Name => names.exact.get(&**wanted.name()),
             MatchBy::NameIgnoringCase => {
@@ -158,7 +163,7 @@ impl Walk<'_> {
         }
     }
 
-    fn refuse_extra(&mut self, file: &[Field], wanted: &Fields, is_found: &[bool]) -> Result<()> {
+    fn refuse_extra(&mut self, file: &[NestedField], wanted: &Fields, is_found: &[bool]) -> Result<()> {
         let is_root = self.path.is_empty();
         for (i, field) in file.iter().enumerate() {
             let is_constant = is_root && self.evolution.constants.contains_key(&*field.name);
@@ -196,7 +201,12 @@ impl Walk<'_> {
     }
 
     /// What a field is read as, and what is made of it.
-    fn field(&mut self, file: &Field, arrow: &FieldRef, wanted: &FieldRef) -> Result<(FieldRef, Recipe)> {
+    fn field(
+        &mut self,
+        file: &NestedField,
+        arrow: &FieldRef,
+        wanted: &FieldRef,
+    ) -> Result<(FieldRef, Recipe)> {
         if (arrow.is_nullable() || file.nullable) && !wanted.is_nullable() {
             return Err(self.refused("may be null in the file, and must not be"));
         }
@@ -205,7 +215,12 @@ impl Walk<'_> {
         Ok((Arc::new(ArrowField::clone(arrow).with_data_type(read_as)), recipe))
     }
 
-    fn value(&mut self, file: &Field, arrow: &FieldRef, wanted: &DataType) -> Result<(DataType, Recipe)> {
+    fn value(
+        &mut self,
+        file: &NestedField,
+        arrow: &FieldRef,
+        wanted: &DataType,
+    ) -> Result<(DataType, Recipe)> {
         let found = match (&file.kind, arrow.data_type(), wanted) {
             (FieldKind::Leaf(leaf), from, _) => self.leaf(*leaf, from, wanted)?,
             (FieldKind::Struct(fields), DataType::Struct(from), DataType::Struct(to)) => {
@@ -223,7 +238,7 @@ impl Walk<'_> {
         Ok(if found.0 == *wanted { (found.0, Recipe::Keep) } else { found })
     }
 
-    fn list(&mut self, file: &Field, from: &DataType, to: &DataType) -> Result<(DataType, Recipe)> {
+    fn list(&mut self, file: &NestedField, from: &DataType, to: &DataType) -> Result<(DataType, Recipe)> {
         let (Some(from_element), Some(to_element)) = (element_of(from), element_of(to)) else {
             return Err(self.no_wider(from, to));
         };
@@ -241,7 +256,7 @@ impl Walk<'_> {
         Ok((read_as, Recipe::List(to_element.clone(), Box::new(recipe))))
     }
 
-    fn map(&mut self, file: &Field, from: &FieldRef, to: &FieldRef) -> Result<(FieldRef, Recipe)> {
+    fn map(&mut self, file: &NestedField, from: &FieldRef, to: &FieldRef) -> Result<(FieldRef, Recipe)> {
         let (FieldKind::Struct(parts), DataType::Struct(from_parts), DataType::Struct(to_parts)) =
             (&file.kind, from.data_type(), to.data_type())
         else {
@@ -268,7 +283,7 @@ impl Walk<'_> {
     fn leaf(&mut self, leaf: usize, from: &DataType, to: &DataType) -> Result<(DataType, Recipe)> {
         self.kept.push(leaf);
         let column = self.schema.column(leaf);
-        let is_int96 = column.physical() == Physical::Int96;
+        let is_int96 = column.physical() == PhysicalType::Int96;
         if is_int96 && matches!(value_type(to), DataType::Timestamp(..)) && leaf::fits(column, to) {
             return Ok((to.clone(), Recipe::Keep));
         }
@@ -280,7 +295,7 @@ impl Walk<'_> {
         }
         // A column without an annotation may be read as anything of its width, bit for bit: only what it is by default
         // says what its bits are.
-        let is_annotated = column.logical().is_some() || column.physical() == Physical::ByteArray;
+        let is_annotated = column.logical().is_some() || column.physical() == PhysicalType::ByteArray;
         let is_same = value_type(from) == value_type(to);
         if (is_annotated || is_same) && leaf::fits_as_meant(column, to) {
             return Ok((to.clone(), Recipe::Keep));

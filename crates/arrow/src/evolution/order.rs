@@ -3,7 +3,7 @@
 use super::recipe::{Part, Recipe, Remake};
 use crate::schema::{element_of, list_of};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
-use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::Schema;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(crate) fn ordered(
     names: &[String],
     schema: &Schema,
-    fields: &[Field],
+    fields: &[NestedField],
     arrow: &ArrowSchema,
 ) -> Option<Remake> {
     let ranks: Vec<usize> = schema.columns().iter().map(|leaf| rank(names, leaf.dotted())).collect();
@@ -29,8 +29,8 @@ fn rank(names: &[String], path: &str) -> usize {
     names.iter().position(is_at_or_above).unwrap_or(names.len())
 }
 
-fn reordered(fields: &[Field], arrow: &Fields, ranks: &[usize]) -> Option<(Fields, Vec<Part>)> {
-    let first_rank = |field: &Field| {
+fn reordered(fields: &[NestedField], arrow: &Fields, ranks: &[usize]) -> Option<(Fields, Vec<Part>)> {
+    let first_rank = |field: &NestedField| {
         let mut leaves = Vec::new();
         field.leaves(&mut leaves);
         leaves.into_iter().map(|leaf| ranks[leaf]).min()
@@ -52,7 +52,7 @@ fn reordered(fields: &[Field], arrow: &Fields, ranks: &[usize]) -> Option<(Field
 }
 
 /// The field with the structs inside of it in order; `None` if they are so already.
-fn inside(field: &Field, arrow: &FieldRef, ranks: &[usize]) -> Option<(FieldRef, Recipe)> {
+fn inside(field: &NestedField, arrow: &FieldRef, ranks: &[usize]) -> Option<(FieldRef, Recipe)> {
     let (data_type, recipe) = match (&field.kind, arrow.data_type()) {
         (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
             let (fields, parts) = reordered(fields, arrow, ranks)?;

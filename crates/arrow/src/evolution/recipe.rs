@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 /// How the columns of a batch are made of those that were read.
@@ -109,7 +109,7 @@ impl Recipe {
 pub(crate) fn strictly(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(array, to, &options).map_err(|error| {
-        Error::caused_by(Kind::Argument, format!("{} cannot be read as {to}", array.data_type()), error)
+        Error::caused_by(ErrorKind::Argument, format!("{} cannot be read as {to}", array.data_type()), error)
     })
 }
 

@@ -10,7 +10,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use bytes::Bytes;
-use marquetry_base::{Kind, Result};
+use marquetry_base::{ErrorKind, Result};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn read(file: &Bytes, evolution: Evolution) -> Result<RecordBatch> {
 
 fn error(file: &Bytes, evolution: Evolution) -> String {
     let error = open(file, evolution).err().expect("an error");
-    assert_eq!(error.kind(), Kind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Argument);
     error.to_string()
 }
 

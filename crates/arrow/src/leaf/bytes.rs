@@ -11,11 +11,11 @@ use arrow_array::{Array, ArrayRef, GenericBinaryArray, GenericByteViewArray, Off
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{Joined, Views};
+use marquetry_encoding::{OffsetStrings, StringViews};
 use std::sync::Arc;
 
 /// Strings, all of which are known to be UTF-8.
-pub(super) fn text(views: Views, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
+pub(super) fn text(views: StringViews, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     Ok(match to {
         DataType::Utf8View => Arc::new(trusted::string_view(views, nulls)?),
         DataType::LargeUtf8 => {
@@ -30,7 +30,7 @@ pub(super) fn text(views: Views, nulls: Option<NullBuffer>, to: &DataType) -> Re
 }
 
 /// Byte strings.
-pub(super) fn binary(views: Views, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
+pub(super) fn binary(views: StringViews, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     match to {
         DataType::BinaryView => Ok(Arc::new(trusted::binary_view(views, nulls)?)),
         DataType::LargeBinary => {
@@ -45,7 +45,11 @@ pub(super) fn binary(views: Views, nulls: Option<NullBuffer>, to: &DataType) -> 
 }
 
 /// Strings that are end to end already, all of which are known to be UTF-8.
-pub(super) fn joined_text(strings: Joined, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
+pub(super) fn joined_text(
+    strings: OffsetStrings,
+    nulls: Option<NullBuffer>,
+    to: &DataType,
+) -> Result<ArrayRef> {
     Ok(match to {
         DataType::LargeUtf8 => {
             let (offsets, bytes) = large_parts(strings);
@@ -59,7 +63,11 @@ pub(super) fn joined_text(strings: Joined, nulls: Option<NullBuffer>, to: &DataT
 }
 
 /// Byte strings that are end to end already.
-pub(super) fn joined_binary(strings: Joined, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
+pub(super) fn joined_binary(
+    strings: OffsetStrings,
+    nulls: Option<NullBuffer>,
+    to: &DataType,
+) -> Result<ArrayRef> {
     match to {
         DataType::LargeBinary => {
             let (offsets, bytes) = large_parts(strings);
@@ -73,7 +81,7 @@ pub(super) fn joined_binary(strings: Joined, nulls: Option<NullBuffer>, to: &Dat
 }
 
 /// Offsets that ascend from 0 to less than 2^31 are the same bits signed.
-fn parts(strings: Joined) -> Result<(OffsetBuffer<i32>, Buffer)> {
+fn parts(strings: OffsetStrings) -> Result<(OffsetBuffer<i32>, Buffer)> {
     let (offsets, bytes) = strings.into_parts();
     if i32::try_from(bytes.len()).is_err() {
         return Err(too_many(bytes.len()));
@@ -81,7 +89,7 @@ fn parts(strings: Joined) -> Result<(OffsetBuffer<i32>, Buffer)> {
     Ok((trusted::ascending(Buffer::from_vec(offsets).into()), Buffer::from_vec(bytes)))
 }
 
-fn large_parts(strings: Joined) -> (OffsetBuffer<i64>, Buffer) {
+fn large_parts(strings: OffsetStrings) -> (OffsetBuffer<i64>, Buffer) {
     let (offsets, bytes) = strings.into_parts();
     // PERF: into new memory: in the old the compiler does not vectorise it.
     let offsets: Vec<i64> = offsets.iter().map(|&offset| i64::from(offset)).collect();
@@ -96,7 +104,7 @@ fn too_many(bytes: usize) -> Error {
 }
 
 /// The strings end to end, and where each begins.
-fn joined<O: OffsetSizeTrait>(views: &Views) -> Result<(OffsetBuffer<O>, Buffer)> {
+fn joined<O: OffsetSizeTrait>(views: &StringViews) -> Result<(OffsetBuffer<O>, Buffer)> {
     let total: usize = views.views().iter().map(|&view| view as u32 as usize).sum();
     if O::from_usize(total).is_none() {
         return Err(too_many(total));
@@ -113,7 +121,7 @@ fn joined<O: OffsetSizeTrait>(views: &Views) -> Result<(OffsetBuffer<O>, Buffer)
 }
 
 /// Appends views of the picked strings. The bytes stay where they are, in the array's buffers.
-pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Views) -> Result<(), Unfit> {
+pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut StringViews) -> Result<(), Unfit> {
     out.reserve(picks.len());
     match array.data_type() {
         DataType::Utf8 => {
@@ -147,7 +155,7 @@ fn from_offsets<O: OffsetSizeTrait>(
     offsets: &[O],
     buffer: &Buffer,
     picks: &Picks<'_>,
-    out: &mut Views,
+    out: &mut StringViews,
 ) -> Result<(), Unfit> {
     let bytes = shared_bytes(buffer);
     if bytes.len() > LONGEST {
@@ -170,7 +178,7 @@ fn from_parts<O: OffsetSizeTrait>(
     offsets: &[O],
     bytes: &Bytes,
     picks: &Picks<'_>,
-    out: &mut Views,
+    out: &mut StringViews,
     reach: usize,
 ) -> Result<(), Unfit> {
     let (mut part, mut number, mut n, mut too_long) = (0..0, 0, 0, None);
@@ -196,7 +204,7 @@ fn from_parts<O: OffsetSizeTrait>(
 }
 
 /// Arrow's views are ours, but for the numbers of the buffers.
-fn from_views<T: ByteViewType>(array: &GenericByteViewArray<T>, picks: &Picks<'_>, out: &mut Views) {
+fn from_views<T: ByteViewType>(array: &GenericByteViewArray<T>, picks: &Picks<'_>, out: &mut StringViews) {
     let buffers: Vec<_> = array.data_buffers().iter().map(shared_bytes).collect();
     out.push_views(&buffers, |out, first| {
         let start = out.len();
@@ -223,17 +231,18 @@ fn shared_bytes(buffer: &Buffer) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marquetry_core::nesting::Slices;
+    use marquetry_core::nesting::SlotRanges;
 
     #[test]
     fn long_buffers_are_given_in_parts() {
         let text: Vec<String> = (0..40).map(|i| "x".repeat(i * 7 % 23) + &i.to_string()).collect();
         let array = arrow_array::LargeStringArray::from(text.clone());
-        let mut slots = Slices::default();
+        let mut slots = SlotRanges::default();
         [3..20, 10..15, 25..40, 0..2].into_iter().for_each(|range| slots.push(range));
-        let expected: Views = slots.ranges().iter().cloned().flatten().map(|i| text[i].as_bytes()).collect();
+        let expected: StringViews =
+            slots.ranges().iter().cloned().flatten().map(|i| text[i].as_bytes()).collect();
         for reach in [25, 60, 10_000] {
-            let mut views = Views::new();
+            let mut views = StringViews::new();
             let bytes = shared_bytes(array.values());
             from_parts(array.value_offsets(), &bytes, &Picks::new(&slots, None), &mut views, reach).unwrap();
             assert_eq!(views, expected);

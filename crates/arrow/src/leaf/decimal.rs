@@ -12,9 +12,9 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, i256};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
-use marquetry_core::logical::Logical;
+use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
-use marquetry_encoding::{Fixed, Values, Views};
+use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 
 /// Whether the precision is one that the type can have.
 pub(super) fn is_valid(to: &DataType) -> bool {
@@ -51,7 +51,7 @@ fn array<T: ArrowNativeType>(values: Vec<T>, nulls: Option<NullBuffer>, to: &Dat
 }
 
 /// The integers that `of` makes of `N` bytes each.
-fn turned<const N: usize, T>(values: &Fixed, of: impl Fn([u8; N]) -> T) -> Vec<T> {
+fn turned<const N: usize, T>(values: &FixedLenBytes, of: impl Fn([u8; N]) -> T) -> Vec<T> {
     let mut out = Vec::with_capacity(values.len());
     for block in values.blocks().into_iter().flatten() {
         out.extend(block.iter().map(|&value| of(value)));
@@ -72,14 +72,14 @@ fn wide(values: &Values) -> Result<Vec<i128>> {
         Values::Fixed(values) if (1..=16).contains(&values.width()) => Ok(wide_fixed(values)),
         Values::Fixed(values) => (0..values.len()).map(|i| wide_bytes(values.get(i))).collect(),
         Values::Bytes(views) => wide_views(views),
-        Values::Joined(strings) => strings.iter().map(wide_bytes).collect(),
+        Values::Offsets(strings) => strings.iter().map(wide_bytes).collect(),
         Values::Bit(_) => Err(Error::argument("BOOLEAN values are no decimals")),
     }
 }
 
 /// PERF: the 16 bytes that end where a value ends hold it in their low bits; two shifts drop the neighbour's and extend
 /// the sign, without a copy of variable length.
-fn wide_fixed(values: &Fixed) -> Vec<i128> {
+fn wide_fixed(values: &FixedLenBytes) -> Vec<i128> {
     let (width, bytes) = (values.width(), values.as_bytes());
     let shift = 128 - 8 * width as u32;
     let mut out = Vec::with_capacity(values.len());
@@ -99,7 +99,7 @@ fn before<const N: usize>(end: usize, bytes: &[u8]) -> [u8; N] {
     *bytes[..end].last_chunk().expect("as many before the end of a value that is not the first")
 }
 
-fn wide_views(views: &Views) -> Result<Vec<i128>> {
+fn wide_views(views: &StringViews) -> Result<Vec<i128>> {
     views.iter().map(wide_bytes).collect()
 }
 
@@ -123,7 +123,7 @@ fn widest(values: &Values) -> Result<Vec<i256>> {
 }
 
 /// PERF: a value's last 16 bytes are the lower half, and the 16 before them hold the upper one, as in [`wide_fixed`].
-fn widest_fixed(values: &Fixed) -> Vec<i256> {
+fn widest_fixed(values: &FixedLenBytes) -> Vec<i256> {
     let (width, bytes) = (values.width(), values.as_bytes());
     let shift = 256 - 8 * width as u32;
     let mut out = Vec::with_capacity(values.len());
@@ -174,7 +174,7 @@ pub(super) fn from_array(
 ) -> Result<(), Unfit> {
     let digits = match (leaf.logical(), array.data_type()) {
         (
-            Some(Logical::Decimal { precision, scale }),
+            Some(LogicalType::Decimal { precision, scale }),
             DataType::Decimal32(_, s)
             | DataType::Decimal64(_, s)
             | DataType::Decimal128(_, s)
@@ -270,7 +270,7 @@ fn push<T: Copy + Default>(
                 }),
             });
         }
-        Values::Bit(_) | Values::Bytes(_) | Values::Joined(_) => {}
+        Values::Bit(_) | Values::Bytes(_) | Values::Offsets(_) => {}
     }
 }
 
@@ -304,7 +304,7 @@ fn push_widest(picks: &Picks<'_>, from: &[i256], out: &mut Values) {
                 });
             });
         }
-        Values::Bit(_) | Values::Bytes(_) | Values::Joined(_) => {}
+        Values::Bit(_) | Values::Bytes(_) | Values::Offsets(_) => {}
     }
 }
 

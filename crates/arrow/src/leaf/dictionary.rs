@@ -14,10 +14,10 @@ use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray, UInt32Array}
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
-use marquetry_core::read::LeafBatch;
+use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::dictionary::{Builder, Dictionary};
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bitmap, Values};
 use std::sync::Arc;
 
 /// What the values of the dictionary that a column was last read with have become. One for each column of a reader.
@@ -68,7 +68,7 @@ impl DictionaryCache {
 
 /// A dictionary array of `keys` into values of type `to`. Fails if there are more different values than keys.
 pub(super) fn into_array(
-    batch: LeafBatch,
+    batch: ColumnBatch,
     leaf: &Leaf,
     key_type: &DataType,
     to: &DataType,
@@ -100,7 +100,7 @@ pub(super) fn into_array(
 /// The values of a batch, looked up in its dictionary if it has one.
 pub(super) fn look_up(
     values: Values,
-    validity: Option<&Bits>,
+    validity: Option<&Bitmap>,
     dictionary: Option<Arc<Dictionary>>,
 ) -> Result<Values> {
     match (dictionary, values) {
@@ -123,7 +123,7 @@ fn not_indices() -> Error {
 
 /// For each value its key in a dictionary that is made of them, in order of first appearance, and the values of that. Nulls
 /// get 0.
-fn interned(values: Values, validity: Option<&Bits>) -> Result<(Vec<u32>, Values)> {
+fn interned(values: Values, validity: Option<&Bitmap>) -> Result<(Vec<u32>, Values)> {
     let n = values.len();
     let dense = match (values, validity) {
         // Booleans have no dictionaries: as numbers they have.
@@ -133,7 +133,7 @@ fn interned(values: Values, validity: Option<&Bits>) -> Result<(Vec<u32>, Values
             let bits = numbers.as_w32()?.iter().map(|&number| number == 1).collect();
             return Ok((keys, Values::Bit(bits)));
         }
-        (Values::Joined(strings), _) => {
+        (Values::Offsets(strings), _) => {
             return interned(Values::Bytes(strings.iter().collect()), validity);
         }
         (values, None) => values,
@@ -173,7 +173,7 @@ fn fitted(
     if all_fit || keys.iter().copied().max().unwrap_or(0) <= most {
         return Ok((keys, values));
     }
-    let validity: Option<Bits> = nulls.map(|nulls| nulls.iter().collect());
+    let validity: Option<Bitmap> = nulls.map(|nulls| nulls.iter().collect());
     let (renumbered, mut used) = interned(Values::W32(keys), validity.as_ref())?;
     let used = std::mem::take(used.as_w32()?);
     if used.len() > most as usize + 1 {

@@ -8,10 +8,10 @@ use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray};
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::Fixed;
+use marquetry_encoding::FixedLenBytes;
 
 /// The values as they are; nothing is copied. The width may be 0.
-pub(super) fn into_array(values: Fixed, nulls: Option<NullBuffer>, width: i32) -> Result<ArrayRef> {
+pub(super) fn into_array(values: FixedLenBytes, nulls: Option<NullBuffer>, width: i32) -> Result<ArrayRef> {
     if usize::try_from(width) != Ok(values.width()) {
         return Err(Error::argument(format!("values of {} bytes are not of {width}", values.width())));
     }
@@ -20,7 +20,7 @@ pub(super) fn into_array(values: Fixed, nulls: Option<NullBuffer>, width: i32) -
 }
 
 /// FLOAT16 values: 2 bytes, little-endian. They are copied, because bytes need not be aligned.
-pub(super) fn half_floats(values: &Fixed, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+pub(super) fn half_floats(values: &FixedLenBytes, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let bytes = values.as_bytes();
     let (halves, []) = bytes.as_chunks::<2>() else {
         return Err(Error::argument(format!("values of {} bytes are no FLOAT16", values.width())));
@@ -30,7 +30,7 @@ pub(super) fn half_floats(values: &Fixed, nulls: Option<NullBuffer>) -> Result<A
 }
 
 /// Appends the picked values of an array of the same width.
-pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) -> Result<(), Unfit> {
+pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut FixedLenBytes) -> Result<(), Unfit> {
     let array = array.as_fixed_size_binary_opt().ok_or_else(|| no_array(array))?;
     let (bytes, width) = (array.value_data(), out.width());
     out.push_with(picks.len(), |out| {
@@ -41,7 +41,7 @@ pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) 
 }
 
 /// Appends the picked values of an array of FLOAT16.
-pub(super) fn from_half_floats(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) {
+pub(super) fn from_half_floats(array: &dyn Array, picks: &Picks<'_>, out: &mut FixedLenBytes) {
     let data = array.to_data();
     out.push_with(picks.len(), |out| {
         picks.chunks(data.buffer::<u16>(0), |bits| {

@@ -4,9 +4,9 @@ use super::picks::Picks;
 use super::{bytes, decimal, fixed, interval, temporal, words};
 use arrow_array::Array;
 use arrow_schema::{DataType, TimeUnit};
-use marquetry_core::logical::Logical;
+use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
-use marquetry_encoding::{Physical, Values};
+use marquetry_encoding::{PhysicalType, Values};
 
 /// Why an array cannot be stored in a column.
 #[derive(Debug)]
@@ -35,50 +35,52 @@ pub(crate) fn from_array(
     let data_type = array.data_type();
     match (data_type, leaf.physical(), out) {
         (Null, _, _) if picks.len() == 0 => Ok(()),
-        (Boolean, Physical::Boolean, Values::Bit(out)) => words::bits_from(array, picks, out),
-        (Int8 | Int16 | UInt8 | UInt16, Physical::Int32, Values::W32(out)) => {
+        (Boolean, PhysicalType::Boolean, Values::Bit(out)) => words::bits_from(array, picks, out),
+        (Int8 | Int16 | UInt8 | UInt16, PhysicalType::Int32, Values::W32(out)) => {
             words::widened(array, picks, out)
         }
         (Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..), _, out) => {
             decimal::from_array(array, picks, leaf, out)
         }
-        (Date64, Physical::Int32, Values::W32(out)) => temporal::days_from(array, picks, out),
-        (Time32(unit), Physical::Int32, Values::W32(out)) if is_unit(leaf, *unit) => {
+        (Date64, PhysicalType::Int32, Values::W32(out)) => temporal::days_from(array, picks, out),
+        (Time32(unit), PhysicalType::Int32, Values::W32(out)) if is_unit(leaf, *unit) => {
             let start = out.len();
             words::copied_w32(array, picks, out);
             temporal::time_to_stored(&mut out[start..], *unit, leaf.logical())
         }
-        (Time64(unit) | Timestamp(unit, _), Physical::Int64, Values::W64(out)) if is_unit(leaf, *unit) => {
+        (Time64(unit) | Timestamp(unit, _), PhysicalType::Int64, Values::W64(out))
+            if is_unit(leaf, *unit) =>
+        {
             let start = out.len();
             words::copied_w64(array, picks, out);
             temporal::to_stored(&mut out[start..], *unit, leaf.logical())
         }
         (Time32(_) | Time64(_) | Timestamp(..), _, _) => Err(no_form(data_type, leaf)),
-        (Int32 | UInt32 | Date32, Physical::Int32, Values::W32(out))
-        | (Float32, Physical::Float, Values::W32(out)) => {
+        (Int32 | UInt32 | Date32, PhysicalType::Int32, Values::W32(out))
+        | (Float32, PhysicalType::Float, Values::W32(out)) => {
             words::copied_w32(array, picks, out);
             Ok(())
         }
-        (Int64 | UInt64 | Date64 | Duration(_), Physical::Int64, Values::W64(out))
-        | (Float64, Physical::Double, Values::W64(out)) => {
+        (Int64 | UInt64 | Date64 | Duration(_), PhysicalType::Int64, Values::W64(out))
+        | (Float64, PhysicalType::Double, Values::W64(out)) => {
             words::copied_w64(array, picks, out);
             Ok(())
         }
-        (Interval(_), Physical::FixedLenByteArray(12), Values::Fixed(out)) => {
+        (Interval(_), PhysicalType::FixedLenByteArray(12), Values::Fixed(out)) => {
             interval::from_array(array, picks, out)
         }
-        (Float16, Physical::FixedLenByteArray(2), Values::Fixed(out)) => {
+        (Float16, PhysicalType::FixedLenByteArray(2), Values::Fixed(out)) => {
             fixed::from_half_floats(array, picks, out);
             Ok(())
         }
-        (FixedSizeBinary(width), Physical::FixedLenByteArray(stored), Values::Fixed(out))
+        (FixedSizeBinary(width), PhysicalType::FixedLenByteArray(stored), Values::Fixed(out))
             if usize::try_from(*width) == Ok(stored) =>
         {
             fixed::from_array(array, picks, out)
         }
         (
             Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView,
-            Physical::ByteArray,
+            PhysicalType::ByteArray,
             Values::Bytes(out),
         ) => bytes::from_array(array, picks, out),
         _ => Err(no_form(data_type, leaf)),
@@ -88,7 +90,7 @@ pub(crate) fn from_array(
 /// Whether the column counts in `unit`, or in milliseconds where that is seconds, or does not say.
 fn is_unit(leaf: &Leaf, unit: TimeUnit) -> bool {
     match leaf.logical() {
-        Some(Logical::Time { unit: stored, .. } | Logical::Timestamp { unit: stored, .. }) => {
+        Some(LogicalType::Time { unit: stored, .. } | LogicalType::Timestamp { unit: stored, .. }) => {
             let stored = crate::schema::plain::time_unit(*stored);
             stored == unit || (stored, unit) == (TimeUnit::Millisecond, TimeUnit::Second)
         }

@@ -12,7 +12,7 @@ use arrow_buffer::bit_chunk_iterator::BitChunks;
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
-use marquetry_encoding::Fixed;
+use marquetry_encoding::FixedLenBytes;
 
 /// Julian day number of 1970-01-01.
 const EPOCH: i64 = 2_440_588;
@@ -22,7 +22,7 @@ const DAY_NANOS: i64 = DAY_SECONDS * 1_000_000_000;
 
 /// Timestamps in `unit`; what is finer is cut off, towards the past. Fails on a value beyond the unit's range.
 pub(super) fn into_array(
-    values: &Fixed,
+    values: &FixedLenBytes,
     nulls: Option<NullBuffer>,
     unit: TimeUnit,
     to: &DataType,
@@ -32,7 +32,11 @@ pub(super) fn into_array(
 }
 
 /// The same as numbers, 0 for nulls.
-pub(super) fn timestamps(values: &Fixed, nulls: Option<&NullBuffer>, unit: TimeUnit) -> Result<Vec<i64>> {
+pub(super) fn timestamps(
+    values: &FixedLenBytes,
+    nulls: Option<&NullBuffer>,
+    unit: TimeUnit,
+) -> Result<Vec<i64>> {
     let Some(blocks) = values.blocks::<12>() else {
         return Err(Error::argument(format!("values of {} bytes are no timestamps", values.width())));
     };
@@ -86,7 +90,7 @@ fn push_usual<const PER_SECOND: i64>(
     let day = DAY_SECONDS * PER_SECOND;
     let most_days = i64::MAX / day - 1;
     let least_days = (-EPOCH).max(-most_days);
-    let (mut beyond, mut made) = (0, [0; Fixed::BLOCK]);
+    let (mut beyond, mut made) = (0, [0; FixedLenBytes::BLOCK]);
     for (i, (value, made)) in values.iter().zip(&mut made).enumerate() {
         let (days, nanos) = parts(value);
         let outside = (days - least_days) | (most_days - days) | nanos | DAY_NANOS.wrapping_sub(nanos);

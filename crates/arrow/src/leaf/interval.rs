@@ -9,11 +9,15 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{ArrowNativeType, Buffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer};
 use arrow_schema::{DataType, IntervalUnit};
 use marquetry_base::{Error, Result};
-use marquetry_encoding::Fixed;
+use marquetry_encoding::FixedLenBytes;
 
 /// Intervals of `unit`. Arrow's parts are signed: months and days beyond 2^31 - 1 are an error, except for the units that
 /// only Arrow writers store this way, whose parts are their bits.
-pub(super) fn into_array(values: &Fixed, nulls: Option<NullBuffer>, unit: IntervalUnit) -> Result<ArrayRef> {
+pub(super) fn into_array(
+    values: &FixedLenBytes,
+    nulls: Option<NullBuffer>,
+    unit: IntervalUnit,
+) -> Result<ArrayRef> {
     let buffer = match unit {
         IntervalUnit::MonthDayNano => buffer(values, "with signed 32-bit months and days", |parts| {
             let [months, days, millis] = parts;
@@ -35,7 +39,7 @@ pub(super) fn into_array(values: &Fixed, nulls: Option<NullBuffer>, unit: Interv
 ///
 /// PERF: as many as there are values, without a branch, and what does not fit is only collected.
 fn buffer<T: ArrowNativeType>(
-    values: &Fixed,
+    values: &FixedLenBytes,
     what: &str,
     make: impl Fn(Parts) -> (u32, T),
 ) -> Result<Buffer> {
@@ -73,7 +77,7 @@ fn inexact([months, days, millis]: Parts, what: &str) -> Error {
 
 /// Appends the picked intervals of any unit. Fails on one of months, days and nanoseconds that has negative parts, or
 /// no whole number of milliseconds, or too many of them; the parts of the other units are stored as their bits.
-pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) -> Result<(), Unfit> {
+pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut FixedLenBytes) -> Result<(), Unfit> {
     if let Some(array) = array.as_primitive_opt::<IntervalYearMonthType>() {
         push(picks, array.values(), out, |months| [months as u32, 0, 0]);
     } else if let Some(array) = array.as_primitive_opt::<IntervalDayTimeType>() {
@@ -93,7 +97,12 @@ pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut Fixed) 
     Ok(())
 }
 
-fn push<T: Copy + Default>(picks: &Picks<'_>, from: &[T], out: &mut Fixed, parts: impl Fn(T) -> Parts) {
+fn push<T: Copy + Default>(
+    picks: &Picks<'_>,
+    from: &[T],
+    out: &mut FixedLenBytes,
+    parts: impl Fn(T) -> Parts,
+) {
     out.push_with(picks.len(), |out| {
         out.reserve(picks.len() * 12);
         picks.chunks(from, |values| {

@@ -1,22 +1,22 @@
 //! Which slots of an array are values to be stored.
 
 use arrow_buffer::NullBuffer;
-use marquetry_core::nesting::Slices;
-use marquetry_encoding::{Bits, compact_bits, compact_w32, compact_w64};
+use marquetry_core::nesting::SlotRanges;
+use marquetry_encoding::{Bitmap, compact_bits, compact_w32, compact_w64};
 use std::ops::Range;
 
-/// Slots, less those that are null.
+/// LeafLevels, less those that are null.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Picks<'a> {
-    slots: &'a Slices,
-    valid: Option<&'a Bits>,
+    slots: &'a SlotRanges,
+    valid: Option<&'a Bitmap>,
     len: usize,
 }
 
 /// Which of `slots` are not null; `None` if all are.
-pub(crate) fn validity(nulls: Option<&NullBuffer>, slots: &Slices) -> Option<Bits> {
+pub(crate) fn validity(nulls: Option<&NullBuffer>, slots: &SlotRanges) -> Option<Bitmap> {
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
-    let mut bits = Bits::new();
+    let mut bits = Bitmap::new();
     bits.reserve(slots.len());
     for range in slots.ranges() {
         bits.push_packed(nulls.validity(), nulls.offset() + range.start, range.len());
@@ -26,7 +26,7 @@ pub(crate) fn validity(nulls: Option<&NullBuffer>, slots: &Slices) -> Option<Bit
 
 impl<'a> Picks<'a> {
     /// Those of `slots` whose bit is 1, or all of them.
-    pub(crate) fn new(slots: &'a Slices, valid: Option<&'a Bits>) -> Self {
+    pub(crate) fn new(slots: &'a SlotRanges, valid: Option<&'a Bitmap>) -> Self {
         let len = valid.map_or(slots.len(), |bits| bits.count_ones(0..bits.len()));
         Picks { slots, valid, len }
     }
@@ -53,7 +53,7 @@ impl<'a> Picks<'a> {
     }
 
     /// Appends the picked of the bits of `from`, the first of which is bit `offset`.
-    pub(super) fn copy_bits(&self, from: &[u8], offset: usize, out: &mut Bits) {
+    pub(super) fn copy_bits(&self, from: &[u8], offset: usize, out: &mut Bitmap) {
         self.each_range(|range, bits| match bits {
             None => out.push_packed(from, offset + range.start, range.len()),
             Some((bits, first)) => {
@@ -126,7 +126,7 @@ impl<'a> Picks<'a> {
     }
 
     /// Each range of slots, with the bits of its slots and the number of the first of them.
-    fn each_range(&self, mut each: impl FnMut(Range<usize>, Option<(&Bits, usize)>)) {
+    fn each_range(&self, mut each: impl FnMut(Range<usize>, Option<(&Bitmap, usize)>)) {
         let mut first = 0;
         for range in self.slots.ranges() {
             each(range.clone(), self.valid.map(|bits| (bits, first)));
@@ -148,11 +148,11 @@ mod tests {
     fn every_way_picks_the_same() {
         let from: Vec<u32> = (0..500).collect();
         for density in [0, 1, 5, 9, 10] {
-            let mut slots = Slices::default();
+            let mut slots = SlotRanges::default();
             [3..4, 10..11, 20..150, 100..101, 200..264, 300..490]
                 .into_iter()
                 .for_each(|range| slots.push(range));
-            let valid: Bits = (0..slots.len()).map(|i| (i * 7 + i / 10) % 10 < density).collect();
+            let valid: Bitmap = (0..slots.len()).map(|i| (i * 7 + i / 10) % 10 < density).collect();
             for valid in [None, Some(&valid)] {
                 let picks = Picks::new(&slots, valid);
                 let all = slots.ranges().iter().cloned().flatten().enumerate();
@@ -165,8 +165,8 @@ mod tests {
                 let mut found = Vec::new();
                 picks.map(&from, &mut found, |value| value);
                 assert_eq!(found, expected);
-                let odd: Bits = from.iter().map(|value| value % 3 == 1).collect();
-                let mut found = Bits::new();
+                let odd: Bitmap = from.iter().map(|value| value % 3 == 1).collect();
+                let mut found = Bitmap::new();
                 picks.copy_bits(&odd.as_bytes()[1..], 0, &mut found);
                 assert_eq!(found, expected.iter().map(|value| (value + 8) % 3 == 1).collect());
                 let mut found = Vec::new();

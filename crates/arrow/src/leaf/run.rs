@@ -8,13 +8,13 @@ use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
-use marquetry_core::read::LeafBatch;
+use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Leaf;
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bitmap, Values};
 
 /// The array of type `to`, whose run ends are of type `ends`.
 pub(super) fn into_array(
-    batch: LeafBatch,
+    batch: ColumnBatch,
     leaf: &Leaf,
     ends: &DataType,
     to: &DataType,
@@ -27,7 +27,7 @@ pub(super) fn into_array(
     let starts = starts(&batch.values, batch.validity.as_ref());
     let run_ends = run_ends(&starts, len, ends)?;
     let validity = batch.validity.as_ref();
-    let runs = LeafBatch {
+    let runs = ColumnBatch {
         values: take(&batch.values, &starts),
         validity: validity.map(|bits| starts.iter().map(|&start| bits.get(start as usize)).collect()),
         ..batch
@@ -39,20 +39,20 @@ pub(super) fn into_array(
 }
 
 /// Where runs begin.
-fn starts(values: &Values, validity: Option<&Bits>) -> Vec<u32> {
+fn starts(values: &Values, validity: Option<&Bitmap>) -> Vec<u32> {
     match values {
         Values::Bit(bits) => differences(bits.len(), validity, |i| bits.get(i) != bits.get(i - 1)),
         Values::W32(values) => differences(values.len(), validity, |i| values[i] != values[i - 1]),
         Values::W64(values) => differences(values.len(), validity, |i| values[i] != values[i - 1]),
         Values::Fixed(values) => differences(values.len(), validity, |i| values.get(i) != values.get(i - 1)),
         Values::Bytes(views) => differences(views.len(), validity, |i| views.get(i) != views.get(i - 1)),
-        Values::Joined(strings) => {
+        Values::Offsets(strings) => {
             differences(strings.len(), validity, |i| strings.get(i) != strings.get(i - 1))
         }
     }
 }
 
-fn differences(len: usize, validity: Option<&Bits>, differs: impl Fn(usize) -> bool) -> Vec<u32> {
+fn differences(len: usize, validity: Option<&Bitmap>, differs: impl Fn(usize) -> bool) -> Vec<u32> {
     let changes = |i: usize| match validity {
         None => differs(i),
         // Two nulls are alike whatever is in their slots.

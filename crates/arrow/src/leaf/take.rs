@@ -1,6 +1,6 @@
 //! Picking values by position.
 
-use marquetry_encoding::{Fixed, Values, Views};
+use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 
 /// The values at `positions`, which must be inside `values`. Long strings are shared, not copied.
 pub(super) fn take(values: &Values, positions: &[u32]) -> Values {
@@ -10,18 +10,18 @@ pub(super) fn take(values: &Values, positions: &[u32]) -> Values {
         Values::W32(values) => Values::W32(at().map(|i| values[i]).collect()),
         Values::W64(values) => Values::W64(at().map(|i| values[i]).collect()),
         Values::Fixed(values) => {
-            let mut out = Fixed::new(values.width());
+            let mut out = FixedLenBytes::new(values.width());
             out.push_with(positions.len(), |bytes| {
                 at().for_each(|i| bytes.extend_from_slice(values.get(i)));
             });
             Values::Fixed(out)
         }
         Values::Bytes(views) => {
-            let mut out = Views::new();
+            let mut out = StringViews::new();
             // The buffers are the same ones in the same order, so the views hold as they are.
             out.push_views(views.buffers(), |out, _| out.extend(at().map(|i| views.views()[i])));
             Values::Bytes(out)
         }
-        Values::Joined(strings) => Values::Joined(at().map(|i| strings.get(i)).collect()),
+        Values::Offsets(strings) => Values::Offsets(at().map(|i| strings.get(i)).collect()),
     }
 }

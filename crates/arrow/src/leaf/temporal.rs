@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
-use marquetry_core::logical::Logical;
+use marquetry_core::logical_type::LogicalType;
 use marquetry_encoding::Values;
 
 /// Milliseconds in a day.
@@ -20,11 +20,13 @@ const DAY_MILLIS: i64 = 86_400_000;
 pub(super) fn into_array(
     values: Values,
     nulls: Option<NullBuffer>,
-    logical: Option<&Logical>,
+    logical: Option<&LogicalType>,
     to: &DataType,
 ) -> Result<ArrayRef> {
     let stored = match logical {
-        Some(Logical::Time { unit, .. } | Logical::Timestamp { unit, .. }) => Some(plain::time_unit(*unit)),
+        Some(LogicalType::Time { unit, .. } | LogicalType::Timestamp { unit, .. }) => {
+            Some(plain::time_unit(*unit))
+        }
         _ => None,
     };
     match (to, values) {
@@ -104,7 +106,11 @@ pub(super) fn days_from(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>
 }
 
 /// Makes values of `unit` those of the unit that the column counts in, which is milliseconds where `unit` is seconds.
-pub(super) fn to_stored(values: &mut [u64], unit: TimeUnit, stored: Option<&Logical>) -> Result<(), Unfit> {
+pub(super) fn to_stored(
+    values: &mut [u64],
+    unit: TimeUnit,
+    stored: Option<&LogicalType>,
+) -> Result<(), Unfit> {
     if unit != TimeUnit::Second || stored.is_none() {
         return Ok(());
     }
@@ -123,7 +129,7 @@ pub(super) fn to_stored(values: &mut [u64], unit: TimeUnit, stored: Option<&Logi
 pub(super) fn time_to_stored(
     values: &mut [u32],
     unit: TimeUnit,
-    stored: Option<&Logical>,
+    stored: Option<&LogicalType>,
 ) -> Result<(), Unfit> {
     if unit != TimeUnit::Second || stored.is_none() {
         return Ok(());

@@ -1,12 +1,12 @@
 use super::*;
 use crate::sample::{OPTIONAL, batch, column, fixed, leaf};
-use crate::schema::{Text, TypeOptions, plain_type};
+use crate::schema::{StringLayout, TypeOptions, plain_type};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_buffer::i256;
 use arrow_schema::{Field as ArrowField, IntervalUnit};
 use marquetry_encoding::dictionary::Dictionary;
-use marquetry_encoding::{Fixed, Views};
+use marquetry_encoding::{FixedLenBytes, StringViews};
 use marquetry_format::{LogicalType, TimeUnit as Unit, Type};
 
 fn array(leaf: &Leaf, to: &DataType, values: Values, validity: Option<&[bool]>) -> Result<ArrayRef> {
@@ -27,7 +27,7 @@ fn of(physical: Type, logical: Option<LogicalType>) -> Leaf {
 }
 
 fn bytes(width: usize, values: &[&[u8]]) -> Values {
-    let mut out = Fixed::new(width);
+    let mut out = FixedLenBytes::new(width);
     values.iter().for_each(|value| out.push(value));
     Values::Fixed(out)
 }
@@ -127,7 +127,7 @@ fn the_value_decides_whether_a_decimal_fits() {
 
 #[test]
 fn decimals_of_byte_strings() {
-    let values = Values::Bytes(Views::from_iter([&[][..], &[0xff], &[0, 200], &[0; 40]]));
+    let values = Values::Bytes(StringViews::from_iter([&[][..], &[0xff], &[0, 200], &[0; 40]]));
     let array128 = plain(&of(Type::BYTE_ARRAY, decimal(20, 3)), values.clone(), None).unwrap();
     assert_eq!(array128.as_primitive::<Decimal128Type>().values(), &[0, -1, 200, 0]);
     let array256 = plain(&of(Type::BYTE_ARRAY, decimal(60, 3)), values, None).unwrap();
@@ -231,7 +231,7 @@ fn int96_of_a_dictionary() {
     let mut cache = DictionaryCache::default();
     let mut read = |dictionary: &Arc<Dictionary>, unit, keys: &[u32], validity: Option<&[bool]>| {
         let batch = batch(Values::W32(keys.to_vec()), validity);
-        let batch = LeafBatch { dictionary: Some(dictionary.clone()), ..batch };
+        let batch = ColumnBatch { dictionary: Some(dictionary.clone()), ..batch };
         into_array(batch, &column, &DataType::Timestamp(unit, None), &mut cache)
     };
     let day = 86_400_000_000_000;
@@ -282,21 +282,21 @@ fn fixed_bytes_of_any_width() {
 fn text_in_every_layout() {
     let strings = ["", "short", "twelve bytes", "thirteen byte", "größer als zwölf Byte"];
     let text = of(Type::BYTE_ARRAY, Some(LogicalType::String));
-    for layout in [Text::Utf8, Text::LargeUtf8, Text::Utf8View] {
+    for layout in [StringLayout::Utf8, StringLayout::LargeUtf8, StringLayout::Utf8View] {
         let validity = [true, true, false, true, true];
-        let views = || Values::Bytes(Views::from_iter(strings));
+        let views = || Values::Bytes(StringViews::from_iter(strings));
         let as_text = array(&text, &layout.text(), views(), Some(&validity)).unwrap();
         let as_binary = array(&text, &layout.binary(), views(), Some(&validity)).unwrap();
         let (as_text, as_binary) = match layout {
-            Text::Utf8 => (
+            StringLayout::Utf8 => (
                 as_text.as_string::<i32>().iter().map(|s| s.map(str::to_owned)).collect::<Vec<_>>(),
                 as_binary.as_binary::<i32>().iter().map(|b| b.map(<[u8]>::to_vec)).collect::<Vec<_>>(),
             ),
-            Text::LargeUtf8 => (
+            StringLayout::LargeUtf8 => (
                 as_text.as_string::<i64>().iter().map(|s| s.map(str::to_owned)).collect(),
                 as_binary.as_binary::<i64>().iter().map(|b| b.map(<[u8]>::to_vec)).collect(),
             ),
-            Text::Utf8View => (
+            StringLayout::Utf8View => (
                 as_text.as_string_view().iter().map(|s| s.map(str::to_owned)).collect(),
                 as_binary.as_binary_view().iter().map(|b| b.map(<[u8]>::to_vec)).collect(),
             ),
@@ -312,7 +312,7 @@ fn text_in_every_layout() {
 #[test]
 fn bytes_read_as_text_are_validated() {
     let column = of(Type::BYTE_ARRAY, None);
-    let values = |bytes: &[u8]| Values::Bytes(Views::from_iter([b"ok", bytes]));
+    let values = |bytes: &[u8]| Values::Bytes(StringViews::from_iter([b"ok", bytes]));
     assert!(array(&column, &DataType::Utf8, values(b"fine"), None).is_ok());
     let error = array(&column, &DataType::Utf8View, values(&[0xff]), None).unwrap_err();
     assert!(error.message().contains("value 1 of the batch is not UTF-8"));
@@ -334,7 +334,7 @@ fn dictionary_of(key: DataType, value: DataType) -> DataType {
 fn a_dictionary_of_values() {
     let text = of(Type::BYTE_ARRAY, Some(LogicalType::String));
     let to = dictionary_of(DataType::Int8, DataType::Utf8);
-    let values = Values::Bytes(Views::from_iter(["a", "", "b", "a"]));
+    let values = Values::Bytes(StringViews::from_iter(["a", "", "b", "a"]));
     let found = array(&text, &to, values, Some(&[true, false, true, true])).unwrap();
     let found = found.as_dictionary::<Int8Type>();
     assert_eq!(found.keys().iter().collect::<Vec<_>>(), [Some(0), None, Some(1), Some(0)]);
@@ -349,7 +349,7 @@ fn a_dictionary_of_the_file_is_built_once() {
     let text = of(Type::BYTE_ARRAY, Some(LogicalType::String));
     let (to, mut cache) = (dictionary_of(DataType::Int32, DataType::Utf8), DictionaryCache::default());
     let dictionary =
-        Arc::new(Dictionary::new(Values::Bytes(Views::from_iter(["red", "a very long colour name"]))));
+        Arc::new(Dictionary::new(Values::Bytes(StringViews::from_iter(["red", "a very long colour name"]))));
     let mut read = |keys: Vec<u32>, to: &DataType| {
         let mut batch = batch(Values::W32(keys), None);
         batch.dictionary = Some(dictionary.clone());

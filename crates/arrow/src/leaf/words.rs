@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_schema::DataType;
 use marquetry_base::Result;
-use marquetry_encoding::Bits;
+use marquetry_encoding::Bitmap;
 
 /// The values as they are; nothing is copied.
 pub(super) fn as_is<T: ArrowNativeType>(
@@ -58,7 +58,7 @@ pub(super) fn widened(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) 
 }
 
 /// Appends the picked bits.
-pub(super) fn bits_from(array: &dyn Array, picks: &Picks<'_>, out: &mut Bits) -> Result<(), Unfit> {
+pub(super) fn bits_from(array: &dyn Array, picks: &Picks<'_>, out: &mut Bitmap) -> Result<(), Unfit> {
     let values = array.as_boolean_opt().ok_or_else(|| no_array(array))?.values();
     out.reserve(picks.len());
     picks.copy_bits(values.values(), values.offset(), out);

@@ -2,8 +2,8 @@
 
 use super::from_arrow::geo;
 use arrow_schema::{DataType, Field as ArrowField};
-use marquetry_core::logical::Logical;
-use marquetry_core::nesting::Field;
+use marquetry_core::logical_type::LogicalType;
+use marquetry_core::nesting::NestedField;
 use std::collections::HashMap;
 
 /// The metadata key of an extension type's name.
@@ -14,7 +14,7 @@ const PARAMETERS_KEY: &str = "ARROW:extension:metadata";
 /// The metadata of a field that becomes `data_type`: its extension type, if it has one that is stored as that type.
 /// `file` is the file's key-value metadata, where GEOMETRY columns keep their coordinate reference systems.
 pub(super) fn metadata(
-    field: &Field,
+    field: &NestedField,
     data_type: &DataType,
     file: &HashMap<&str, &str>,
 ) -> HashMap<String, String> {
@@ -28,20 +28,20 @@ pub(super) fn metadata(
 }
 
 fn extension(
-    field: &Field,
+    field: &NestedField,
     data_type: &DataType,
     file: &HashMap<&str, &str>,
 ) -> Option<(&'static str, Option<String>)> {
     use DataType::*;
     match (field.logical.as_ref()?, data_type) {
-        (Logical::Uuid, FixedSizeBinary(16)) => Some(("arrow.uuid", None)),
+        (LogicalType::Uuid, FixedSizeBinary(16)) => Some(("arrow.uuid", None)),
         // Its parameters are reserved: readers want them to be there, and empty.
-        (Logical::Json, Utf8 | LargeUtf8 | Utf8View) => Some(("arrow.json", Some(String::new()))),
-        (Logical::Variant { .. }, Struct(_)) => Some(("arrow.parquet.variant", None)),
-        (Logical::Geometry { crs }, Binary | LargeBinary | BinaryView) => {
+        (LogicalType::Json, Utf8 | LargeUtf8 | Utf8View) => Some(("arrow.json", Some(String::new()))),
+        (LogicalType::Variant { .. }, Struct(_)) => Some(("arrow.parquet.variant", None)),
+        (LogicalType::Geometry { crs }, Binary | LargeBinary | BinaryView) => {
             Some(("geoarrow.wkb", Some(geo(crs.as_deref(), None, file))))
         }
-        (Logical::Geography { crs, algorithm }, Binary | LargeBinary | BinaryView) => {
+        (LogicalType::Geography { crs, algorithm }, Binary | LargeBinary | BinaryView) => {
             let edges = algorithm.and_then(|algorithm| algorithm.name()).unwrap_or("SPHERICAL");
             Some(("geoarrow.wkb", Some(geo(crs.as_deref(), Some(&edges.to_lowercase()), file))))
         }
@@ -51,11 +51,11 @@ fn extension(
 
 /// What the extension type of `field` means for values of type `data_type`; `None` if it has none, or one that Parquet
 /// does not have or that is stored in another way.
-pub(super) fn logical(field: &ArrowField, data_type: &DataType) -> Option<Logical> {
+pub(super) fn logical(field: &ArrowField, data_type: &DataType) -> Option<LogicalType> {
     use DataType::*;
     Some(match (field.metadata().get(NAME_KEY)?.as_str(), data_type) {
-        ("arrow.uuid", FixedSizeBinary(16)) => Logical::Uuid,
-        ("arrow.json", Utf8 | LargeUtf8 | Utf8View) => Logical::Json,
+        ("arrow.uuid", FixedSizeBinary(16)) => LogicalType::Uuid,
+        ("arrow.json", Utf8 | LargeUtf8 | Utf8View) => LogicalType::Json,
         ("geoarrow.wkb", Binary | LargeBinary | BinaryView) => {
             geo::logical(field.metadata().get(PARAMETERS_KEY).map_or("", String::as_str))
         }

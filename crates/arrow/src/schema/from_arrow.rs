@@ -25,9 +25,9 @@ pub(super) mod geo;
 use super::{FIELD_ID_KEY, element_of, extension};
 use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema, TimeUnit as ArrowUnit};
 use marquetry_base::{Error, Result};
-use marquetry_core::logical::{Logical, TimeUnit};
+use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::schema::{annotate, column, group};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{Repetition, SchemaElement};
 
 /// What may be chosen about how Arrow types are stored.
@@ -76,7 +76,7 @@ impl Mapping<'_> {
         }
         // A column of nulls can be nothing but nullable.
         let nullable = nullable || value_type(field.data_type()).is_null();
-        let outer = |mut element: SchemaElement, logical: Option<&Logical>| {
+        let outer = |mut element: SchemaElement, logical: Option<&LogicalType>| {
             element.repetition_type =
                 Some(if nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED });
             element.field_id = field.metadata().get(FIELD_ID_KEY).and_then(|id| id.parse().ok());
@@ -88,18 +88,19 @@ impl Mapping<'_> {
                 if fields.is_empty() {
                     return Err(self.refused("a struct without fields has no columns to be stored in"));
                 }
-                let variant = extension::is_variant(field).then_some(Logical::Variant { version: Some(1) });
+                let variant =
+                    extension::is_variant(field).then_some(LogicalType::Variant { version: Some(1) });
                 self.out.push(outer(group(name, fields.len()), variant.as_ref()));
                 for field in fields {
                     self.field(field, field.name(), field.is_nullable())?;
                 }
             }
             DataType::Map(entries, _) => {
-                self.out.push(outer(group(name, 1), Some(&Logical::Map)));
+                self.out.push(outer(group(name, 1), Some(&LogicalType::Map)));
                 self.entries(entries)?;
             }
             list if element_of(list).is_some() => {
-                self.out.push(outer(group(name, 1), Some(&Logical::List)));
+                self.out.push(outer(group(name, 1), Some(&LogicalType::List)));
                 self.out.push(repeated("list", 1));
                 self.path.push("list".to_owned());
                 if let Some(element) = element_of(list) {
@@ -132,7 +133,7 @@ impl Mapping<'_> {
         Ok(())
     }
 
-    fn leaf(&self, field: &ArrowField) -> Result<(Physical, Option<Logical>)> {
+    fn leaf(&self, field: &ArrowField) -> Result<(PhysicalType, Option<LogicalType>)> {
         self.check_layout(field.data_type())?;
         let data_type = value_type(field.data_type());
         let (physical, plain) = self.plain(data_type)?;
@@ -154,55 +155,55 @@ impl Mapping<'_> {
         }
     }
 
-    fn plain(&self, data_type: &DataType) -> Result<(Physical, Option<Logical>)> {
+    fn plain(&self, data_type: &DataType) -> Result<(PhysicalType, Option<LogicalType>)> {
         use DataType::*;
-        let integer = |bits, signed| Some(Logical::Integer { bits, signed });
+        let integer = |bits, signed| Some(LogicalType::Integer { bits, signed });
         Ok(match data_type {
-            Null => (Physical::Int32, Some(Logical::Null)),
-            Boolean => (Physical::Boolean, None),
-            Int8 => (Physical::Int32, integer(8, true)),
-            Int16 => (Physical::Int32, integer(16, true)),
-            Int32 => (Physical::Int32, None),
-            Int64 => (Physical::Int64, None),
-            UInt8 => (Physical::Int32, integer(8, false)),
-            UInt16 => (Physical::Int32, integer(16, false)),
-            UInt32 => (Physical::Int32, integer(32, false)),
-            UInt64 => (Physical::Int64, integer(64, false)),
-            Float16 => (Physical::FixedLenByteArray(2), Some(Logical::Float16)),
-            Float32 => (Physical::Float, None),
-            Float64 => (Physical::Double, None),
-            Utf8 | LargeUtf8 | Utf8View => (Physical::ByteArray, Some(Logical::String)),
-            Binary | LargeBinary | BinaryView => (Physical::ByteArray, None),
+            Null => (PhysicalType::Int32, Some(LogicalType::Null)),
+            Boolean => (PhysicalType::Boolean, None),
+            Int8 => (PhysicalType::Int32, integer(8, true)),
+            Int16 => (PhysicalType::Int32, integer(16, true)),
+            Int32 => (PhysicalType::Int32, None),
+            Int64 => (PhysicalType::Int64, None),
+            UInt8 => (PhysicalType::Int32, integer(8, false)),
+            UInt16 => (PhysicalType::Int32, integer(16, false)),
+            UInt32 => (PhysicalType::Int32, integer(32, false)),
+            UInt64 => (PhysicalType::Int64, integer(64, false)),
+            Float16 => (PhysicalType::FixedLenByteArray(2), Some(LogicalType::Float16)),
+            Float32 => (PhysicalType::Float, None),
+            Float64 => (PhysicalType::Double, None),
+            Utf8 | LargeUtf8 | Utf8View => (PhysicalType::ByteArray, Some(LogicalType::String)),
+            Binary | LargeBinary | BinaryView => (PhysicalType::ByteArray, None),
             FixedSizeBinary(width) => match usize::try_from(*width) {
-                Ok(width) => (Physical::FixedLenByteArray(width), None),
+                Ok(width) => (PhysicalType::FixedLenByteArray(width), None),
                 Err(_) => return Err(self.refused(&format!("binary of {width} bytes"))),
             },
             Decimal32(p, s) => self.decimal(*p, *s, 9)?,
             Decimal64(p, s) => self.decimal(*p, *s, 18)?,
             Decimal128(p, s) => self.decimal(*p, *s, 38)?,
             Decimal256(p, s) => self.decimal(*p, *s, 76)?,
-            Date64 if !self.options.coerce_types => (Physical::Int64, None),
-            Date32 | Date64 => (Physical::Int32, Some(Logical::Date)),
+            Date64 if !self.options.coerce_types => (PhysicalType::Int64, None),
+            Date32 | Date64 => (PhysicalType::Int32, Some(LogicalType::Date)),
             Time32(ArrowUnit::Second | ArrowUnit::Millisecond) => {
-                (Physical::Int32, Some(Logical::Time { utc: false, unit: TimeUnit::Millis }))
+                (PhysicalType::Int32, Some(LogicalType::Time { utc: false, unit: TimeUnit::Millis }))
             }
             Time64(unit @ (ArrowUnit::Microsecond | ArrowUnit::Nanosecond)) => {
-                (Physical::Int64, Some(Logical::Time { utc: false, unit: time_unit(*unit) }))
+                (PhysicalType::Int64, Some(LogicalType::Time { utc: false, unit: time_unit(*unit) }))
             }
             Timestamp(unit, zone) => {
                 // Arrow's other libraries have a zone that is always there, and take an empty one for none.
                 let utc = zone.as_ref().is_some_and(|zone| !zone.is_empty());
-                (Physical::Int64, Some(Logical::Timestamp { utc, unit: time_unit(*unit) }))
+                (PhysicalType::Int64, Some(LogicalType::Timestamp { utc, unit: time_unit(*unit) }))
             }
-            Duration(_) => (Physical::Int64, None),
-            Interval(_) => (Physical::FixedLenByteArray(12), Some(Logical::Interval)),
+            Duration(_) => (PhysicalType::Int64, None),
+            Interval(_) => (PhysicalType::FixedLenByteArray(12), Some(LogicalType::Interval)),
             other => return Err(self.refused(&format!("Parquet has no form for the Arrow type {other}"))),
         })
     }
 
     /// SPEC: LogicalTypes.md, "DECIMAL": the scale is not negative and not more than the precision. Other readers refuse
     /// a whole file for either.
-    fn decimal(&self, precision: u8, scale: i8, most: u8) -> Result<(Physical, Option<Logical>)> {
+    fn decimal(&self, precision: u8, scale: i8, most: u8) -> Result<(PhysicalType, Option<LogicalType>)> {
         if !(1..=most).contains(&precision) {
             return Err(self.refused(&format!("{precision} digits; this decimal has 1 to {most}")));
         }
@@ -212,11 +213,11 @@ impl Mapping<'_> {
             )));
         }
         let physical = match precision {
-            ..=9 => Physical::Int32,
-            10..=18 => Physical::Int64,
-            _ => Physical::FixedLenByteArray(decimal_width(precision)),
+            ..=9 => PhysicalType::Int32,
+            10..=18 => PhysicalType::Int64,
+            _ => PhysicalType::FixedLenByteArray(decimal_width(precision)),
         };
-        let logical = Logical::Decimal { precision: precision.into(), scale: scale.into() };
+        let logical = LogicalType::Decimal { precision: precision.into(), scale: scale.into() };
         Ok((physical, Some(logical)))
     }
 

@@ -3,9 +3,9 @@
 use super::{Mapped, TypeOptions, plain};
 use crate::leaf;
 use arrow_schema::DataType;
-use marquetry_core::logical::Logical;
+use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 
 /// The type of a leaf for which the stored Arrow schema has `hint`.
 pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
@@ -18,7 +18,7 @@ pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) 
     }
     let data_type = match hint {
         hint if options.text.is_some() && is_byte_strings(hint) => plain,
-        DataType::Timestamp(unit, zone) if leaf.physical() == Physical::Int96 => {
+        DataType::Timestamp(unit, zone) if leaf.physical() == PhysicalType::Int96 => {
             DataType::Timestamp(options.int96_unit.unwrap_or(*unit), zone.clone())
         }
         hint => hint.clone(),
@@ -30,10 +30,10 @@ pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) 
 fn is_safe(leaf: &Leaf, hint: &DataType) -> bool {
     let keeps = match (leaf.logical(), hint) {
         (logical, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => {
-            logical.is_some_and(Logical::is_text)
+            logical.is_some_and(LogicalType::is_text)
         }
         // An instant stays an instant: the hint only names the zone that it is shown in.
-        (Some(Logical::Timestamp { utc, .. }), DataType::Timestamp(_, zone)) => *utc == zone.is_some(),
+        (Some(LogicalType::Timestamp { utc, .. }), DataType::Timestamp(_, zone)) => *utc == zone.is_some(),
         (_, DataType::Dictionary(_, values)) => {
             return leaf::fits_as_meant(leaf, hint) && is_safe(leaf, values);
         }

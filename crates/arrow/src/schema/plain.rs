@@ -5,9 +5,9 @@
 
 use super::TypeOptions;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit as ArrowUnit};
-use marquetry_core::logical::{Logical, TimeUnit};
+use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::schema::{Leaf, Repetition};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 
 /// The Arrow type of a leaf.
 pub(super) fn data_type(leaf: &Leaf, options: &TypeOptions) -> DataType {
@@ -16,36 +16,40 @@ pub(super) fn data_type(leaf: &Leaf, options: &TypeOptions) -> DataType {
 
 fn by_logical(leaf: &Leaf, options: &TypeOptions) -> Option<DataType> {
     Some(match leaf.logical()? {
-        Logical::String | Logical::Enum | Logical::Json => options.text.unwrap_or_default().text(),
-        Logical::Bson | Logical::Geometry { .. } | Logical::Geography { .. } => {
+        LogicalType::String | LogicalType::Enum | LogicalType::Json => {
+            options.text.unwrap_or_default().text()
+        }
+        LogicalType::Bson | LogicalType::Geometry { .. } | LogicalType::Geography { .. } => {
             options.text.unwrap_or_default().binary()
         }
-        Logical::Integer { bits, signed } => integer(*bits, *signed)?,
-        Logical::Decimal { precision, scale } => decimal(*precision, *scale)?,
-        Logical::Float16 => DataType::Float16,
-        Logical::Date => DataType::Date32,
-        Logical::Time { unit: TimeUnit::Millis, .. } => DataType::Time32(ArrowUnit::Millisecond),
-        Logical::Time { unit, .. } => DataType::Time64(time_unit(*unit)),
-        Logical::Timestamp { utc, unit } => DataType::Timestamp(time_unit(*unit), utc.then(|| "UTC".into())),
-        Logical::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
-        Logical::Uuid => DataType::FixedSizeBinary(16),
+        LogicalType::Integer { bits, signed } => integer(*bits, *signed)?,
+        LogicalType::Decimal { precision, scale } => decimal(*precision, *scale)?,
+        LogicalType::Float16 => DataType::Float16,
+        LogicalType::Date => DataType::Date32,
+        LogicalType::Time { unit: TimeUnit::Millis, .. } => DataType::Time32(ArrowUnit::Millisecond),
+        LogicalType::Time { unit, .. } => DataType::Time64(time_unit(*unit)),
+        LogicalType::Timestamp { utc, unit } => {
+            DataType::Timestamp(time_unit(*unit), utc.then(|| "UTC".into()))
+        }
+        LogicalType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
+        LogicalType::Uuid => DataType::FixedSizeBinary(16),
         // QUIRK: "nothing but nulls" on a required column contradicts itself: its values are what they are stored as.
-        Logical::Null if leaf.repetition() == Repetition::Required => return None,
-        Logical::Null => DataType::Null,
+        LogicalType::Null if leaf.repetition() == Repetition::Required => return None,
+        LogicalType::Null => DataType::Null,
         _ => return None,
     })
 }
 
-fn by_physical(physical: Physical, options: &TypeOptions) -> DataType {
+fn by_physical(physical: PhysicalType, options: &TypeOptions) -> DataType {
     match physical {
-        Physical::Boolean => DataType::Boolean,
-        Physical::Int32 => DataType::Int32,
-        Physical::Int64 => DataType::Int64,
-        Physical::Int96 => DataType::Timestamp(options.int96_unit.unwrap_or(ArrowUnit::Nanosecond), None),
-        Physical::Float => DataType::Float32,
-        Physical::Double => DataType::Float64,
-        Physical::ByteArray => options.text.unwrap_or_default().binary(),
-        Physical::FixedLenByteArray(width) => fixed(width),
+        PhysicalType::Boolean => DataType::Boolean,
+        PhysicalType::Int32 => DataType::Int32,
+        PhysicalType::Int64 => DataType::Int64,
+        PhysicalType::Int96 => DataType::Timestamp(options.int96_unit.unwrap_or(ArrowUnit::Nanosecond), None),
+        PhysicalType::Float => DataType::Float32,
+        PhysicalType::Double => DataType::Float64,
+        PhysicalType::ByteArray => options.text.unwrap_or_default().binary(),
+        PhysicalType::FixedLenByteArray(width) => fixed(width),
     }
 }
 

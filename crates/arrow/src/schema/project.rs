@@ -2,12 +2,12 @@
 
 use super::{element_of, list_of};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields};
-use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::nesting::{FieldKind, NestedField};
 use std::sync::Arc;
 
 /// The part of `arrow`, which is the Arrow field of `whole`, that belongs to `part`: `whole` with some columns left
 /// out.
-pub(crate) fn project(whole: &Field, part: &Field, arrow: &FieldRef) -> FieldRef {
+pub(crate) fn project(whole: &NestedField, part: &NestedField, arrow: &FieldRef) -> FieldRef {
     match projected_type(whole, part, arrow.data_type()) {
         Some(data_type) => Arc::new(ArrowField::clone(arrow).with_data_type(data_type)),
         None => arrow.clone(),
@@ -15,7 +15,7 @@ pub(crate) fn project(whole: &Field, part: &Field, arrow: &FieldRef) -> FieldRef
 }
 
 /// The type of `part`; `None` if it is that of `whole`.
-fn projected_type(whole: &Field, part: &Field, arrow: &DataType) -> Option<DataType> {
+fn projected_type(whole: &NestedField, part: &NestedField, arrow: &DataType) -> Option<DataType> {
     if whole == part {
         return None;
     }
@@ -37,7 +37,7 @@ fn projected_type(whole: &Field, part: &Field, arrow: &DataType) -> Option<DataT
     })
 }
 
-fn projected_fields(whole: &[Field], part: &[Field], arrow: &Fields) -> Fields {
+fn projected_fields(whole: &[NestedField], part: &[NestedField], arrow: &Fields) -> Fields {
     // Columns do not change their order, so each part is found behind the one before it.
     let mut whole = whole.iter().zip(arrow);
     let kept = part.iter().filter_map(|part| {

@@ -8,7 +8,7 @@ use marquetry_format::{EdgeInterpolationAlgorithm, LogicalType, SchemaElement, T
 
 /// The Arrow schema of all fields.
 fn arrow(
-    fields: &[Field],
+    fields: &[NestedField],
     schema: &Schema,
     metadata: &HashMap<String, String>,
     options: &TypeOptions,
@@ -119,7 +119,7 @@ fn logical_types() {
 #[test]
 fn options() {
     let options = TypeOptions {
-        text: Some(Text::Utf8View),
+        text: Some(StringLayout::Utf8View),
         int96_unit: Some(TimeUnit::Second),
         ..TypeOptions::default()
     };

@@ -4,7 +4,7 @@ use super::element_of;
 use crate::leaf;
 use arrow_schema::{DataType, Field as ArrowField, Fields, Schema as ArrowSchema};
 use marquetry_base::{Error, Result};
-use marquetry_core::nesting::{Field, FieldKind};
+use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::Schema;
 
 /// The Arrow schema of `fields` as the caller wants it: `wanted` itself, if each of its fields can be made from the
@@ -13,12 +13,12 @@ use marquetry_core::schema::Schema;
 /// Fields, and fields of structs, must have the file's names and order; elements of lists and the parts of maps may be
 /// named anything. A field may be nullable that is not so in the file, but not the other way round. Fails with an
 /// argument error that names the first field that cannot be made.
-pub fn to_arrow_as(fields: &[Field], schema: &Schema, wanted: &ArrowSchema) -> Result<ArrowSchema> {
+pub fn to_arrow_as(fields: &[NestedField], schema: &Schema, wanted: &ArrowSchema) -> Result<ArrowSchema> {
     check_fields(fields, schema, wanted.fields(), "")?;
     Ok(wanted.clone())
 }
 
-fn check_fields(fields: &[Field], schema: &Schema, wanted: &Fields, path: &str) -> Result<()> {
+fn check_fields(fields: &[NestedField], schema: &Schema, wanted: &Fields, path: &str) -> Result<()> {
     for (i, field) in fields.iter().enumerate() {
         let path = join(path, &field.name);
         let wanted = wanted.get(i).ok_or_else(|| cannot(&path, "the wanted schema does not have it"))?;
@@ -33,14 +33,14 @@ fn check_fields(fields: &[Field], schema: &Schema, wanted: &Fields, path: &str) 
     }
 }
 
-fn check(field: &Field, schema: &Schema, wanted: &ArrowField, path: &str) -> Result<()> {
+fn check(field: &NestedField, schema: &Schema, wanted: &ArrowField, path: &str) -> Result<()> {
     if field.nullable && !wanted.is_nullable() {
         return Err(cannot(path, "it may be null in the file"));
     }
     check_type(field, schema, wanted, path)
 }
 
-fn check_type(field: &Field, schema: &Schema, wanted: &ArrowField, path: &str) -> Result<()> {
+fn check_type(field: &NestedField, schema: &Schema, wanted: &ArrowField, path: &str) -> Result<()> {
     let other = |what: &str| Err(cannot(path, &format!("it is {what}, {} is wanted", wanted.data_type())));
     match (&field.kind, wanted.data_type()) {
         (FieldKind::Leaf(number), data_type) => {

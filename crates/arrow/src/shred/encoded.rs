@@ -8,9 +8,9 @@ use arrow_array::{Array, ArrayRef, RunArray, UInt32Array};
 use arrow_buffer::ArrowNativeType;
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
-use marquetry_core::nesting::{Present, Slices};
+use marquetry_core::nesting::{ColumnValues, SlotRanges};
 use marquetry_core::schema::Leaf;
-use marquetry_encoding::{Bits, Physical, Values};
+use marquetry_encoding::{Bitmap, PhysicalType, Values};
 use std::sync::Arc;
 
 /// The values of a dictionary, as they are stored.
@@ -31,14 +31,14 @@ impl Column {
     pub(super) fn encoded(
         &mut self,
         array: &dyn Array,
-        slots: &Slices,
+        slots: &SlotRanges,
         nullable: bool,
-        out: &mut Present,
-    ) -> Result<Option<Bits>, Unfit> {
+        out: &mut ColumnValues,
+    ) -> Result<Option<Bitmap>, Unfit> {
         let (valid, mut keys, values) = indices(array, slots, take_keys(out))?;
         // There are no dictionary pages of BOOLEAN. And where a value that no slot has cannot be stored, the others can.
         let found = match self.leaf.physical() {
-            Physical::Boolean => Err(Unfit { value: None, why: String::new() }),
+            PhysicalType::Boolean => Err(Unfit { value: None, why: String::new() }),
             _ => self.dictionary_of(values),
         };
         let Ok(dictionary) = found else {
@@ -49,7 +49,7 @@ impl Column {
             Some(numbers) => renumber(&mut keys, numbers, valid, slots.len()),
         };
         check_nullable(nullable, valid.as_ref())?;
-        *out = Present::Keys { keys, dictionary: dictionary.values.clone() };
+        *out = ColumnValues::Keys { keys, dictionary: dictionary.values.clone() };
         Ok(valid)
     }
 
@@ -69,15 +69,15 @@ impl Column {
     /// The values that the keys stand for, one by one.
     fn expanded(
         &self,
-        valid: Option<Bits>,
+        valid: Option<Bitmap>,
         keys: &[u32],
         values: &ArrayRef,
         slots: usize,
         nullable: bool,
-        out: &mut Present,
-    ) -> Result<Option<Bits>, Unfit> {
+        out: &mut ColumnValues,
+    ) -> Result<Option<Bitmap>, Unfit> {
         let array = taken(values, UInt32Array::from(keys.to_vec()))?;
-        let all = Slices::of(0..array.len());
+        let all = SlotRanges::of(0..array.len());
         let present = leaf::validity(array.logical_nulls().as_ref(), &all);
         let picks = Picks::new(&all, present.as_ref());
         let mut made = leaf::from_array(&array, &picks, &self.leaf, cleared(out, &self.leaf));
@@ -93,23 +93,23 @@ impl Column {
 }
 
 /// The memory of keys that are there.
-fn take_keys(out: &mut Present) -> Vec<u32> {
+fn take_keys(out: &mut ColumnValues) -> Vec<u32> {
     match out {
-        Present::Keys { keys, .. } => {
+        ColumnValues::Keys { keys, .. } => {
             let mut keys = std::mem::take(keys);
             keys.clear();
             keys
         }
-        Present::Values(_) => Vec::new(),
+        ColumnValues::Values(_) => Vec::new(),
     }
 }
 
 /// Which of `slots` have an index into the values, those indices, and the values.
 fn indices<'a>(
     array: &'a dyn Array,
-    slots: &Slices,
+    slots: &SlotRanges,
     mut keys: Vec<u32>,
-) -> Result<(Option<Bits>, Vec<u32>, &'a ArrayRef), Unfit> {
+) -> Result<(Option<Bitmap>, Vec<u32>, &'a ArrayRef), Unfit> {
     if let Some(array) = array.as_any_dictionary_opt() {
         let valid = leaf::validity(array.keys().nulls(), slots);
         check_count(array.values())?;
@@ -151,7 +151,7 @@ fn keys_of(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) {
 /// The number of the run that each slot is in.
 fn runs_of<'a, R: RunEndIndexType>(
     array: &'a RunArray<R>,
-    slots: &Slices,
+    slots: &SlotRanges,
     out: &mut Vec<u32>,
 ) -> &'a ArrayRef {
     let ends = array.run_ends();
@@ -173,7 +173,7 @@ fn runs_of<'a, R: RunEndIndexType>(
 
 /// The values that an array of dictionary values has, without nulls, and what became of each where there are any.
 fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), Unfit> {
-    let all = Slices::of(0..array.len());
+    let all = SlotRanges::of(0..array.len());
     if let DataType::Dictionary(..) | DataType::RunEndEncoded(..) = array.data_type() {
         let (valid, keys, inner) = indices(array, &all, Vec::new())?;
         let (values, numbers) = stored(inner, leaf)?;
@@ -204,7 +204,7 @@ fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), U
 }
 
 /// Replaces keys by their numbers, drops those without one, and says which slots are left.
-fn renumber(keys: &mut Vec<u32>, numbers: &[u32], valid: Option<Bits>, slots: usize) -> Option<Bits> {
+fn renumber(keys: &mut Vec<u32>, numbers: &[u32], valid: Option<Bitmap>, slots: usize) -> Option<Bitmap> {
     keys.iter_mut().for_each(|key| *key = numbers[*key as usize]);
     let valid = both(valid, slots, |n| keys[n] != NULL);
     keys.retain(|&key| key != NULL);
@@ -212,14 +212,14 @@ fn renumber(keys: &mut Vec<u32>, numbers: &[u32], valid: Option<Bits>, slots: us
 }
 
 /// Those of the valid slots, counted by `n`, that are `also`; `None` if that is all slots.
-fn both(valid: Option<Bits>, slots: usize, also: impl Fn(usize) -> bool) -> Option<Bits> {
+fn both(valid: Option<Bitmap>, slots: usize, also: impl Fn(usize) -> bool) -> Option<Bitmap> {
     let mut n = 0;
     let mut is = |slot| {
         let was = valid.as_ref().is_none_or(|valid| valid.get(slot));
         n += usize::from(was);
         was && also(n - 1)
     };
-    let bits: Bits = (0..slots).map(&mut is).collect();
+    let bits: Bitmap = (0..slots).map(&mut is).collect();
     (bits.count_ones(0..slots) < slots).then_some(bits)
 }
 

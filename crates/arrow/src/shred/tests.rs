@@ -17,32 +17,32 @@ fn schema_of(field: &ArrowField) -> Schema {
     Schema::from_thrift(&elements, &Limits::default()).unwrap()
 }
 
-fn shred(field: &ArrowField, array: &dyn Array, rows: Range<usize>) -> Result<Vec<Shredded>> {
+fn shred(field: &ArrowField, array: &dyn Array, rows: Range<usize>) -> Result<Vec<ShreddedColumn>> {
     let mut out = Vec::new();
     Shredder::new(field, &schema_of(field), 0)?.shred(array, rows, &mut out)?;
     Ok(out)
 }
 
 /// All rows of the array of a nullable field.
-fn column(array: &dyn Array) -> Result<Shredded> {
+fn column(array: &dyn Array) -> Result<ShreddedColumn> {
     let field = ArrowField::new("c", array.data_type().clone(), true);
     Ok(shred(&field, array, 0..array.len())?.remove(0))
 }
 
-fn levels(shredded: &Shredded) -> (Vec<u8>, Vec<u8>) {
+fn levels(shredded: &ShreddedColumn) -> (Vec<u8>, Vec<u8>) {
     let def = match &shredded.def {
-        Definition::Max => Vec::new(),
-        Definition::Null => vec![0; shredded.entries],
-        Definition::Bits(bits) => (0..bits.len()).map(|i| u8::from(bits.get(i))).collect(),
-        Definition::Levels(levels) => levels.clone(),
+        DefinitionLevels::Max => Vec::new(),
+        DefinitionLevels::Null => vec![0; shredded.entries],
+        DefinitionLevels::Bitmap(bits) => (0..bits.len()).map(|i| u8::from(bits.get(i))).collect(),
+        DefinitionLevels::Levels(levels) => levels.clone(),
     };
     (shredded.rep.clone(), def)
 }
 
-fn strings(shredded: &Shredded) -> Vec<String> {
+fn strings(shredded: &ShreddedColumn) -> Vec<String> {
     let values = match &shredded.values {
-        Present::Values(values) => values.clone(),
-        Present::Keys { keys, dictionary } => {
+        ColumnValues::Values(values) => values.clone(),
+        ColumnValues::Keys { keys, dictionary } => {
             let mut values = dictionary.shape().empty();
             keys.iter().for_each(|&key| values.push_range(dictionary, key as usize..key as usize + 1));
             values
@@ -52,16 +52,16 @@ fn strings(shredded: &Shredded) -> Vec<String> {
     views.iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect()
 }
 
-fn w64(shredded: &Shredded) -> Vec<i64> {
+fn w64(shredded: &ShreddedColumn) -> Vec<i64> {
     match &shredded.values {
-        Present::Values(Values::W64(values)) => values.iter().map(|&value| value as i64).collect(),
+        ColumnValues::Values(Values::W64(values)) => values.iter().map(|&value| value as i64).collect(),
         other => panic!("{other:?}"),
     }
 }
 
-fn w32(shredded: &Shredded) -> Vec<i32> {
+fn w32(shredded: &ShreddedColumn) -> Vec<i32> {
     match &shredded.values {
-        Present::Values(Values::W32(values)) => values.iter().map(|&value| value as i32).collect(),
+        ColumnValues::Values(Values::W32(values)) => values.iter().map(|&value| value as i32).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -217,14 +217,14 @@ fn dictionaries_keep_their_values() {
     let mut shredder = Shredder::new(&nullable, &schema_of(&nullable), 0).unwrap();
     let mut out = Vec::new();
     shredder.shred(&first, 0..5, &mut out).unwrap();
-    let Present::Keys { keys, dictionary: shared } = out[0].values.clone() else { panic!() };
+    let ColumnValues::Keys { keys, dictionary: shared } = out[0].values.clone() else { panic!() };
     assert_eq!((keys, shared.len()), (vec![1, 0, 1], 2));
     assert_eq!(levels(&out[0]).1, [1, 0, 0, 1, 1]);
     assert_eq!(strings(&out[0])[0], "long enough for a buffer");
     let second = dictionary(vec![Some(0), Some(0)]);
     shredder.shred(&second, 1..2, &mut out).unwrap();
-    let Present::Keys { keys, dictionary: again } = &out[0].values else { panic!() };
-    assert_eq!((keys.as_slice(), out[0].def.clone()), (&[0][..], Definition::Max));
+    let ColumnValues::Keys { keys, dictionary: again } = &out[0].values else { panic!() };
+    assert_eq!((keys.as_slice(), out[0].def.clone()), (&[0][..], DefinitionLevels::Max));
     assert!(Arc::ptr_eq(again, &shared));
     let other = StringArray::from(vec!["b"]);
     let third = DictionaryArray::<Int8Type>::new(Int8Array::from(vec![0]), Arc::new(other));
@@ -237,7 +237,7 @@ fn dictionaries_that_cannot_be_stored_as_such() {
     let booleans: ArrayRef = Arc::new(BooleanArray::from(vec![Some(true), None]));
     let keys = Int8Array::from(vec![Some(1), Some(0), None]);
     let found = column(&DictionaryArray::<Int8Type>::new(keys, booleans)).unwrap();
-    assert_eq!(found.values, Present::Values(Values::Bit([true].into_iter().collect())));
+    assert_eq!(found.values, ColumnValues::Values(Values::Bit([true].into_iter().collect())));
     assert_eq!(levels(&found).1, [0, 1, 0]);
     // A value that no key means cannot be stored.
     let values: ArrayRef = Arc::new(TimestampSecondArray::from(vec![i64::MAX, 5]));
@@ -266,12 +266,12 @@ fn text_is_not_copied() {
     let long = "a text that is longer than a view holds";
     let text = LargeStringArray::from(vec![Some("short"), None, Some(long)]);
     let found = column(&text).unwrap();
-    let Present::Values(Values::Bytes(views)) = &found.values else { panic!() };
+    let ColumnValues::Values(Values::Bytes(views)) = &found.values else { panic!() };
     assert_eq!(views.buffers()[0].as_ptr(), text.values().as_ptr());
     assert_eq!(strings(&found), ["short", long]);
     let text = StringViewArray::from(vec![Some(long), None, Some("short"), Some(long)]);
     let found = column(&text.slice(1, 3)).unwrap();
-    let Present::Values(Values::Bytes(views)) = &found.values else { panic!() };
+    let ColumnValues::Values(Values::Bytes(views)) = &found.values else { panic!() };
     assert_eq!(views.buffers()[0].as_ptr(), text.data_buffers()[0].as_ptr());
     assert_eq!(strings(&found), ["short", long]);
     // The last strings of a buffer have nothing behind them.

@@ -7,9 +7,9 @@ use arrow_array::RecordBatchReader;
 use bytes::Bytes;
 use futures::executor::block_on;
 use marquetry_arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, Int96, OnCorrupt, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
 };
-use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
+use marquetry_arrow::async_reader::{CoalesceOptions, ParquetRecordBatchStreamBuilder};
 use std::path::PathBuf;
 
 /// Where files of other writers are.
@@ -59,7 +59,7 @@ fn compare(path: &std::path::Path, options: &ArrowReaderOptions) -> bool {
         }
     };
     let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store, metadata)
-        .with_request_cost(RequestCost { gap: 0, largest: 1 << 20 })
+        .with_request_cost(CoalesceOptions { gap: 0, largest: 1 << 20 })
         .with_prefetch(1000);
     let (expected, stream) = match (expected.build(), block_on(stream.build_fitting())) {
         (Ok(expected), Ok(stream)) => (expected, stream),
@@ -98,7 +98,7 @@ fn streams_fit_and_salvage_as_readers_do() {
     let (mut good, bad) = (files("parquet-testing/data"), files("parquet-testing/bad_data"));
     // Gigabytes of text, which the other test reads.
     good.retain(|path| !path.ends_with("large_string_map.brotli.parquet"));
-    let fitting = ArrowReaderOptions::new().with_int96(Int96::Fitting);
+    let fitting = ArrowReaderOptions::new().with_int96(Int96Unit::Auto);
     let int96 = |path: &&PathBuf| path.to_string_lossy().contains("int96");
     let compared = good.iter().filter(int96).filter(|path| compare(path, &fitting)).count();
     assert!(good.is_empty() || compared > 0, "no file with INT96");

@@ -10,7 +10,7 @@ use futures::{FutureExt, StreamExt, executor::block_on};
 use marquetry_arrow::arrow_reader::{ArrowReaderOptions, LossReport, OnCorrupt};
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::{Dataset, DatasetStream};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use proptest::prelude::*;
@@ -59,7 +59,7 @@ impl Files {
 }
 
 fn found<'a, T>(files: &'a HashMap<String, T>, path: &Path) -> Result<&'a T> {
-    files.get(path.to_str().unwrap()).ok_or_else(|| Error::new(Kind::Io, "there is no such file"))
+    files.get(path.to_str().unwrap()).ok_or_else(|| Error::new(ErrorKind::Io, "there is no such file"))
 }
 
 /// What was read: schema, rows, the first error, and losses by file.

@@ -7,8 +7,10 @@ use bytes::Bytes;
 use futures::task::noop_waker;
 use futures::{FutureExt, StreamExt, executor::block_on};
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use marquetry_arrow::async_reader::{ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder, RequestCost};
-use marquetry_base::{Kind, Result};
+use marquetry_arrow::async_reader::{
+    CoalesceOptions, ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder,
+};
+use marquetry_base::{ErrorKind, Result};
 use std::task::{Context, Poll};
 
 /// Rows whose file is larger than what is read first.
@@ -22,7 +24,7 @@ fn large() -> (RecordBatch, Bytes) {
 fn stream(store: &Store) -> Result<ParquetRecordBatchStream<Store>> {
     let metadata = block_on(ArrowReaderMetadata::load_async(store, ArrowReaderOptions::new()))?;
     ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata)
-        .with_request_cost(RequestCost { gap: 0, largest: 20_000 })
+        .with_request_cost(CoalesceOptions { gap: 0, largest: 20_000 })
         .with_prefetch(150_000)
         .build()
 }
@@ -54,7 +56,7 @@ fn every_failure_is_an_error_and_the_end() {
             }
             let error = read.unwrap_err();
             assert!(error.message().contains(message), "{fault:?}: {error}");
-            assert!(matches!(error.kind(), Kind::Io | Kind::Corrupt), "{fault:?}: {error}");
+            assert!(matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt), "{fault:?}: {error}");
             assert_eq!(store.running(), 0);
         }
     }

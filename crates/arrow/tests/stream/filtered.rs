@@ -10,7 +10,7 @@ use marquetry_arrow::arrow_reader::{
     ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
     ProjectionMask, RowFilter, RowSelection, RowSelector,
 };
-use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
+use marquetry_arrow::async_reader::{CoalesceOptions, ParquetRecordBatchStreamBuilder};
 use marquetry_core::predicate::Predicate;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::WriterProperties;
@@ -64,7 +64,7 @@ proptest! {
             .with_batch_size(batch)
             .with_offset(offset)
             .with_projection(mask.clone())
-            .with_request_cost(RequestCost { gap, largest });
+            .with_request_cost(CoalesceOptions { gap, largest });
         reader = reader.with_projection(mask);
         if let Some(text) = predicate {
             reader = reader.with_predicate(Predicate::parse(&text).unwrap());
@@ -203,8 +203,9 @@ fn few_rows_that_lie_together_cost_little() {
         let chunk = group.column(column).unwrap();
         let (bounds, places) = (chunk.column_index_range().unwrap(), chunk.offset_index_range().unwrap());
         least += places.end - places.start + if column == 0 { bounds.end - bounds.start } else { 0 };
-        let index =
-            marquetry_core::index::read_offset_index(&file, chunk, &Default::default()).unwrap().unwrap();
+        let index = marquetry_core::page_index::read_offset_index(&file, chunk, &Default::default())
+            .unwrap()
+            .unwrap();
         let pages = &index.page_locations;
         for (i, page) in pages.iter().enumerate() {
             let next = pages.get(i + 1).map_or(GROUP as i64, |next| next.first_row_index);
@@ -242,7 +243,7 @@ fn a_limit_spares_the_rest() {
     let group = stream.metadata().row_group(0).column(2).unwrap().compressed_size() as u64;
     let mask = ProjectionMask::columns(stream.parquet_schema(), ["price"]);
     store.take_requests();
-    let cost = RequestCost { gap: 1000, largest: 1 << 20 };
+    let cost = CoalesceOptions { gap: 1000, largest: 1 << 20 };
     let stream = stream.with_projection(mask).with_limit(10).with_request_cost(cost).build().unwrap();
     assert_eq!(collect(stream).unwrap().len(), 1);
     // One of five pages, and the dictionary.

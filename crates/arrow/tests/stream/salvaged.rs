@@ -9,7 +9,7 @@ use marquetry_arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, LossReport, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask,
 };
-use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
+use marquetry_arrow::async_reader::{CoalesceOptions, ParquetRecordBatchStreamBuilder};
 use marquetry_base::Result;
 use marquetry_core::predicate::Predicate;
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn by_reader(file: &Bytes, choice: &Choice) -> Result<Given> {
     Ok((batches, failed, reader.loss_report()))
 }
 
-fn by_stream(store: &Store, choice: &Choice, prefetch: u64, cost: RequestCost) -> Result<Given> {
+fn by_stream(store: &Store, choice: &Choice, prefetch: u64, cost: CoalesceOptions) -> Result<Given> {
     // The tail of so small a file has all of it: it is not kept here, so that everything is fetched.
     let metadata = block_on(ArrowReaderMetadata::load_async(store, choice.options()))?;
     let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), choice.options())?;
@@ -133,7 +133,7 @@ proptest! {
         }
         let bytes = Bytes::from(bytes);
         let store = Store::with(bytes.clone(), Faults { latency, ..Faults::default() });
-        let given = by_stream(&store, &choice, prefetch, RequestCost { gap, largest }).unwrap();
+        let given = by_stream(&store, &choice, prefetch, CoalesceOptions { gap, largest }).unwrap();
         prop_assert_eq!(given, by_reader(&bytes, &choice).unwrap());
     }
 }
@@ -153,7 +153,7 @@ fn the_report_tells_what_is_missing() {
         let choice =
             Choice { on_corrupt, mask: vec![true; 4], row_groups: None, limit: None, offset: 0, batch: 5000 };
         let (batches, failed, report) =
-            by_stream(&store, &choice, 1 << 20, RequestCost::OBJECT_STORE).unwrap();
+            by_stream(&store, &choice, 1 << 20, CoalesceOptions::OBJECT_STORE).unwrap();
         assert_eq!(failed, None);
         assert!(report.losses.iter().all(|loss| loss.row_group == 1 && &*loss.column == "price"), "{report}");
         assert!(!report.is_empty());
@@ -180,7 +180,8 @@ fn a_store_that_fails_is_no_damage() {
         // Footer, version, and the two row groups.
         for call in 2..4 {
             let store = Store::with(bytes.clone(), Faults { fails: Some(call), ..Faults::default() });
-            let (batches, failed, report) = by_stream(&store, &choice, 0, RequestCost::OBJECT_STORE).unwrap();
+            let (batches, failed, report) =
+                by_stream(&store, &choice, 0, CoalesceOptions::OBJECT_STORE).unwrap();
             assert_eq!(batches.len(), if call == 2 { 0 } else { 2 });
             assert!(failed.unwrap().contains("out of order"));
             assert!(report.is_empty());

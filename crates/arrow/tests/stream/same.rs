@@ -8,10 +8,10 @@ use futures::executor::block_on;
 use marquetry_arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, ProjectionMask,
 };
-use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
+use marquetry_arrow::async_reader::{CoalesceOptions, ParquetRecordBatchStreamBuilder};
 use marquetry_arrow::evolution::Evolution;
 use marquetry_base::Limits;
-use marquetry_core::meta::ParquetMetaData;
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ proptest! {
             .with_offset(offset)
             .with_projection(mask.clone())
             .with_prefetch(prefetch)
-            .with_request_cost(RequestCost { gap, largest });
+            .with_request_cost(CoalesceOptions { gap, largest });
         reader = reader.with_projection(mask);
         if let Some(limit) = limit {
             reader = reader.with_limit(limit);
@@ -137,7 +137,7 @@ fn what_no_plan_foresees_is_fetched_when_it_is_missed() {
         let metadata =
             ArrowReaderMetadata::try_new(Arc::new(wrong.clone()), ArrowReaderOptions::new()).unwrap();
         let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata)
-            .with_request_cost(RequestCost { gap: 0, largest: 1 << 20 })
+            .with_request_cost(CoalesceOptions { gap: 0, largest: 1 << 20 })
             .with_batch_size(700)
             .build()
             .unwrap();

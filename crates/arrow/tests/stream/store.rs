@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use marquetry_arrow::async_reader::{AsyncSource, FileVersion, Tail};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -75,7 +75,7 @@ impl Store {
             let running = running;
             Later(inner.faults.latency).await;
             if inner.faults.fails == Some(call) {
-                return Err(Error::new(Kind::Io, "the store is out of order"));
+                return Err(Error::new(ErrorKind::Io, "the store is out of order"));
             }
             let answer = answer(&inner, call);
             drop(running);
@@ -118,7 +118,7 @@ impl AsyncSource for Store {
         assert!(ranges.iter().all(|range| range.start < range.end && range.end <= version.len), "{ranges:?}");
         self.answer(move |inner, call| {
             if inner.version(call) != version {
-                return Err(Error::new(Kind::Io, "the file has changed"));
+                return Err(Error::new(ErrorKind::Io, "the file has changed"));
             }
             let mut parts: Vec<Bytes> = ranges.into_iter().map(|range| inner.read(range)).collect();
             if inner.faults.short == Some(call) {

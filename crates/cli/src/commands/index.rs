@@ -11,7 +11,7 @@ use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::{Error, Limits};
 use marquetry::format::{ColumnIndex, OffsetIndex};
 use marquetry::schema::Leaf;
-use marquetry_core::index::{read_bloom_filter_header, read_column_index, read_offset_index};
+use marquetry_core::page_index::{read_bloom_filter_header, read_column_index, read_offset_index};
 use serde_json::{Value, json};
 
 pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use crate::table::{Table, printable, shortened};
 use crate::unreferenced::{self, unreferenced};
 use crate::value::{self, cell};
 use marquetry::arrow::arrow_reader::ChunkReader;
-use marquetry::errors::{Error, Kind};
+use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
 use marquetry::format::{ColumnOrder, Statistics};
 use marquetry::schema::Leaf;
@@ -75,7 +75,7 @@ fn row_group_facts(row_group: RowGroup<'_>, metadata: &ParquetMetaData) -> Resul
                 columns.push(column_facts(chunk));
             }
             // What of it can be seen is that it is there.
-            Err(error) if error.kind() == Kind::Key => {
+            Err(error) if error.kind() == ErrorKind::Key => {
                 columns.push(hidden_facts(leaf));
             }
             Err(error) => return Err(error),

@@ -8,7 +8,7 @@ use crate::table::Table;
 use crate::value::cell;
 use marquetry::OpenFile;
 use marquetry::errors::Error;
-use marquetry::file::page::{Checksum, ChunkPages, PageStart};
+use marquetry::file::page::{Checksum, PageReader, PageStart};
 use marquetry::format::Encoding;
 use marquetry::schema::Leaf;
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ fn list(file: &OpenFile, row_group: usize, column: usize, verify: bool) -> (Vec<
 }
 
 /// Holds a page against its checksum, and counts rows and nulls that its header does not tell.
-fn look_into(page: &mut Page, pages: &mut ChunkPages, leaf: &Leaf) -> Result<(), Error> {
+fn look_into(page: &mut Page, pages: &mut PageReader, leaf: &Leaf) -> Result<(), Error> {
     let checksum = pages.checksum(&page.start)?;
     page.checksum = Some(checksum);
     if let Checksum::Bad { stored, computed } = checksum {
@@ -117,7 +117,7 @@ fn counts_in_header(start: &PageStart, leaf: &Leaf) -> Counts {
 }
 
 /// Rows begin where the repetition level is 0; values are where the definition level is the largest.
-fn count_levels(start: &PageStart, pages: &mut ChunkPages, leaf: &Leaf) -> Result<Counts, Error> {
+fn count_levels(start: &PageStart, pages: &mut PageReader, leaf: &Leaf) -> Result<Counts, Error> {
     let mut data = pages.data(start, leaf.max_rep(), leaf.max_def())?;
     let (mut rows, mut nulls, mut left) = (0, 0, data.num_values);
     let mut levels = Vec::new();

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::table::printable;
 use clap::Args as ClapArgs;
-use marquetry::errors::{Error, Place};
+use marquetry::errors::{Error, ErrorLocation};
 use marquetry_core::verify::{Finding, Level, Report, Rule, Severity, VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -213,7 +213,7 @@ fn summary(report: &Report) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-fn places(place: &Place) -> String {
+fn places(place: &ErrorLocation) -> String {
     let mut parts = Vec::new();
     parts.extend(place.column.as_ref().map(|column| format!("column {}", printable(column))));
     parts.extend(place.row_group.map(|row_group| format!("row group {row_group}")));

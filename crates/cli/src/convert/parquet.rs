@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use marquetry::OpenFile;
 use marquetry::arrow::ArrowWriter;
-use marquetry::errors::{Error, Kind};
+use marquetry::errors::{Error, ErrorKind};
 use marquetry_core::write::WriterProperties;
 use std::io;
 
@@ -63,7 +63,7 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
 
 /// The writer's error: the caller's wish cannot be met, or the output cannot be written.
 fn failure(error: Error) -> Failure {
-    if error.kind() == Kind::Argument || error.kind() == Kind::Unsupported {
+    if error.kind() == ErrorKind::Argument || error.kind() == ErrorKind::Unsupported {
         return Failure::Usage(match &error.place().column {
             Some(column) => format!("{}, in column {column}", error.message()),
             None => error.message().to_owned(),

@@ -27,7 +27,7 @@ pub(crate) fn plain_columns(file: OpenFile) -> errors::Result<OpenFile> {
 
 /// Whether the column has timestamps whose unit is not in the file.
 pub(crate) fn is_int96(leaf: &marquetry::schema::Leaf) -> bool {
-    leaf.physical() == marquetry::encoding::Physical::Int96
+    leaf.physical() == marquetry::encoding::PhysicalType::Int96
 }
 
 /// The schema without dictionaries and runs.

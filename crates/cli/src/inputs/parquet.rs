@@ -9,9 +9,9 @@ use crate::tables::{self, Table};
 use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, FieldRef, Schema};
 use marquetry::OpenFile;
-use marquetry::arrow::Text;
+use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96, ParquetRecordBatchReader,
+    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96Unit, ParquetRecordBatchReader,
 };
 use marquetry::file::LocalFile;
 use std::cell::RefCell;
@@ -60,8 +60,8 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &Wanted<'_>) -> Result<Input,
         Table::File(file) => return of_file(file, &Origin::new(&paths[0]), wanted),
     };
     let names = files.files().map(Path::to_owned).collect();
-    let options = ArrowReaderOptions::new().with_int96(Int96::Fitting);
-    let options = if wanted.plain { options.with_text(Text::Utf8View) } else { options };
+    let options = ArrowReaderOptions::new().with_int96(Int96Unit::Auto);
+    let options = if wanted.plain { options.with_text(StringLayout::Utf8View) } else { options };
     // Where a condition decides, files may be left out without a look at their footers.
     let rows = match &wanted.selection.condition {
         Some(_) => None,

@@ -1,7 +1,7 @@
 //! Dates and times in text, as numbers of units.
 
 use arrow_schema::TimeUnit;
-pub(super) use marquetry_core::logical::moment::{Moment, date, moment, time_of_day};
+pub(super) use marquetry_core::logical_type::moment::{Moment, date, moment, time_of_day};
 
 /// The number of units since 1970; `None` if the unit is too coarse for it or does not reach as far.
 pub(super) fn ticks(moment: Moment, unit: TimeUnit) -> Option<i64> {

@@ -5,7 +5,7 @@ use marquetry::errors::{Error, Limits};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::format::{SchemaElement, SortingColumn};
 use marquetry::schema::{Node, NodeKind, Schema};
-use marquetry_core::logical::Logical;
+use marquetry_core::logical_type::LogicalType;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ impl Edit {
                 continue;
             }
             let is_inside = self.renames.keys().any(|renamed| renamed.starts_with(&format!("{path}.")));
-            if node.logical() != Some(&Logical::Null) && !is_known(field.data_type()) {
+            if node.logical() != Some(&LogicalType::Null) && !is_known(field.data_type()) {
                 return None;
             }
             let mut field = Field::clone(field).with_name(name);
@@ -128,7 +128,7 @@ impl Edit {
             return Ok(());
         }
         let keys = match (node.logical(), fields.as_slice()) {
-            (Some(Logical::Map | Logical::MapKeyValue), [entries]) => match entries.kind() {
+            (Some(LogicalType::Map | LogicalType::MapKeyValue), [entries]) => match entries.kind() {
                 NodeKind::Group(entries) => entries.first(),
                 NodeKind::Leaf(_) => None,
             },
@@ -139,7 +139,7 @@ impl Edit {
         {
             return Err(Error::argument(format!("the map {} needs its keys", node.name())));
         }
-        if matches!(node.logical(), Some(Logical::Variant { .. })) {
+        if matches!(node.logical(), Some(LogicalType::Variant { .. })) {
             return Err(Error::argument(format!("the VARIANT {} needs all its parts", node.name())));
         }
         fields.iter().try_for_each(|field| self.check_parts(field))

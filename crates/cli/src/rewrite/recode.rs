@@ -4,13 +4,13 @@ use super::Input;
 use crate::failure::Failure;
 use marquetry::codec::Codec;
 use marquetry::encoding::dictionary::Dictionary;
-use marquetry::encoding::{Bits, Fixed, Values, Views};
+use marquetry::encoding::{Bitmap, FixedLenBytes, StringViews, Values};
 use marquetry::errors::Error;
-use marquetry::file::page::{PageOptions, Trust};
+use marquetry::file::page::{ChecksumTrust, PageOptions};
 use marquetry::schema::Leaf;
-use marquetry_core::meta::ColumnChunk;
-use marquetry_core::nesting::{Definition, Present, Shredded};
-use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
+use marquetry_core::metadata::ColumnChunk;
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
+use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::write::{ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk, Spill, Workspace};
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Recoder {
     pub(crate) fn new(input: &Input, row_groups: &[usize], leaf: usize, verify: bool) -> Self {
         let metadata = &input.metadata;
         let column = metadata.schema().column(leaf);
-        let target = Target {
+        let target = ReadTarget {
             physical: column.physical(),
             max_def: column.max_def(),
             max_rep: column.max_rep(),
@@ -66,12 +66,12 @@ impl Recoder {
             slot_def: column.max_def(),
             keep_levels: column.max_def() > 1 || column.max_rep() > 0,
             is_text: false,
-            layout: Layout::Keys,
+            layout: ValueLayout::Indices,
         };
         let options = PageOptions {
             limits: Arc::default(),
             verify_checksums: verify,
-            trust: Trust::of_writer(metadata.created_by()),
+            trust: ChecksumTrust::of_writer(metadata.created_by()),
         };
         let (source, metadata) = (input.source.clone(), metadata.clone());
         Recoder {
@@ -111,8 +111,8 @@ impl Recoder {
     }
 
     /// What a batch was shredded to when it was written.
-    fn shredded(&mut self, batch: LeafBatch, rows: usize) -> Shredded {
-        let LeafBatch { values, validity, def, rep, entries, dictionary, .. } = batch;
+    fn shredded(&mut self, batch: ColumnBatch, rows: usize) -> ShreddedColumn {
+        let ColumnBatch { values, validity, def, rep, entries, dictionary, .. } = batch;
         // In lists, all slots are values.
         let is_nested = self.leaf.max_rep() > 0;
         let values = match &validity {
@@ -120,17 +120,17 @@ impl Recoder {
             _ => values,
         };
         let def = match (self.leaf.max_def(), validity) {
-            (0, _) => Definition::Max,
-            (1, validity) if !is_nested => validity.map_or(Definition::Max, Definition::Bits),
-            _ => Definition::Levels(def),
+            (0, _) => DefinitionLevels::Max,
+            (1, validity) if !is_nested => validity.map_or(DefinitionLevels::Max, DefinitionLevels::Bitmap),
+            _ => DefinitionLevels::Levels(def),
         };
         let values = match (dictionary, values) {
             (Some(dictionary), Values::W32(keys)) => {
-                Present::Keys { keys, dictionary: self.dictionary_of(&dictionary) }
+                ColumnValues::Keys { keys, dictionary: self.dictionary_of(&dictionary) }
             }
-            (_, values) => Present::Values(values),
+            (_, values) => ColumnValues::Values(values),
         };
-        Shredded { rows, entries, def, rep, values }
+        ShreddedColumn { rows, entries, def, rep, values }
     }
 
     fn dictionary_of(&mut self, dictionary: &Arc<Dictionary>) -> Arc<Values> {
@@ -146,7 +146,7 @@ impl Recoder {
 }
 
 /// The values whose bit is set.
-fn present(values: Values, validity: &Bits) -> Values {
+fn present(values: Values, validity: &Bitmap) -> Values {
     let n = validity.len();
     let is_set = |i: &usize| validity.get(*i);
     match values {
@@ -154,18 +154,18 @@ fn present(values: Values, validity: &Bits) -> Values {
         Values::W64(words) => Values::W64((0..n).filter(is_set).map(|i| words[i]).collect()),
         Values::Bit(bits) => Values::Bit((0..n).filter(is_set).map(|i| bits.get(i)).collect()),
         Values::Fixed(fixed) => {
-            let mut out = Fixed::new(fixed.width());
+            let mut out = FixedLenBytes::new(fixed.width());
             (0..n).filter(is_set).for_each(|i| out.push(fixed.get(i)));
             Values::Fixed(out)
         }
         Values::Bytes(strings) => {
             let (views, buffers) = strings.into_parts();
-            let mut out = Views::new();
+            let mut out = StringViews::new();
             // The buffers keep their numbers.
             out.push_views(&buffers, |out, _| out.extend((0..n).filter(is_set).map(|i| views[i])));
             Values::Bytes(out)
         }
-        Values::Joined(strings) => Values::Bytes((0..n).filter(is_set).map(|i| strings.get(i)).collect()),
+        Values::Offsets(strings) => Values::Bytes((0..n).filter(is_set).map(|i| strings.get(i)).collect()),
     }
 }
 

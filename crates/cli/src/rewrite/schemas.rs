@@ -2,7 +2,7 @@
 
 use marquetry::errors::Error;
 use marquetry::schema::{Node, NodeKind, Schema};
-use marquetry_core::logical::Logical;
+use marquetry_core::logical_type::LogicalType;
 use std::collections::HashMap;
 
 /// When two schemas are the same.
@@ -20,7 +20,7 @@ struct Line {
     path: Vec<String>,
     what: String,
     /// The text above may leave something out.
-    logical: Option<Logical>,
+    logical: Option<LogicalType>,
     field_id: Option<i32>,
 }
 

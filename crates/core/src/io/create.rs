@@ -2,7 +2,7 @@
 
 use super::behind::Behind;
 use crate::write::Durable;
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl AtomicFile {
     }
 
     fn begin(path: &Path, name: &str) -> Result<Self> {
-        let cannot = |error| Error::caused_by(Kind::Io, "cannot create the file", error);
+        let cannot = |error| Error::caused_by(ErrorKind::Io, "cannot create the file", error);
         let target = behind_links(path).map_err(cannot)?;
         let permissions = replaced_permissions(&target)?;
         let (file, temporary) = create_temporary(&target).map_err(cannot)?;
@@ -87,17 +87,21 @@ impl AtomicFile {
         let placed = |error: Error| error.in_file(name.as_str());
         let left = temporary.left();
         let cannot =
-            |what, error| placed(Error::caused_by(Kind::Io, format!("cannot {what} file{left}"), error));
+            |what, error| placed(Error::caused_by(ErrorKind::Io, format!("cannot {what} file{left}"), error));
         if failed {
             let why = format!("not finished, as an earlier write failed{left}");
-            return Err(placed(Error::new(Kind::Io, why)));
+            return Err(placed(Error::new(ErrorKind::Io, why)));
         }
         let file = file.into_inner().map_err(io::IntoInnerError::into_error);
         let written = file.and_then(|file| behind.join().and_then(|()| file.sync_all()));
         written.map_err(|error| cannot("write the", error))?;
         temporary.rename(&target).map_err(|error| cannot("rename the finished", error))?;
         sync_directory(directory(&target)).map_err(|error| {
-            placed(Error::caused_by(Kind::Io, "the file is written, its directory cannot be synced", error))
+            placed(Error::caused_by(
+                ErrorKind::Io,
+                "the file is written, its directory cannot be synced",
+                error,
+            ))
         })
     }
 
@@ -217,9 +221,9 @@ fn replaced_permissions(target: &Path) -> Result<Option<Permissions>> {
     let metadata = match fs::metadata(target) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::caused_by(Kind::Io, "cannot create the file", error)),
+        Err(error) => return Err(Error::caused_by(ErrorKind::Io, "cannot create the file", error)),
     };
-    let refused = |why| Err(Error::new(Kind::Io, why));
+    let refused = |why| Err(Error::new(ErrorKind::Io, why));
     if metadata.is_dir() {
         return refused("is a directory, not a file");
     }

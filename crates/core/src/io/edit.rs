@@ -2,11 +2,11 @@
 
 use super::{LocalFile, read_metadata};
 use crate::checkpoint::{Evidence, find_last_checkpoint};
-use crate::index::read_bloom_filter_header;
-use crate::meta::{ColumnChunk, ParquetMetaData};
+use crate::metadata::{ColumnChunk, ParquetMetaData};
+use crate::page_index::read_bloom_filter_header;
 use crate::source::Source;
 use crate::write::{EncodedChunk, FileWriter};
-use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_format::{KeyValue, SortingColumn, Writer, read_tail};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufWriter, Seek, SeekFrom};
@@ -59,15 +59,15 @@ impl FileEdit {
     }
 
     fn begin(path: &Path, name: &str, limits: &Limits) -> Result<Self> {
-        let cannot = |error| Error::caused_by(Kind::Io, "cannot open the file for a change", error);
+        let cannot = |error| Error::caused_by(ErrorKind::Io, "cannot open the file for a change", error);
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(cannot)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::new(Kind::Io, "another process is changing the file"));
+                return Err(Error::new(ErrorKind::Io, "another process is changing the file"));
             }
             Err(TryLockError::Error(error)) => {
-                return Err(Error::caused_by(Kind::Io, "cannot lock the file", error));
+                return Err(Error::caused_by(ErrorKind::Io, "cannot lock the file", error));
             }
         }
         let source = LocalFile::new(file.try_clone().map_err(cannot)?)?;

@@ -2,7 +2,7 @@
 
 use crate::source::{Source, outside};
 use bytes::{Bytes, BytesMut};
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ impl LocalFile {
         let path = path.as_ref();
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| {
-            Error::caused_by(Kind::Io, "cannot open the file", error).in_file(name.as_str())
+            Error::caused_by(ErrorKind::Io, "cannot open the file", error).in_file(name.as_str())
         })?;
         LocalFile::new(file).map_err(|error| error.in_file(name))
     }
@@ -28,7 +28,7 @@ impl LocalFile {
     pub fn new(file: File) -> Result<Self> {
         let metadata = file.metadata()?;
         if metadata.is_dir() {
-            return Err(Error::new(Kind::Io, "is a directory, not a file"));
+            return Err(Error::new(ErrorKind::Io, "is a directory, not a file"));
         }
         Ok(LocalFile { len: metadata.len(), file })
     }
@@ -59,7 +59,7 @@ impl Source for LocalFile {
             }
         }
         read_exact_at(&self.file, &mut memory, offset)
-            .map_err(|error| Error::caused_by(Kind::Io, "cannot read the file", error).at(offset))?;
+            .map_err(|error| Error::caused_by(ErrorKind::Io, "cannot read the file", error).at(offset))?;
         Ok(memory.freeze())
     }
 }

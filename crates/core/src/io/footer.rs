@@ -4,10 +4,10 @@
 //! PAR1 | pages ... | footer | footer length: 4 bytes little-endian | PAR1
 //! ```
 
-use crate::meta::{ParquetMetaData, in_footer};
+use crate::metadata::{ParquetMetaData, in_footer};
 use crate::source::Source;
 use bytes::Bytes;
-use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_format::{PAR1, Tail, read_tail};
 
 /// A footer, and what reading it took.
@@ -25,10 +25,10 @@ pub struct FooterRead {
 /// one, but has no such end, names what can be done.
 pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
     read_last(source, limits).map_err(|error| {
-        let is_damage = matches!(error.kind(), Kind::Corrupt | Kind::Truncated);
+        let is_damage = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated);
         let begins = || source.read_at(0, PAR1.len()).is_ok_and(|bytes| bytes[..] == PAR1);
         match is_damage && source.len() >= SHORTEST && begins() {
-            true => error.advised(ADVICE),
+            true => error.with_help(ADVICE),
             false => error,
         }
     })
@@ -53,7 +53,9 @@ fn read_last(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
     let footer_len = match read_tail(last_eight).map_err(|error| error.at(file_len - 4))? {
         Tail::Plain { metadata_len } => metadata_len as usize,
         Tail::Encrypted { .. } => {
-            return Err(Error::key("the footer is encrypted (PARE), and no key was given").at(file_len - 4));
+            return Err(
+                Error::encrypted("the footer is encrypted (PARE), and no key was given").at(file_len - 4)
+            );
         }
     };
     let end = file_len - TAIL_LEN as u64;

@@ -1,12 +1,12 @@
 //! The schema as nested values: which groups are lists, maps or structs.
 
-use crate::logical::Logical;
+use crate::logical_type::LogicalType;
 use crate::schema::{Node, NodeKind, Repetition, Schema};
 use std::sync::Arc;
 
 /// A field of nested values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Field {
+pub struct NestedField {
     /// Its name; for the element of a list or the entries of a map, the name in the file.
     pub name: Arc<str>,
     /// Whether it may be null.
@@ -18,29 +18,29 @@ pub struct Field {
     /// How many lists it is in.
     pub rep: u8,
     /// What it means.
-    pub logical: Option<Logical>,
+    pub logical: Option<LogicalType>,
     /// The id that the writer gave it.
     pub field_id: Option<i32>,
     /// What it holds.
     pub kind: FieldKind,
 }
 
-/// What a [`Field`] holds.
+/// What a [`NestedField`] holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldKind {
     /// Values of the column of this number.
     Leaf(usize),
     /// Other fields, side by side.
-    Struct(Vec<Field>),
+    Struct(Vec<NestedField>),
     /// Any number of elements.
-    List(Box<Field>),
+    List(Box<NestedField>),
     /// Any number of entries: a struct of key and value.
-    Map(Box<Field>),
+    Map(Box<NestedField>),
 }
 
-impl Field {
+impl NestedField {
     /// The fields of a schema. Groups without any column are left out: nothing is stored for them.
-    pub fn from_schema(schema: &Schema) -> Vec<Field> {
+    pub fn from_schema(schema: &Schema) -> Vec<NestedField> {
         let mut fields = Vec::with_capacity(schema.fields().len());
         fields.extend(schema.fields().iter().filter_map(|node| from_node(node, Above::default())));
         fields
@@ -50,13 +50,13 @@ impl Field {
     ///
     /// # Panics
     /// If there is none.
-    pub fn from_root(schema: &Schema, root: usize) -> Option<Field> {
+    pub fn from_root(schema: &Schema, root: usize) -> Option<NestedField> {
         from_node(&schema.fields()[root], Above::default())
     }
 
     /// This field with only the columns that `keep` wants, or `None` if none is left. Structs lose fields; a map that
     /// loses its key or value becomes a list of what is left.
-    pub fn project(&self, keep: &impl Fn(usize) -> bool) -> Option<Field> {
+    pub fn project(&self, keep: &impl Fn(usize) -> bool) -> Option<NestedField> {
         let kind = match &self.kind {
             FieldKind::Leaf(leaf) => FieldKind::Leaf(keep(*leaf).then_some(*leaf)?),
             FieldKind::List(element) => FieldKind::List(Box::new(element.project(keep)?)),
@@ -75,7 +75,7 @@ impl Field {
                 }
             }
         };
-        Some(Field { kind, ..self.clone_without_kind() })
+        Some(NestedField { kind, ..self.clone_without_kind() })
     }
 
     /// The first column below, the one whose levels stand for this field's.
@@ -83,7 +83,7 @@ impl Field {
         match &self.kind {
             FieldKind::Leaf(leaf) => *leaf,
             FieldKind::List(child) | FieldKind::Map(child) => child.first_leaf(),
-            FieldKind::Struct(fields) => fields.first().map_or(0, Field::first_leaf),
+            FieldKind::Struct(fields) => fields.first().map_or(0, NestedField::first_leaf),
         }
     }
 
@@ -105,8 +105,8 @@ impl Field {
         }
     }
 
-    fn clone_without_kind(&self) -> Field {
-        Field {
+    fn clone_without_kind(&self) -> NestedField {
+        NestedField {
             name: self.name.clone(),
             logical: self.logical.clone(),
             kind: FieldKind::Struct(Vec::new()),
@@ -118,7 +118,7 @@ impl Field {
 /// What the nodes above have added up to.
 #[derive(Debug, Clone, Copy, Default)]
 struct Above {
-    /// Definition level of the parent.
+    /// DefinitionLevels level of the parent.
     def: u8,
     slot_def: u8,
     rep: u8,
@@ -131,7 +131,7 @@ impl Above {
     }
 }
 
-fn from_node(node: &Node, above: Above) -> Option<Field> {
+fn from_node(node: &Node, above: Above) -> Option<NestedField> {
     match node.repetition() {
         Repetition::Required => from_present(node, above, false),
         Repetition::Optional => from_present(node, Above { def: above.def + 1, ..above }, true),
@@ -144,24 +144,24 @@ fn from_node(node: &Node, above: Above) -> Option<Field> {
 }
 
 /// `node` as a value that is there, `above.def` being the level at which it is.
-fn from_present(node: &Node, above: Above, nullable: bool) -> Option<Field> {
+fn from_present(node: &Node, above: Above, nullable: bool) -> Option<NestedField> {
     let kind = match node.kind() {
         NodeKind::Leaf(leaf) => FieldKind::Leaf(*leaf),
         NodeKind::Group(fields) => match node.logical() {
-            Some(Logical::List) => list(node, fields, above)?,
-            Some(Logical::Map | Logical::MapKeyValue) => map(fields, above)?,
+            Some(LogicalType::List) => list(node, fields, above)?,
+            Some(LogicalType::Map | LogicalType::MapKeyValue) => map(fields, above)?,
             _ => structure(fields, above)?,
         },
     };
     Some(field(node, above, nullable, kind))
 }
 
-fn field(node: &Node, above: Above, nullable: bool, kind: FieldKind) -> Field {
+fn field(node: &Node, above: Above, nullable: bool, kind: FieldKind) -> NestedField {
     // LIST and MAP are what `kind` says; on a group that did not turn out as one they mean nothing.
-    let logical = node
-        .logical()
-        .filter(|logical| !matches!(logical, Logical::List | Logical::Map | Logical::MapKeyValue));
-    Field {
+    let logical = node.logical().filter(|logical| {
+        !matches!(logical, LogicalType::List | LogicalType::Map | LogicalType::MapKeyValue)
+    });
+    NestedField {
         name: node.shared_name().clone(),
         nullable,
         def: above.def,
@@ -201,7 +201,7 @@ fn is_element(list: &Node, repeated: &Node, inner: &[Node]) -> bool {
         || repeated.name() == "array"
         || repeated.name() == format!("{}_tuple", list.name())
         // QUIRK: two-level lists of lists or maps annotate the repeated group.
-        || matches!(repeated.logical(), Some(Logical::List | Logical::Map))
+        || matches!(repeated.logical(), Some(LogicalType::List | LogicalType::Map))
 }
 
 fn map(fields: &[Node], above: Above) -> Option<FieldKind> {

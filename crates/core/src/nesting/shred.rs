@@ -1,6 +1,6 @@
-//! Shredded columns: what lists, structs and nulls look like on the way into a file.
+//! ShreddedColumn columns: what lists, structs and nulls look like on the way into a file.
 
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bitmap, Values};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,35 +9,35 @@ use std::sync::Arc;
 /// An entry is what has a pair of levels: a value, a null, or a list that is empty or null. There is one value for each
 /// entry whose definition level is the column's largest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shredded {
+pub struct ShreddedColumn {
     /// How many rows.
     pub rows: usize,
     /// How many entries; as many as rows in a column that is in no list.
     pub entries: usize,
     /// The definition level of each entry.
-    pub def: Definition,
+    pub def: DefinitionLevels,
     /// The repetition level of each entry; empty in a column that is in no list.
     pub rep: Vec<u8>,
     /// The values that are there, in order.
-    pub values: Present,
+    pub values: ColumnValues,
 }
 
 /// The definition levels of some entries, in the cheapest form that tells them.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Definition {
+pub enum DefinitionLevels {
     /// All entries are values.
     Max,
     /// In a column whose largest level is 1: no entry is a value.
     Null,
     /// In a column whose largest level is 1: whether each entry is a value.
-    Bits(Bits),
+    Bitmap(Bitmap),
     /// The level of each entry.
     Levels(Vec<u8>),
 }
 
 /// The values of some entries.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Present {
+pub enum ColumnValues {
     /// The values themselves.
     Values(Values),
     /// Where each value is in a dictionary: input that has a dictionary keeps it.
@@ -50,12 +50,12 @@ pub enum Present {
     },
 }
 
-impl Present {
+impl ColumnValues {
     /// How many values.
     pub fn len(&self) -> usize {
         match self {
-            Present::Values(values) => values.len(),
-            Present::Keys { keys, .. } => keys.len(),
+            ColumnValues::Values(values) => values.len(),
+            ColumnValues::Keys { keys, .. } => keys.len(),
         }
     }
 
@@ -70,7 +70,7 @@ impl Present {
 ///
 /// Every field on the path makes new entries out of those above it: [`optional`](Entries::optional) for one that may be
 /// null, [`repeated`](Entries::repeated) for one that is a list. Fields side by side start from the same entries, so what
-/// is above them is computed once. Slots of a null struct or list are not in play any more, whatever the array has there.
+/// is above them is computed once. LeafLevels of a null struct or list are not in play any more, whatever the array has there.
 ///
 /// INVARIANT: entries of the largest level so far are live; there are as many as slots, in the same order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -85,20 +85,20 @@ pub struct Entries {
     def: Vec<u8>,
     /// Empty above the first list.
     rep: Vec<u8>,
-    slots: Slices,
+    slots: SlotRanges,
 }
 
-/// Slots of an array, as ranges in the order of the entries. Neighbours are one range.
+/// LeafLevels of an array, as ranges in the order of the entries. Neighbours are one range.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Slices {
+pub struct SlotRanges {
     ranges: Vec<Range<usize>>,
     len: usize,
 }
 
-impl Slices {
+impl SlotRanges {
     /// The slots of one range.
     pub fn of(range: Range<usize>) -> Self {
-        let mut out = Slices::default();
+        let mut out = SlotRanges::default();
         out.push(range);
         out
     }
@@ -144,7 +144,7 @@ impl Slices {
     }
 
     /// Those of the slots whose bit is 1, into `out`.
-    fn keep(&self, bits: &Bits, out: &mut Slices) {
+    fn keep(&self, bits: &Bitmap, out: &mut SlotRanges) {
         out.clear();
         let mut first = 0;
         for range in &self.ranges {
@@ -162,7 +162,7 @@ impl Slices {
         self.len = 0;
     }
 
-    fn copy_from(&mut self, other: &Slices) {
+    fn copy_from(&mut self, other: &SlotRanges) {
         self.ranges.clone_from(&other.ranges);
         self.len = other.len;
     }
@@ -170,7 +170,7 @@ impl Slices {
 
 /// The runs of ones in `word`, bit 0 of which is slot `base`.
 #[inline]
-fn push_ones(word: u64, base: usize, out: &mut Slices) {
+fn push_ones(word: u64, base: usize, out: &mut SlotRanges) {
     let (mut word, mut at) = (word, 0);
     while word != 0 {
         let zeros = word.trailing_zeros() as usize;
@@ -208,7 +208,7 @@ impl Entries {
     }
 
     /// The slots that are live.
-    pub fn slots(&self) -> &Slices {
+    pub fn slots(&self) -> &SlotRanges {
         &self.slots
     }
 
@@ -237,7 +237,7 @@ impl Entries {
     ///
     /// # Panics
     /// If there are not as many bits as live slots.
-    pub fn optional(&self, valid: Option<&Bits>, out: &mut Entries) {
+    pub fn optional(&self, valid: Option<&Bitmap>, out: &mut Entries) {
         out.copy_place(self);
         out.level = self.level + 1;
         self.optional_levels(valid, &mut out.def);
@@ -249,7 +249,7 @@ impl Entries {
     }
 
     /// The definition levels below a field that may be null.
-    fn optional_levels(&self, valid: Option<&Bits>, out: &mut Vec<u8>) {
+    fn optional_levels(&self, valid: Option<&Bitmap>, out: &mut Vec<u8>) {
         out.clear();
         let level = self.level;
         match (valid, self.def.is_empty()) {
@@ -340,36 +340,36 @@ impl Entries {
 
     /// The levels of a leaf's entries into `out`, whose values stay as they are. `valid` is as for
     /// [`optional`](Entries::optional), where the leaf itself may be null.
-    pub fn leaf(&self, nullable: bool, valid: Option<Bits>, out: &mut Shredded) {
+    pub fn leaf(&self, nullable: bool, valid: Option<Bitmap>, out: &mut ShreddedColumn) {
         (out.rows, out.entries) = (self.rows, self.len);
         out.rep.clone_from(&self.rep);
         let mut levels = take_levels(&mut out.def);
         let max = self.level + u8::from(nullable);
         out.def = match (nullable, valid) {
-            (true, Some(bits)) if max == 1 => Definition::Bits(bits),
-            (true, None) | (false, _) if self.def.is_empty() => Definition::Max,
+            (true, Some(bits)) if max == 1 => DefinitionLevels::Bitmap(bits),
+            (true, None) | (false, _) if self.def.is_empty() => DefinitionLevels::Max,
             (true, valid) => {
                 self.optional_levels(valid.as_ref(), &mut levels);
-                Definition::Levels(levels)
+                DefinitionLevels::Levels(levels)
             }
             (false, _) if max == 1 => {
-                let mut bits = Bits::new();
+                let mut bits = Bitmap::new();
                 bits.push_at_least(&self.def, 1);
-                Definition::Bits(bits)
+                DefinitionLevels::Bitmap(bits)
             }
             (false, _) => {
                 levels.clone_from(&self.def);
-                Definition::Levels(levels)
+                DefinitionLevels::Levels(levels)
             }
         };
     }
 
     /// What [`leaf`](Entries::leaf) makes of a leaf that may be null, and is in all live slots.
-    pub fn null_leaf(&self, out: &mut Shredded) {
+    pub fn null_leaf(&self, out: &mut ShreddedColumn) {
         (out.rows, out.entries) = (self.rows, self.len);
         out.rep.clone_from(&self.rep);
         if self.level == 0 {
-            out.def = Definition::Null;
+            out.def = DefinitionLevels::Null;
             return;
         }
         let mut levels = take_levels(&mut out.def);
@@ -377,7 +377,7 @@ impl Entries {
         if self.def.is_empty() {
             levels.resize(self.len, self.level);
         }
-        out.def = Definition::Levels(levels);
+        out.def = DefinitionLevels::Levels(levels);
     }
 
     fn copy_place(&mut self, above: &Entries) {
@@ -386,15 +386,15 @@ impl Entries {
 }
 
 /// The memory of levels that are there.
-fn take_levels(def: &mut Definition) -> Vec<u8> {
-    match std::mem::replace(def, Definition::Max) {
-        Definition::Levels(levels) => levels,
-        Definition::Max | Definition::Null | Definition::Bits(_) => Vec::new(),
+fn take_levels(def: &mut DefinitionLevels) -> Vec<u8> {
+    match std::mem::replace(def, DefinitionLevels::Max) {
+        DefinitionLevels::Levels(levels) => levels,
+        DefinitionLevels::Max | DefinitionLevels::Null | DefinitionLevels::Bitmap(_) => Vec::new(),
     }
 }
 
 /// Appends a level for each bit: `base`, and one more for a 1.
-fn push_levels(bits: &Bits, base: u8, out: &mut Vec<u8>) {
+fn push_levels(bits: &Bitmap, base: u8, out: &mut Vec<u8>) {
     /// A one in each byte.
     const ONES: u64 = 0x0101_0101_0101_0101;
     /// Bit `i` in byte `i`.

@@ -22,26 +22,26 @@ pub enum Checksum {
 
 /// Whether a writer's checksums can be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
+pub enum ChecksumTrust {
     /// A mismatch means that the page is damaged.
     Believed,
     /// A mismatch means nothing.
     Disbelieved,
 }
 
-impl Trust {
+impl ChecksumTrust {
     /// By the footer's `created_by`.
-    pub fn of_writer(created_by: Option<&str>) -> Trust {
+    pub fn of_writer(created_by: Option<&str>) -> ChecksumTrust {
         let created_by = created_by.unwrap_or_default().to_ascii_lowercase();
         match WRONG_CHECKSUMS.iter().any(|writer| created_by.starts_with(writer)) {
-            true => Trust::Disbelieved,
-            false => Trust::Believed,
+            true => ChecksumTrust::Disbelieved,
+            false => ChecksumTrust::Believed,
         }
     }
 }
 
 /// Holds `stored`, a page's bytes as they are in the file, against the checksum in its header.
-pub(super) fn check(header: &PageHeader, stored: &[u8], trust: Trust) -> Checksum {
+pub(super) fn check(header: &PageHeader, stored: &[u8], trust: ChecksumTrust) -> Checksum {
     let Some(crc) = header.crc else {
         return Checksum::Absent;
     };
@@ -50,8 +50,8 @@ pub(super) fn check(header: &PageHeader, stored: &[u8], trust: Trust) -> Checksu
         _ if expected == computed => Checksum::Good,
         // QUIRK: HAWQ stores 0 in every page, meaning that it computed none.
         _ if expected == 0 => Checksum::Absent,
-        Trust::Disbelieved => Checksum::Untrusted,
-        Trust::Believed => Checksum::Bad { stored: expected, computed },
+        ChecksumTrust::Disbelieved => Checksum::Untrusted,
+        ChecksumTrust::Believed => Checksum::Bad { stored: expected, computed },
     }
 }
 

@@ -1,13 +1,13 @@
 //! The pages of one column chunk, front to back.
 
-use super::checksum::{Checksum, Trust, check};
+use super::checksum::{Checksum, ChecksumTrust, check};
 use super::writer::plain_pages_are_believed;
-use crate::meta::ColumnChunk;
+use crate::metadata::ColumnChunk;
 use crate::source::Source;
 use bytes::{Bytes, BytesMut};
-use marquetry_base::{Error, Held, Kind, Limits, PageBytes, Result, SLACK};
+use marquetry_base::{Error, ErrorKind, Limits, MemoryReservation, PADDING, PaddedBytes, Result};
 use marquetry_codec::{Codec, Decompressor};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_encoding::levels::Levels;
 use marquetry_format::{DataPageHeader, DataPageHeaderV2, Encoding, PageHeader, PageType, Reader};
 use std::ops::Range;
@@ -21,15 +21,15 @@ pub struct PageOptions {
     /// Whether pages are held against their checksums.
     pub verify_checksums: bool,
     /// Whether the writer's checksums can be believed.
-    pub trust: Trust,
+    pub trust: ChecksumTrust,
 }
 
 /// Walks over the pages of a column chunk. Reads ahead in windows, so that memory does not grow with the chunk.
-pub struct ChunkPages {
+pub struct PageReader {
     source: Arc<dyn Source>,
     pub(super) options: PageOptions,
     pub(super) codec: Codec,
-    pub(super) physical: Physical,
+    pub(super) physical: PhysicalType,
     /// Whether V2 pages that are marked as plain are.
     believes_plain: bool,
     /// Where the footer says that the chunk ends: a hint for reading ahead, see [`ColumnChunk::byte_range`].
@@ -41,9 +41,9 @@ pub struct ChunkPages {
     window_start: u64,
     /// How far to read ahead of what is needed.
     ahead: u64,
-    window_held: Held,
+    window_held: MemoryReservation,
     /// What the dictionary takes.
-    pub(super) dictionary_held: Held,
+    pub(super) dictionary_held: MemoryReservation,
     /// How many values, nulls included, the chunk should have, and how many the pages passed so far had.
     num_values: u64,
     values_seen: u64,
@@ -62,9 +62,9 @@ pub struct PageMemory {
     /// For the next decompressed page.
     pub(super) spare: Vec<u8>,
     /// What the decompressed page takes, or `spare` after it.
-    pub(super) page: Held,
+    pub(super) page: MemoryReservation,
     /// What pages and windows take that values still refer to.
-    lasting: Held,
+    lasting: MemoryReservation,
 }
 
 /// A page's header, and where the page is.
@@ -91,10 +91,10 @@ pub struct DataPage {
     pub encoding: i32,
     /// Repetition levels.
     pub rep: Levels,
-    /// Definition levels.
+    /// DefinitionLevels levels.
     pub def: Levels,
     /// What follows the levels.
-    pub values: PageBytes,
+    pub values: PaddedBytes,
 }
 
 impl PageMemory {
@@ -115,7 +115,7 @@ impl PageMemory {
     }
 }
 
-impl ChunkPages {
+impl PageReader {
     /// The pages of `chunk`. `memory` may come from a chunk that was read before.
     pub fn new(
         source: Arc<dyn Source>,
@@ -124,7 +124,7 @@ impl ChunkPages {
         memory: PageMemory,
     ) -> Result<Self> {
         if chunk.is_encrypted() {
-            return Err(Error::key("the column is encrypted, and no key was given"));
+            return Err(Error::encrypted("the column is encrypted, and no key was given"));
         }
         let num_values = u64::try_from(chunk.num_values())
             .map_err(|_| Error::corrupt(format!("{} values in a column chunk", chunk.num_values())))?;
@@ -133,7 +133,7 @@ impl ChunkPages {
         if let Some(path) = chunk.elsewhere() {
             return Err(Error::unsupported(format!("the pages are in another file, {path}")));
         }
-        Ok(ChunkPages {
+        Ok(PageReader {
             end: range.end.min(source.len()),
             source,
             options,
@@ -144,8 +144,8 @@ impl ChunkPages {
             window: Bytes::new(),
             window_start: 0,
             ahead: memory.most_ahead(),
-            window_held: Held::default(),
-            dictionary_held: Held::default(),
+            window_held: MemoryReservation::default(),
+            dictionary_held: MemoryReservation::default(),
             num_values,
             values_seen: 0,
             index: 0,
@@ -254,12 +254,12 @@ impl ChunkPages {
                     Limits::check("page_header_bytes", reader.position(), limit)?;
                     return Ok((header, reader.position()));
                 }
-                Err(error) if error.kind() == Kind::Truncated && bytes.len() < there => {
+                Err(error) if error.kind() == ErrorKind::Truncated && bytes.len() < there => {
                     // The header has more bytes than there are in the window.
                     Limits::check("page_header_bytes", bytes.len() + 1, limit)?;
                     wanted = bytes.len().saturating_mul(4).max(FIRST_HEADER_READ).min(limit);
                 }
-                Err(error) => return Err(in_header(error).shifted(offset)),
+                Err(error) => return Err(in_header(error).offset_by(offset)),
             }
         }
     }
@@ -292,7 +292,7 @@ impl ChunkPages {
     }
 
     /// Takes back the memory of a page that nothing refers to any more, for the next one.
-    pub fn recycle(&mut self, page: PageBytes) {
+    pub fn recycle(&mut self, page: PaddedBytes) {
         match page.into_unshared() {
             Some(memory) => self.memory.spare = memory,
             None => self.memory.lasting.join(std::mem::take(&mut self.memory.page)),
@@ -300,7 +300,7 @@ impl ChunkPages {
     }
 
     /// What pages that were passed take because values that were read refer to them.
-    pub fn take_lasting(&mut self) -> Held {
+    pub fn take_lasting(&mut self) -> MemoryReservation {
         std::mem::take(&mut self.memory.lasting)
     }
 
@@ -364,7 +364,7 @@ impl ChunkPages {
     }
 
     /// A page's bytes as stored, held against its checksum.
-    pub(super) fn verified(&mut self, start: &PageStart) -> Result<PageBytes> {
+    pub(super) fn verified(&mut self, start: &PageStart) -> Result<PaddedBytes> {
         let stored = self.stored(start)?;
         if self.options.verify_checksums
             && let Checksum::Bad { stored, computed } =
@@ -379,22 +379,22 @@ impl ChunkPages {
     }
 
     /// A page's bytes as they are in the file.
-    pub fn stored(&mut self, start: &PageStart) -> Result<PageBytes> {
+    pub fn stored(&mut self, start: &PageStart) -> Result<PaddedBytes> {
         let len = start.stored_len();
         let bytes = self.window_at(start.body, len)?;
         // Pages that are needed come in groups: the more of them, the further ahead.
         self.ahead = (self.ahead * 4).min(self.memory.most_ahead());
-        Ok(PageBytes::within(&bytes, 0..len))
+        Ok(PaddedBytes::within(&bytes, 0..len))
     }
 
     /// The `len` bytes that stored ones decompress to; with a `part` the first bytes of them, that many at least.
     pub(super) fn decompressed(
         &mut self,
-        stored: PageBytes,
+        stored: PaddedBytes,
         len: usize,
         codec: Codec,
         part: Option<usize>,
-    ) -> Result<PageBytes> {
+    ) -> Result<PaddedBytes> {
         if codec == Codec::Uncompressed {
             if stored.len() != len {
                 let message =
@@ -404,15 +404,15 @@ impl ChunkPages {
             return Ok(stored);
         }
         // For a part too: frames that ask for much memory are decompressed whole.
-        let more = (len + SLACK).saturating_sub(self.memory.page.bytes());
-        self.memory.page.join(self.options.limits.memory.hold(more)?);
+        let more = (len + PADDING).saturating_sub(self.memory.page.bytes());
+        self.memory.page.join(self.options.limits.memory.reserve(more)?);
         let mut out = std::mem::take(&mut self.memory.spare);
         let decompressor = &mut self.memory.decompressor;
         match part {
             Some(part) => decompressor.decompress_part(codec, stored.as_slice(), len, part, &mut out)?,
             None => decompressor.decompress(codec, stored.as_slice(), len, &mut out)?,
         }
-        Ok(PageBytes::from(out))
+        Ok(PaddedBytes::from(out))
     }
 
     /// Bytes of the file from `offset` on: at least `len`, and as many more as were read ahead.
@@ -420,11 +420,11 @@ impl ChunkPages {
         let end = offset + len as u64;
         let window_end = self.window_start + self.window.len() as u64;
         if offset < self.window_start || end > window_end {
-            let wanted = self.ahead(offset, len).max(len as u64) + SLACK as u64;
+            let wanted = self.ahead(offset, len).max(len as u64) + PADDING as u64;
             let there = self.source.len().saturating_sub(offset);
             let read = usize::try_from(wanted.min(there)).unwrap_or(usize::MAX);
             let read = self.source.at_hand(offset, read).max(len);
-            let held = self.options.limits.memory.hold(read)?;
+            let held = self.options.limits.memory.reserve(read)?;
             self.leave_window();
             let memory = std::mem::take(&mut self.memory.window);
             self.window = self.source.read_again(offset, read, memory)?;

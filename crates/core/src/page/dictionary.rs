@@ -1,15 +1,15 @@
 //! The dictionary page of a column chunk: stored bytes, of which no more is decompressed than is asked for.
 
-use super::chunk_pages::{ChunkPages, PageStart, size};
-use marquetry_base::{Error, PageBytes, Result};
+use super::chunk_pages::{PageReader, PageStart, size};
+use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_encoding::dictionary::Dictionary;
-use marquetry_encoding::{Physical, plain};
+use marquetry_encoding::{PhysicalType, plain};
 
 /// A dictionary page as it stands in the file.
 #[derive(Debug, Clone)]
 pub struct DictionaryPage {
     start: PageStart,
-    stored: PageBytes,
+    stored: PaddedBytes,
     num_values: usize,
 }
 
@@ -25,7 +25,7 @@ impl DictionaryPage {
     }
 }
 
-impl ChunkPages {
+impl PageReader {
     /// The dictionary page that begins at `start`, held against its checksum, and not yet decompressed.
     pub fn dictionary_page(&mut self, start: &PageStart) -> Result<DictionaryPage> {
         self.stored_dictionary(start).map_err(|error| start.place(error))
@@ -44,7 +44,7 @@ impl ChunkPages {
         if encoding != PLAIN && encoding != PLAIN_DICTIONARY {
             return Err(Error::unsupported(format!("a dictionary in encoding {}", header.encoding)));
         }
-        if self.physical == Physical::Boolean {
+        if self.physical == PhysicalType::Boolean {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));
         }
         let num_values = size(header.num_values, "DictionaryPageHeader.num_values")?;
@@ -72,8 +72,9 @@ impl ChunkPages {
                 continue;
             }
             // A string takes 4 bytes of the page at least, and then a view of 16 and, to be put end to end, an entry of 8.
-            let factor = if self.physical == Physical::ByteArray { 6 } else { 1 };
-            self.dictionary_held.join(self.options.limits.memory.hold(bytes.len().saturating_mul(factor))?);
+            let factor = if self.physical == PhysicalType::ByteArray { 6 } else { 1 };
+            self.dictionary_held
+                .join(self.options.limits.memory.reserve(bytes.len().saturating_mul(factor))?);
             let dictionary = Dictionary::read(bytes.clone(), self.physical, n)?;
             match bytes.into_unshared() {
                 Some(memory) => self.memory.spare = memory,

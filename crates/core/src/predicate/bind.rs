@@ -2,8 +2,8 @@
 
 use super::position::{Position, is_ordered, order, position};
 use super::{Comparison, Literal, Predicate};
-use crate::order::Order;
 use crate::schema::{Leaf, Schema, unknown_column};
+use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
 use std::cmp::Ordering;
 use std::fmt;
@@ -23,20 +23,20 @@ use std::sync::Arc;
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Bound {
+pub struct BoundPredicate {
     node: Arc<Node>,
     /// Sorted, distinct.
     leaves: Arc<[usize]>,
 }
 
-/// What a [`Bound`] is. There is no negation: `not (a and b)` is `not a or not b`, with three truth values as with two.
+/// What a [`BoundPredicate`] is. There is no negation: `not (a and b)` is `not a or not b`, with three truth values as with two.
 /// So it is enough to know of each part whether it is *true*.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Node {
     /// All of them; true if there are none.
-    And(Vec<Bound>),
+    And(Vec<BoundPredicate>),
     /// At least one of them; false if there are none.
-    Or(Vec<Bound>),
+    Or(Vec<BoundPredicate>),
     /// One column.
     Is(Condition),
 }
@@ -47,7 +47,7 @@ pub(crate) struct Condition {
     /// The number of the column.
     pub(crate) column: usize,
     /// How its values compare with those of the test; floats in total order.
-    pub(crate) order: Order,
+    pub(crate) order: SortOrder,
     pub(crate) test: Test,
     /// Whether the values are wanted for which the test fails. NULL neither passes nor fails, but for [`Test::IsNull`].
     pub(crate) is_negated: bool,
@@ -80,16 +80,16 @@ impl Predicate {
     ///
     /// Fails if a column does not exist (the error names similar ones), is a group, or is inside a list or map, and if
     /// a literal is not comparable with its column.
-    pub fn bind(&self, schema: &Schema) -> Result<Bound> {
+    pub fn bind(&self, schema: &Schema) -> Result<BoundPredicate> {
         bind(self, schema, false)
     }
 }
 
-fn bind(predicate: &Predicate, schema: &Schema, is_negated: bool) -> Result<Bound> {
+fn bind(predicate: &Predicate, schema: &Schema, is_negated: bool) -> Result<BoundPredicate> {
     let all = |parts: &[Predicate]| {
         parts.iter().map(|part| bind(part, schema, is_negated)).collect::<Result<Vec<_>>>()
     };
-    let condition = |column: &str, make: &dyn Fn(&Leaf, Made) -> Result<Bound>| {
+    let condition = |column: &str, make: &dyn Fn(&Leaf, Made) -> Result<BoundPredicate>| {
         let number = find(schema, column)?;
         let leaf = schema.column(number);
         let not = if is_negated { "not " } else { "" };
@@ -97,12 +97,12 @@ fn bind(predicate: &Predicate, schema: &Schema, is_negated: bool) -> Result<Boun
         make(leaf, Made { column: number, order: order(leaf), is_negated, text })
     };
     match predicate {
-        Predicate::And(parts) if !is_negated => all(parts).map(Bound::and),
-        Predicate::Or(parts) if is_negated => all(parts).map(Bound::and),
-        Predicate::And(parts) | Predicate::Or(parts) => all(parts).map(Bound::or),
+        Predicate::And(parts) if !is_negated => all(parts).map(BoundPredicate::and),
+        Predicate::Or(parts) if is_negated => all(parts).map(BoundPredicate::and),
+        Predicate::And(parts) | Predicate::Or(parts) => all(parts).map(BoundPredicate::or),
         Predicate::Not(inner) => bind(inner, schema, !is_negated),
         Predicate::Compare { literal: Literal::Null, column, .. } => {
-            find(schema, column).map(|_| Bound::never())
+            find(schema, column).map(|_| BoundPredicate::never())
         }
         Predicate::Compare { column, is, literal } => {
             condition(column, &|leaf, made| made.compare(leaf, *is, literal))
@@ -144,26 +144,26 @@ fn find(schema: &Schema, path: &str) -> Result<usize> {
 /// A condition without its test.
 struct Made {
     column: usize,
-    order: Order,
+    order: SortOrder,
     is_negated: bool,
     text: Arc<str>,
 }
 
 impl Made {
-    fn test(self, test: Test) -> Bound {
+    fn test(self, test: Test) -> BoundPredicate {
         let Made { column, order, is_negated, text } = self;
-        Bound::of(Node::Is(Condition { column, order, test, is_negated, text }))
+        BoundPredicate::of(Node::Is(Condition { column, order, test, is_negated, text }))
     }
 
     /// What is the same for all values, but not for NULL.
-    fn constant(self, value: bool) -> Bound {
+    fn constant(self, value: bool) -> BoundPredicate {
         match value == self.is_negated {
-            true => Bound::never(),
+            true => BoundPredicate::never(),
             false => Made { is_negated: true, ..self }.test(Test::IsNull),
         }
     }
 
-    fn compare(self, leaf: &Leaf, is: Comparison, literal: &Literal) -> Result<Bound> {
+    fn compare(self, leaf: &Leaf, is: Comparison, literal: &Literal) -> Result<BoundPredicate> {
         if is == Comparison::Ne {
             return Made { is_negated: !self.is_negated, ..self }.compare(leaf, Comparison::Eq, literal);
         }
@@ -192,7 +192,7 @@ impl Made {
     }
 
     /// A range of values. Those of floats end at the infinities: NaN is beyond.
-    fn range(self, (lower, upper): (Edge, Edge)) -> Bound {
+    fn range(self, (lower, upper): (Edge, Edge)) -> BoundPredicate {
         let (lower, upper) = match infinities(self.order) {
             Some((least, greatest)) => (lower.or_included(least), upper.or_included(greatest)),
             None => (lower, upper),
@@ -200,12 +200,12 @@ impl Made {
         self.test(Test::Range(lower, upper))
     }
 
-    fn one_of(self, leaf: &Leaf, list: &[Literal]) -> Result<Bound> {
+    fn one_of(self, leaf: &Leaf, list: &[Literal]) -> Result<BoundPredicate> {
         let mut values = Vec::new();
         for literal in list {
             match literal {
                 // Whether NULL is the value that was looked for is not known: "not in" is never true.
-                Literal::Null if self.is_negated => return Ok(Bound::never()),
+                Literal::Null if self.is_negated => return Ok(BoundPredicate::never()),
                 Literal::Null => {}
                 literal => {
                     if let Position::At(value) = position(leaf, literal)? {
@@ -229,26 +229,26 @@ impl Made {
         })
     }
 
-    fn starts_with(self, leaf: &Leaf, prefix: &Literal) -> Result<Bound> {
+    fn starts_with(self, leaf: &Leaf, prefix: &Literal) -> Result<BoundPredicate> {
         let wrong = |message: &'static str| Error::argument(message).in_column(leaf.dotted().clone());
-        let is_bytes = matches!(self.order, Order::Bytes | Order::Fixed) && is_ordered(leaf);
+        let is_bytes = matches!(self.order, SortOrder::Bytes | SortOrder::FixedLenBytes) && is_ordered(leaf);
         match prefix {
             _ if !is_bytes => Err(wrong("only text and bytes begin with something")),
-            Literal::Null => Ok(Bound::never()),
+            Literal::Null => Ok(BoundPredicate::never()),
             Literal::Text(text) => Ok(self.prefix(text.as_bytes())),
             Literal::Bytes(bytes) => Ok(self.prefix(bytes)),
             _ => Err(wrong("text begins with text, bytes with bytes")),
         }
     }
 
-    fn prefix(self, prefix: &[u8]) -> Bound {
+    fn prefix(self, prefix: &[u8]) -> BoundPredicate {
         match prefix.is_empty() {
             true => self.constant(true),
             false => self.test(Test::Prefix(prefix.to_vec())),
         }
     }
 
-    fn nan(self, leaf: &Leaf) -> Result<Bound> {
+    fn nan(self, leaf: &Leaf) -> Result<BoundPredicate> {
         match self.order.is_float() {
             true => Ok(Made { is_negated: !self.is_negated, ..self }.range((Edge::Open, Edge::Open))),
             false => {
@@ -267,7 +267,7 @@ impl Edge {
 }
 
 /// A value twice, or if it is a zero of floats, the negative one and the positive one.
-fn zeros(order: Order, value: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+fn zeros(order: SortOrder, value: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     if !order.is_zero(&value) {
         return (value.clone(), value);
     }
@@ -278,20 +278,20 @@ fn zeros(order: Order, value: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// The least and the greatest float that is not NaN.
-fn infinities(order: Order) -> Option<(Vec<u8>, Vec<u8>)> {
+fn infinities(order: SortOrder) -> Option<(Vec<u8>, Vec<u8>)> {
     match order {
-        Order::TotalFloat16 => Some((vec![0, 0xfc], vec![0, 0x7c])),
-        Order::TotalFloat => {
+        SortOrder::TotalFloat16 => Some((vec![0, 0xfc], vec![0, 0x7c])),
+        SortOrder::TotalFloat => {
             Some((f32::NEG_INFINITY.to_le_bytes().to_vec(), f32::INFINITY.to_le_bytes().to_vec()))
         }
-        Order::TotalDouble => {
+        SortOrder::TotalDouble => {
             Some((f64::NEG_INFINITY.to_le_bytes().to_vec(), f64::INFINITY.to_le_bytes().to_vec()))
         }
         _ => None,
     }
 }
 
-impl Bound {
+impl BoundPredicate {
     fn of(node: Node) -> Self {
         let mut leaves: Vec<usize> = match &node {
             Node::And(parts) | Node::Or(parts) => {
@@ -301,15 +301,15 @@ impl Bound {
         };
         leaves.sort_unstable();
         leaves.dedup();
-        Bound { node: Arc::new(node), leaves: leaves.into() }
+        BoundPredicate { node: Arc::new(node), leaves: leaves.into() }
     }
 
     fn never() -> Self {
-        Bound::of(Node::Or(Vec::new()))
+        BoundPredicate::of(Node::Or(Vec::new()))
     }
 
-    fn and(parts: Vec<Bound>) -> Self {
-        let mut all: Vec<Bound> = Vec::new();
+    fn and(parts: Vec<BoundPredicate>) -> Self {
+        let mut all: Vec<BoundPredicate> = Vec::new();
         for part in parts {
             match part.node() {
                 Node::And(inner) => all.extend(inner.iter().cloned()),
@@ -317,11 +317,11 @@ impl Bound {
                 _ => all.push(part),
             }
         }
-        if all.len() == 1 { all.swap_remove(0) } else { Bound::of(Node::And(all)) }
+        if all.len() == 1 { all.swap_remove(0) } else { BoundPredicate::of(Node::And(all)) }
     }
 
-    fn or(parts: Vec<Bound>) -> Self {
-        let mut any: Vec<Bound> = Vec::new();
+    fn or(parts: Vec<BoundPredicate>) -> Self {
+        let mut any: Vec<BoundPredicate> = Vec::new();
         for part in parts {
             match part.node() {
                 Node::Or(inner) => any.extend(inner.iter().cloned()),
@@ -329,7 +329,7 @@ impl Bound {
                 _ => any.push(part),
             }
         }
-        if any.len() == 1 { any.swap_remove(0) } else { Bound::of(Node::Or(any)) }
+        if any.len() == 1 { any.swap_remove(0) } else { BoundPredicate::of(Node::Or(any)) }
     }
 
     pub(crate) fn node(&self) -> &Node {
@@ -342,7 +342,7 @@ impl Bound {
     }
 
     /// Its parts, all of which have to be true: itself if it is no `and`, none if it is always true.
-    pub fn conjuncts(&self) -> Vec<Bound> {
+    pub fn conjuncts(&self) -> Vec<BoundPredicate> {
         match self.node() {
             Node::And(all) => all.clone(),
             _ => vec![self.clone()],
@@ -350,19 +350,19 @@ impl Bound {
     }
 }
 
-impl PartialEq for Bound {
+impl PartialEq for BoundPredicate {
     fn eq(&self, other: &Self) -> bool {
         self.node == other.node
     }
 }
 
-impl fmt::Debug for Bound {
+impl fmt::Debug for BoundPredicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.node, f)
     }
 }
 
-impl fmt::Display for Bound {
+impl fmt::Display for BoundPredicate {
     /// As a predicate that means the same.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (parts, word) = match self.node() {

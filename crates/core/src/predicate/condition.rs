@@ -6,42 +6,44 @@
 
 use super::bind::{Condition, Edge, Test};
 use super::evaluate::BLOCK;
-use crate::order::{Order, key16, key32, key64};
+use crate::sort_order::{SortOrder, key16, key32, key64};
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{Bits, Fixed, Values, Views};
+use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
 use std::cmp::Ordering;
 
 /// Which values pass the test of a condition, negated or not. Fails if they are not of its type.
-pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bits> {
+pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bitmap> {
     let order = condition.order;
     match (values, order) {
-        (Values::Bit(bits), Order::Bool) => Ok(of_bits(condition, bits)),
-        (Values::W32(words), Order::Signed32 | Order::Unsigned32) => {
+        (Values::Bit(bits), SortOrder::Bool) => Ok(of_bits(condition, bits)),
+        (Values::W32(words), SortOrder::Signed32 | SortOrder::Unsigned32) => {
             Ok(of_words(&Words::of(condition), words, |word| *word))
         }
-        (Values::W32(words), Order::TotalFloat) => {
+        (Values::W32(words), SortOrder::TotalFloat) => {
             Ok(of_words(&Words::of(condition), words, |word| key32(*word) as u32))
         }
-        (Values::W64(words), Order::Signed64 | Order::Unsigned64) => {
+        (Values::W64(words), SortOrder::Signed64 | SortOrder::Unsigned64) => {
             Ok(of_words(&Words::of(condition), words, |word| *word))
         }
-        (Values::W64(words), Order::TotalDouble) => {
+        (Values::W64(words), SortOrder::TotalDouble) => {
             Ok(of_words(&Words::of(condition), words, |word| key64(*word) as u64))
         }
-        (Values::Fixed(fixed), Order::TotalFloat16) if fixed.width() == 2 => {
+        (Values::Fixed(fixed), SortOrder::TotalFloat16) if fixed.width() == 2 => {
             let key = |half: &[u8; 2]| i32::from(key16(u16::from_le_bytes(*half))) as u32;
             Ok(of_words(&Words::of(condition), fixed.as_bytes().as_chunks().0, key))
         }
-        (Values::Fixed(fixed), Order::Int96) if fixed.width() == 12 => {
+        (Values::Fixed(fixed), SortOrder::Int96) if fixed.width() == 12 => {
             let sought = Sought::of(condition);
             Ok(of_each(fixed.as_bytes().as_chunks::<12>().0, |value| sought.is(value)))
         }
-        (Values::Fixed(fixed), Order::Decimal | Order::Fixed) => Ok(of_fixed(condition, fixed)),
-        (Values::Bytes(views), Order::Decimal) => {
+        (Values::Fixed(fixed), SortOrder::Decimal | SortOrder::FixedLenBytes) => {
+            Ok(of_fixed(condition, fixed))
+        }
+        (Values::Bytes(views), SortOrder::Decimal) => {
             let sought = Sought::of(condition);
             Ok(of_each(views.views(), |view| sought.is(views.resolve(view))))
         }
-        (Values::Bytes(views), Order::Bytes) => Ok(of_views(condition, views)),
+        (Values::Bytes(views), SortOrder::Bytes) => Ok(of_views(condition, views)),
         (values, order) => {
             let message = format!("{:?} values for a predicate in order {order:?}", values.shape());
             Err(Error::argument(message))
@@ -50,7 +52,7 @@ pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bits> {
 }
 
 /// A bit for each value.
-fn of_each<T>(values: &[T], passes: impl Fn(&T) -> bool) -> Bits {
+fn of_each<T>(values: &[T], passes: impl Fn(&T) -> bool) -> Bitmap {
     of_blocks(values.len(), |start, block| {
         let values = &values[start..start + block.len()];
         block.iter_mut().zip(values).for_each(|(out, value)| *out = u8::from(passes(value)));
@@ -58,8 +60,8 @@ fn of_each<T>(values: &[T], passes: impl Fn(&T) -> bool) -> Bits {
 }
 
 /// `n` bits of bytes that are 0 or 1: `fill` makes those from a place on.
-fn of_blocks(n: usize, fill: impl Fn(usize, &mut [u8])) -> Bits {
-    let mut out = Bits::new();
+fn of_blocks(n: usize, fill: impl Fn(usize, &mut [u8])) -> Bitmap {
+    let mut out = Bitmap::new();
     out.reserve(n);
     let mut block = [0; BLOCK];
     for start in (0..n).step_by(BLOCK) {
@@ -70,7 +72,7 @@ fn of_blocks(n: usize, fill: impl Fn(usize, &mut [u8])) -> Bits {
     out
 }
 
-fn of_bits(condition: &Condition, bits: &Bits) -> Bits {
+fn of_bits(condition: &Condition, bits: &Bitmap) -> Bitmap {
     let sought = Sought::of(condition);
     let (mut out, ones) = (bits.clone(), sought.is(&[1]));
     match (sought.is(&[0]), ones) {
@@ -152,33 +154,33 @@ impl<W: Word> Words<W> {
 }
 
 /// The number of a value among integers in its order.
-fn key_of(order: Order, value: &[u8]) -> Option<i128> {
+fn key_of(order: SortOrder, value: &[u8]) -> Option<i128> {
     Some(match order {
-        Order::Signed32 => i32::from_le_bytes(value.try_into().ok()?).into(),
-        Order::Unsigned32 => u32::from_le_bytes(value.try_into().ok()?).into(),
-        Order::Signed64 => i64::from_le_bytes(value.try_into().ok()?).into(),
-        Order::Unsigned64 => u64::from_le_bytes(value.try_into().ok()?).into(),
-        Order::TotalFloat16 => key16(u16::from_le_bytes(value.try_into().ok()?)).into(),
-        Order::TotalFloat => key32(u32::from_le_bytes(value.try_into().ok()?)).into(),
-        Order::TotalDouble => key64(u64::from_le_bytes(value.try_into().ok()?)).into(),
+        SortOrder::Signed32 => i32::from_le_bytes(value.try_into().ok()?).into(),
+        SortOrder::Unsigned32 => u32::from_le_bytes(value.try_into().ok()?).into(),
+        SortOrder::Signed64 => i64::from_le_bytes(value.try_into().ok()?).into(),
+        SortOrder::Unsigned64 => u64::from_le_bytes(value.try_into().ok()?).into(),
+        SortOrder::TotalFloat16 => key16(u16::from_le_bytes(value.try_into().ok()?)).into(),
+        SortOrder::TotalFloat => key32(u32::from_le_bytes(value.try_into().ok()?)).into(),
+        SortOrder::TotalDouble => key64(u64::from_le_bytes(value.try_into().ok()?)).into(),
         _ => return None,
     })
 }
 
 /// The first and the last number of an order.
-fn keys_of(order: Order) -> (i128, i128) {
+fn keys_of(order: SortOrder) -> (i128, i128) {
     match order {
-        Order::Signed32 | Order::TotalFloat => (i32::MIN.into(), i32::MAX.into()),
-        Order::Unsigned32 => (0, u32::MAX.into()),
-        Order::Unsigned64 => (0, u64::MAX.into()),
+        SortOrder::Signed32 | SortOrder::TotalFloat => (i32::MIN.into(), i32::MAX.into()),
+        SortOrder::Unsigned32 => (0, u32::MAX.into()),
+        SortOrder::Unsigned64 => (0, u64::MAX.into()),
         _ => (i64::MIN.into(), i64::MAX.into()),
     }
 }
 
-fn of_words<T, W: Word>(sought: &Words<W>, values: &[T], word: impl Fn(&T) -> W) -> Bits {
+fn of_words<T, W: Word>(sought: &Words<W>, values: &[T], word: impl Fn(&T) -> W) -> Bitmap {
     match sought {
         Words::Nothing => {
-            let mut none = Bits::new();
+            let mut none = Bitmap::new();
             none.push_run(false, values.len());
             none
         }
@@ -196,7 +198,7 @@ const FEW: usize = 8;
 
 /// What is sought among byte strings, or values of which only the order is known.
 struct Sought<'a> {
-    order: Order,
+    order: SortOrder,
     test: &'a Test,
 }
 
@@ -228,7 +230,7 @@ impl<'a> Sought<'a> {
     }
 }
 
-fn of_fixed(condition: &Condition, fixed: &Fixed) -> Bits {
+fn of_fixed(condition: &Condition, fixed: &FixedLenBytes) -> Bitmap {
     let sought = Sought::of(condition);
     match fixed.width() {
         16 => of_each(fixed.as_bytes().as_chunks::<16>().0, |value| sought.is(value)),
@@ -240,12 +242,12 @@ fn of_fixed(condition: &Condition, fixed: &Fixed) -> Bits {
 }
 
 /// PERF: most strings differ in their length or their first four bytes, which are in the view.
-fn of_views(condition: &Condition, views: &Views) -> Bits {
+fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
     let sought = Sought::of(condition);
     let is = |view: &u128| sought.is(views.resolve(view));
     match &condition.test {
         Test::Range(Edge::Included(first), Edge::Included(last)) if first == last => {
-            let literal = Views::from_iter([first]).views()[0];
+            let literal = StringViews::from_iter([first]).views()[0];
             match first.len() <= INLINE {
                 true => of_each(views.views(), |view| *view == literal),
                 false => of_each(views.views(), |view| *view as u64 == literal as u64 && is(view)),
@@ -277,7 +279,7 @@ fn of_views(condition: &Condition, views: &Views) -> Bits {
             }
         }
         Test::In(list) if list.len() <= FEW && list.iter().all(|entry| entry.len() <= INLINE) => {
-            let literals = Views::from_iter(list);
+            let literals = StringViews::from_iter(list);
             let literals = literals.views();
             of_each(views.views(), |view| literals.contains(view))
         }
@@ -312,6 +314,6 @@ fn start(view: u128) -> u32 {
 fn start_of(edge: &Edge, open: u32) -> u32 {
     match edge {
         Edge::Open => open,
-        Edge::Included(value) | Edge::Excluded(value) => start(Views::from_iter([value]).views()[0]),
+        Edge::Included(value) | Edge::Excluded(value) => start(StringViews::from_iter([value]).views()[0]),
     }
 }

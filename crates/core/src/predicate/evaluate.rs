@@ -1,10 +1,10 @@
 //! A predicate tells of values which rows are wanted.
 
-use super::bind::{Bound, Condition, Node, Test};
+use super::bind::{BoundPredicate, Condition, Node, Test};
 use super::condition::passes;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bitmap, Values};
 
 /// The values of one column, one slot a row.
 #[derive(Debug, Clone, Copy)]
@@ -12,29 +12,29 @@ pub struct LeafValues<'a> {
     /// One value a row, anything where it is null; 32-bit indices where `dictionary` is there.
     pub values: &'a Values,
     /// Which rows are not null; `None` if none is.
-    pub validity: Option<&'a Bits>,
+    pub validity: Option<&'a Bitmap>,
     /// What `values` are indices into. The predicate is evaluated once for each entry then, and looked up for the rows.
     pub dictionary: Option<&'a Dictionary>,
 }
 
-impl Bound {
+impl BoundPredicate {
     /// Which of `rows` rows are wanted: those for which the predicate is true, and neither false nor unknown.
     ///
-    /// `columns` are the values of at least those that [`leaves`](Bound::leaves) names. Fails if one is missing, has
+    /// `columns` are the values of at least those that [`leaves`](BoundPredicate::leaves) names. Fails if one is missing, has
     /// another number of rows, or is not of the type that the predicate was bound to.
     ///
     /// ```
     /// use marquetry_core::predicate::{LeafValues, col};
     /// use marquetry_core::schema::Schema;
-    /// use marquetry_encoding::{Bits, Values};
+    /// use marquetry_encoding::{Bitmap, Values};
     /// let schema = Schema::parse("message m { optional int32 a; }")?;
     /// let bound = col("a").gt(5).bind(&schema)?;
-    /// let (values, validity) = (Values::W32(vec![4, 6, 0, 8]), Bits::from_iter([true, true, false, true]));
+    /// let (values, validity) = (Values::W32(vec![4, 6, 0, 8]), Bitmap::from_iter([true, true, false, true]));
     /// let a = LeafValues { values: &values, validity: Some(&validity), dictionary: None };
-    /// assert_eq!(bound.evaluate(4, &[(0, a)])?, Bits::from_iter([false, true, false, true]));
+    /// assert_eq!(bound.evaluate(4, &[(0, a)])?, Bitmap::from_iter([false, true, false, true]));
     /// # Ok::<(), marquetry_base::Error>(())
     /// ```
-    pub fn evaluate(&self, rows: usize, columns: &[(usize, LeafValues<'_>)]) -> Result<Bits> {
+    pub fn evaluate(&self, rows: usize, columns: &[(usize, LeafValues<'_>)]) -> Result<Bitmap> {
         match self.node() {
             Node::Is(condition) => {
                 let found = columns.iter().find(|(column, _)| *column == condition.column);
@@ -55,8 +55,13 @@ impl Bound {
 }
 
 /// All parts, or any of them. Once no row can change any more, the parts that are left are not looked at.
-fn fold(rows: usize, columns: &[(usize, LeafValues<'_>)], parts: &[Bound], is_and: bool) -> Result<Bits> {
-    let mut out: Option<Bits> = None;
+fn fold(
+    rows: usize,
+    columns: &[(usize, LeafValues<'_>)],
+    parts: &[BoundPredicate],
+    is_and: bool,
+) -> Result<Bitmap> {
+    let mut out: Option<Bitmap> = None;
     for part in parts {
         let found = part.evaluate(rows, columns)?;
         match &mut out {
@@ -70,7 +75,7 @@ fn fold(rows: usize, columns: &[(usize, LeafValues<'_>)], parts: &[Bound], is_an
         }
     }
     Ok(out.unwrap_or_else(|| {
-        let mut bits = Bits::new();
+        let mut bits = Bitmap::new();
         bits.push_run(is_and, rows);
         bits
     }))
@@ -78,11 +83,11 @@ fn fold(rows: usize, columns: &[(usize, LeafValues<'_>)], parts: &[Bound], is_an
 
 impl Condition {
     /// The rows for which the condition is true.
-    fn evaluate(&self, leaf: &LeafValues<'_>) -> Result<Bits> {
+    fn evaluate(&self, leaf: &LeafValues<'_>) -> Result<Bitmap> {
         let rows = leaf.values.len();
         if self.test == Test::IsNull {
             let mut out = leaf.validity.cloned().unwrap_or_else(|| {
-                let mut all = Bits::new();
+                let mut all = Bitmap::new();
                 all.push_run(true, rows);
                 all
             });
@@ -105,12 +110,12 @@ impl Condition {
     }
 
     /// Which values pass the test, negated or not.
-    pub(crate) fn passes(&self, values: &Values) -> Result<Bits> {
+    pub(crate) fn passes(&self, values: &Values) -> Result<Bitmap> {
         passes(self, values)
     }
 
     /// Evaluates the entries, and looks up the rows.
-    fn look_up(&self, keys: &Values, dictionary: &Dictionary) -> Result<Bits> {
+    fn look_up(&self, keys: &Values, dictionary: &Dictionary) -> Result<Bitmap> {
         let Values::W32(keys) = keys else {
             return Err(Error::argument("indices of a dictionary are 32-bit words"));
         };
@@ -120,13 +125,13 @@ impl Condition {
         }
         let entries = passes(self, dictionary.values())?;
         let table: Vec<u8> = (0..entries.len()).map(|i| u8::from(entries.get(i))).collect();
-        let mut out = Bits::new();
+        let mut out = Bitmap::new();
         out.reserve(keys.len());
         let mut block = [0; BLOCK];
         for keys in keys.chunks(BLOCK) {
             let block = &mut block[..keys.len()];
             for (passes, key) in block.iter_mut().zip(keys) {
-                // Slots of nulls may have any index.
+                // LeafLevels of nulls may have any index.
                 *passes = table.get(*key as usize).copied().unwrap_or(0);
             }
             out.push_at_least(block, 1);

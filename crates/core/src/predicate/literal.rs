@@ -1,6 +1,6 @@
 //! Values as a user writes them, before it is known of which column they are.
 
-use crate::logical::moment::{Moment, shown_date, shown_time};
+use crate::logical_type::moment::{Moment, shown_date, shown_time};
 use std::fmt;
 
 /// A value in a predicate.

@@ -11,7 +11,7 @@
 
 use super::lex::{Piece, Token, tokens, wrong};
 use super::{Comparison, Literal, Number, Predicate, col};
-use crate::logical::moment::{Moment, date, moment, time_of_day};
+use crate::logical_type::moment::{Moment, date, moment, time_of_day};
 use marquetry_base::{Error, Result};
 
 pub(super) fn parse(text: &str) -> Result<Predicate> {

@@ -2,12 +2,12 @@
 
 use super::literal::{Literal, Number};
 use super::parse::{hexadecimal, timestamp};
-use crate::logical::moment::{Moment, time_of_day};
-use crate::logical::{Logical, TimeUnit};
-use crate::order::{Order, key16};
+use crate::logical_type::moment::{Moment, time_of_day};
+use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::Leaf;
+use crate::sort_order::{SortOrder, key16};
 use marquetry_base::{Error, Result};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 
 /// A place among the values that a column can have, which are PLAIN here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,44 +24,47 @@ pub(super) enum Position {
 
 /// The order in which values of a column are compared with literals. Floats are in total order, so that each value has
 /// its place.
-pub(super) fn order(leaf: &Leaf) -> Order {
-    match (Order::of(leaf), leaf.physical()) {
-        (Order::Undefined, Physical::Boolean) => Order::Bool,
-        (Order::Undefined, Physical::Int32) => Order::Signed32,
-        (Order::Undefined, Physical::Int64) => Order::Signed64,
-        (Order::Undefined, Physical::Int96) => Order::Int96,
-        (Order::Undefined, Physical::Float) => Order::TotalFloat,
-        (Order::Undefined, Physical::Double) => Order::TotalDouble,
-        (Order::Undefined, Physical::ByteArray) => Order::Bytes,
-        (Order::Undefined, Physical::FixedLenByteArray(_)) => Order::Fixed,
+pub(super) fn order(leaf: &Leaf) -> SortOrder {
+    match (SortOrder::of(leaf), leaf.physical()) {
+        (SortOrder::Undefined, PhysicalType::Boolean) => SortOrder::Bool,
+        (SortOrder::Undefined, PhysicalType::Int32) => SortOrder::Signed32,
+        (SortOrder::Undefined, PhysicalType::Int64) => SortOrder::Signed64,
+        (SortOrder::Undefined, PhysicalType::Int96) => SortOrder::Int96,
+        (SortOrder::Undefined, PhysicalType::Float) => SortOrder::TotalFloat,
+        (SortOrder::Undefined, PhysicalType::Double) => SortOrder::TotalDouble,
+        (SortOrder::Undefined, PhysicalType::ByteArray) => SortOrder::Bytes,
+        (SortOrder::Undefined, PhysicalType::FixedLenByteArray(_)) => SortOrder::FixedLenBytes,
         (order, _) => order.total(),
     }
 }
 
 /// Whether there is a less and a greater among the values: not of intervals and geometries.
 pub(super) fn is_ordered(leaf: &Leaf) -> bool {
-    !matches!(leaf.logical(), Some(Logical::Interval | Logical::Geometry { .. } | Logical::Geography { .. }))
+    !matches!(
+        leaf.logical(),
+        Some(LogicalType::Interval | LogicalType::Geometry { .. } | LogicalType::Geography { .. })
+    )
 }
 
 /// Where `literal`, which is not NULL, stands. Fails if it is of another kind than the column.
 pub(super) fn position(leaf: &Leaf, literal: &Literal) -> Result<Position> {
     let found = match (leaf.logical(), leaf.physical()) {
-        (Some(Logical::Date), _) => of_date(literal),
-        (Some(Logical::Time { unit, .. }), physical) => of_time(literal, *unit, physical),
-        (Some(Logical::Timestamp { unit, utc }), _) => of_timestamp(literal, *unit, *utc),
-        (Some(Logical::Uuid), _) => of_uuid(literal),
-        (Some(Logical::Float16), _) => of_float(literal, Order::TotalFloat16),
-        (Some(Logical::Decimal { scale, .. }), physical) => of_decimal(literal, *scale, physical),
-        (Some(Logical::Integer { signed, .. }), physical) => of_integer(literal, physical, *signed),
-        (_, Physical::Boolean) => match literal {
+        (Some(LogicalType::Date), _) => of_date(literal),
+        (Some(LogicalType::Time { unit, .. }), physical) => of_time(literal, *unit, physical),
+        (Some(LogicalType::Timestamp { unit, utc }), _) => of_timestamp(literal, *unit, *utc),
+        (Some(LogicalType::Uuid), _) => of_uuid(literal),
+        (Some(LogicalType::Float16), _) => of_float(literal, SortOrder::TotalFloat16),
+        (Some(LogicalType::Decimal { scale, .. }), physical) => of_decimal(literal, *scale, physical),
+        (Some(LogicalType::Integer { signed, .. }), physical) => of_integer(literal, physical, *signed),
+        (_, PhysicalType::Boolean) => match literal {
             Literal::Bool(value) => Ok(Position::At(vec![u8::from(*value)])),
             _ => Err("compare it with true or false"),
         },
-        (_, physical @ (Physical::Int32 | Physical::Int64)) => of_integer(literal, physical, true),
-        (_, Physical::Int96) => of_int96(literal),
-        (_, Physical::Float) => of_float(literal, Order::TotalFloat),
-        (_, Physical::Double) => of_float(literal, Order::TotalDouble),
-        (_, Physical::ByteArray | Physical::FixedLenByteArray(_)) => of_bytes(literal),
+        (_, physical @ (PhysicalType::Int32 | PhysicalType::Int64)) => of_integer(literal, physical, true),
+        (_, PhysicalType::Int96) => of_int96(literal),
+        (_, PhysicalType::Float) => of_float(literal, SortOrder::TotalFloat),
+        (_, PhysicalType::Double) => of_float(literal, SortOrder::TotalDouble),
+        (_, PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_)) => of_bytes(literal),
     };
     found.map_err(|hint| {
         let kind = match leaf.logical() {
@@ -105,10 +108,10 @@ fn of_date(literal: &Literal) -> Found {
         return Err(HINT);
     }
     const NANOS_PER_DAY: i128 = 86_400_000_000_000;
-    Ok(Integers::signed(Physical::Int32).place(moment.total_nanos(), NANOS_PER_DAY))
+    Ok(Integers::signed(PhysicalType::Int32).place(moment.total_nanos(), NANOS_PER_DAY))
 }
 
-fn of_time(literal: &Literal, unit: TimeUnit, physical: Physical) -> Found {
+fn of_time(literal: &Literal, unit: TimeUnit, physical: PhysicalType) -> Found {
     let nanos = match literal {
         Literal::Time(nanos) => Some(*nanos),
         Literal::Text(text) => time_of_day(text).map(|(nanos, _)| nanos),
@@ -123,7 +126,7 @@ fn of_timestamp(literal: &Literal, unit: TimeUnit, utc: bool) -> Found {
     if moment.has_offset && !utc {
         return Err("its timestamps are without a zone, and so must the literal be");
     }
-    Ok(Integers::signed(Physical::Int64).place(moment.total_nanos(), nanos_per(unit)))
+    Ok(Integers::signed(PhysicalType::Int64).place(moment.total_nanos(), nanos_per(unit)))
 }
 
 /// A literal without an offset is taken as UTC.
@@ -165,14 +168,14 @@ struct Integers {
 }
 
 impl Integers {
-    fn signed(physical: Physical) -> Self {
+    fn signed(physical: PhysicalType) -> Self {
         match physical {
-            Physical::Int64 => Integers { width: 8, min: i64::MIN.into(), max: i64::MAX.into() },
+            PhysicalType::Int64 => Integers { width: 8, min: i64::MIN.into(), max: i64::MAX.into() },
             _ => Integers { width: 4, min: i32::MIN.into(), max: i32::MAX.into() },
         }
     }
 
-    fn unsigned(physical: Physical) -> Self {
+    fn unsigned(physical: PhysicalType) -> Self {
         let signed = Integers::signed(physical);
         Integers { min: 0, max: signed.max * 2 + 1, ..signed }
     }
@@ -197,7 +200,7 @@ impl Integers {
     }
 }
 
-fn of_integer(literal: &Literal, physical: Physical, is_signed: bool) -> Found {
+fn of_integer(literal: &Literal, physical: PhysicalType, is_signed: bool) -> Found {
     let Literal::Number(number) = literal else { return Err("write a number, without quotes") };
     let integers = if is_signed { Integers::signed(physical) } else { Integers::unsigned(physical) };
     of_scaled(number, 0, integers)
@@ -219,9 +222,9 @@ fn of_scaled(number: &Number, scale: i32, integers: Integers) -> Found {
     Ok(integers.at(value, floor.is_exact))
 }
 
-fn of_decimal(literal: &Literal, scale: i32, physical: Physical) -> Found {
+fn of_decimal(literal: &Literal, scale: i32, physical: PhysicalType) -> Found {
     let Literal::Number(number) = literal else { return Err("write a number, without quotes") };
-    if matches!(physical, Physical::Int32 | Physical::Int64) {
+    if matches!(physical, PhysicalType::Int32 | PhysicalType::Int64) {
         return of_scaled(number, scale, Integers::signed(physical));
     }
     Ok(match floor(number, scale)? {
@@ -314,19 +317,19 @@ impl Floor {
 }
 
 /// The nearest value, as if the literal were stored.
-fn of_float(literal: &Literal, order: Order) -> Found {
+fn of_float(literal: &Literal, order: SortOrder) -> Found {
     let Literal::Number(number) = literal else { return Err("write a number, without quotes") };
     let text = number.to_string();
     let is_finite = matches!(number, Number::Finite { .. });
     let is_nan = *number == Number::Nan;
     const HINT: &str = "write a number";
     let (plain, max, is_infinite) = match order {
-        Order::TotalFloat => {
+        SortOrder::TotalFloat => {
             let value: f32 = text.parse().map_err(|_| HINT)?;
             let max = f32::MAX.copysign(value).to_le_bytes().to_vec();
             (value.to_le_bytes().to_vec(), max, value.is_infinite())
         }
-        Order::TotalDouble => {
+        SortOrder::TotalDouble => {
             let value: f64 = text.parse().map_err(|_| HINT)?;
             let max = f64::MAX.copysign(value).to_le_bytes().to_vec();
             (value.to_le_bytes().to_vec(), max, value.is_infinite())

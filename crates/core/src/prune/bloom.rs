@@ -2,13 +2,13 @@
 
 use super::Run;
 use super::plan::Verdict;
-use crate::meta::ColumnChunk;
-use crate::order::Order;
+use crate::metadata::ColumnChunk;
 use crate::predicate::{Condition, Edge, Test};
+use crate::sort_order::SortOrder;
 use crate::source::Source;
-use crate::stats::{BloomFilter, BloomFilterHead};
+use crate::statistics::{BloomFilter, BloomFilterHead};
 use marquetry_base::Result;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use std::borrow::Cow;
 
 impl Run<'_> {
@@ -68,12 +68,12 @@ fn sought<'a>(condition: &'a Condition, chunk: ColumnChunk<'_>) -> Option<Vec<Co
     }
     match (condition.order, chunk.leaf().physical()) {
         // Of what writers make of two bytes there is no agreement, and of booleans there are two.
-        (Order::TotalFloat16 | Order::Bool, _) => None,
-        (Order::Decimal, Physical::FixedLenByteArray(width)) => {
+        (SortOrder::TotalFloat16 | SortOrder::Bool, _) => None,
+        (SortOrder::Decimal, PhysicalType::FixedLenByteArray(width)) => {
             Some(values.into_iter().filter_map(|value| widened(value, width)).map(Cow::Owned).collect())
         }
         // The same number may be stored with more zeros in front, or fewer.
-        (Order::Decimal, _) => None,
+        (SortOrder::Decimal, _) => None,
         _ => Some(values.into_iter().map(Cow::Borrowed).collect()),
     }
 }

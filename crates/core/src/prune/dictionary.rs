@@ -3,8 +3,8 @@
 use super::Run;
 use super::extent::{Bounds, Outcomes};
 use super::plan::Verdict;
-use crate::meta::ColumnChunk;
-use crate::page::{ChunkPages, PageMemory, PageOptions, Trust};
+use crate::metadata::ColumnChunk;
+use crate::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
 use crate::predicate::Test;
 use crate::source::Source;
 use bytes::Bytes;
@@ -26,9 +26,9 @@ impl Run<'_> {
         let options = PageOptions {
             limits: self.options.limits.clone(),
             verify_checksums: true,
-            trust: Trust::of_writer(self.metadata.created_by()),
+            trust: ChecksumTrust::of_writer(self.metadata.created_by()),
         };
-        let mut pages = ChunkPages::new(Arc::new(part), chunk, options, PageMemory::default())?;
+        let mut pages = PageReader::new(Arc::new(part), chunk, options, PageMemory::default())?;
         let start = pages.next_start()?.filter(|start| start.is_dictionary());
         let start = start.ok_or_else(|| Error::corrupt("no dictionary where the footer says"))?;
         let page = pages.dictionary_page(&start)?;

@@ -1,10 +1,10 @@
 //! What bounds and counts mean for a condition: the heart of pruning, and where it is sound or not.
 
 use super::plan::Verdict;
-use crate::order::Order;
 use crate::predicate::{Condition, Edge, Test};
 use crate::schema::{Leaf, Repetition};
-use marquetry_encoding::Physical;
+use crate::sort_order::SortOrder;
+use marquetry_encoding::PhysicalType;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -81,16 +81,18 @@ impl Nulls {
 
 impl<'a> Bounds<'a> {
     /// What `min` and `max` say if they are in `order`. Bounds that cannot be such are dropped.
-    pub(super) fn of(leaf: &Leaf, order: Order, min: Option<&'a [u8]>, max: Option<&'a [u8]>) -> Self {
+    pub(super) fn of(leaf: &Leaf, order: SortOrder, min: Option<&'a [u8]>, max: Option<&'a [u8]>) -> Self {
         let is_value = |bound: &[u8]| match leaf.physical() {
             // Byte strings may be cut.
-            Physical::FixedLenByteArray(width) if order == Order::Fixed => bound.len() <= width,
-            Physical::FixedLenByteArray(width) => bound.len() == width,
-            Physical::Boolean => bound.len() == 1,
-            Physical::Int32 | Physical::Float => bound.len() == 4,
-            Physical::Int64 | Physical::Double => bound.len() == 8,
-            Physical::Int96 => bound.len() == 12,
-            Physical::ByteArray => true,
+            PhysicalType::FixedLenByteArray(width) if order == SortOrder::FixedLenBytes => {
+                bound.len() <= width
+            }
+            PhysicalType::FixedLenByteArray(width) => bound.len() == width,
+            PhysicalType::Boolean => bound.len() == 1,
+            PhysicalType::Int32 | PhysicalType::Float => bound.len() == 4,
+            PhysicalType::Int64 | PhysicalType::Double => bound.len() == 8,
+            PhysicalType::Int96 => bound.len() == 12,
+            PhysicalType::ByteArray => true,
         };
         // SPEC: "If the min is a NaN, it should be ignored". A writer that got one bound wrong may have lost the other.
         let is_wrong = |bound: &[u8]| !is_value(bound) || order.is_nan(bound);
@@ -198,7 +200,7 @@ impl Bounds<'_> {
 
 impl Edge {
     /// Whether a range that begins here may have `value`. What does not compare may.
-    fn is_before(&self, order: Order, value: &[u8]) -> bool {
+    fn is_before(&self, order: SortOrder, value: &[u8]) -> bool {
         match self {
             Edge::Open => true,
             Edge::Included(edge) => order.compare(edge, value) != Some(Ordering::Greater),
@@ -209,7 +211,7 @@ impl Edge {
     }
 
     /// Whether a range that ends here may have `value`.
-    fn is_after(&self, order: Order, value: &[u8]) -> bool {
+    fn is_after(&self, order: SortOrder, value: &[u8]) -> bool {
         match self {
             Edge::Open => true,
             Edge::Included(edge) => order.compare(edge, value) != Some(Ordering::Less),

@@ -4,12 +4,12 @@ use super::extent::{Bounds, Extent, Nulls};
 use super::plan::Verdict;
 use super::ranges::push;
 use super::report::PruneReport;
-use super::{Kept, Run, Stage};
-use crate::index::{read_column_index, read_offset_index};
-use crate::meta::ColumnChunk;
-use crate::order::Order;
+use super::{RowGroupMatch, Run, Stage};
+use crate::metadata::ColumnChunk;
+use crate::page_index::{read_column_index, read_offset_index};
 use crate::predicate::Condition;
 use crate::schema::Leaf;
+use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
 use marquetry_format::{ColumnIndex, OffsetIndex};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::ops::Range;
 
 impl Run<'_> {
     /// The rows that open conditions leave.
-    pub(super) fn ask_pages(&mut self, report: &mut PruneReport) -> Result<Kept> {
+    pub(super) fn ask_pages(&mut self, report: &mut PruneReport) -> Result<RowGroupMatch> {
         let rows = self.group.num_rows();
         let mut columns: BTreeMap<usize, Option<Pages>> = BTreeMap::new();
         let mut rows_of: BTreeMap<usize, Vec<Range<u64>>> = BTreeMap::new();
@@ -39,15 +39,15 @@ impl Run<'_> {
         }
         let ranges = self.plan.rows(rows, &|i| rows_of.get(&i).cloned());
         let kept = match self.plan.verdict() {
-            Verdict { all: true, .. } => Kept::All,
-            _ if ranges.is_empty() => Kept::None,
-            _ => Kept::Some(ranges),
+            Verdict { all: true, .. } => RowGroupMatch::All,
+            _ if ranges.is_empty() => RowGroupMatch::None,
+            _ => RowGroupMatch::Some(ranges),
         };
         for pages in columns.values().flatten() {
             let left = match &kept {
-                Kept::None => 0,
-                Kept::All => pages.rows.len(),
-                Kept::Some(ranges) => pages.rows.iter().filter(|page| meets(page, ranges)).count(),
+                RowGroupMatch::None => 0,
+                RowGroupMatch::All => pages.rows.len(),
+                RowGroupMatch::Some(ranges) => pages.rows.iter().filter(|page| meets(page, ranges)).count(),
             };
             report.stage(Stage::PageIndex).counted(pages.rows.len(), left);
         }
@@ -118,7 +118,12 @@ impl Pages {
     }
 
     /// What is known of a condition for all rows, and the rows for which it may be true.
-    fn ask(&self, condition: &Condition, order: Option<Order>, leaf: &Leaf) -> (Verdict, Vec<Range<u64>>) {
+    fn ask(
+        &self,
+        condition: &Condition,
+        order: Option<SortOrder>,
+        leaf: &Leaf,
+    ) -> (Verdict, Vec<Range<u64>>) {
         let mut all = Verdict { may: false, all: true };
         let mut ranges = Vec::new();
         for (page, rows) in self.rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
@@ -131,7 +136,7 @@ impl Pages {
         (all, ranges)
     }
 
-    fn extent(&self, page: usize, order: Option<Order>, leaf: &Leaf) -> Extent<'_> {
+    fn extent(&self, page: usize, order: Option<SortOrder>, leaf: &Leaf) -> Extent<'_> {
         let index = &self.bounds;
         let rows = self.rows[page].end - self.rows[page].start;
         let count = |list: &Option<Vec<i64>>| list.as_ref().map(|counts| counts[page]);

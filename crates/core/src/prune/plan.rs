@@ -1,7 +1,7 @@
 //! What is known of a predicate for a row group, so far.
 
 use super::ranges::{intersection, union};
-use crate::predicate::{Bound, Condition, Node};
+use crate::predicate::{BoundPredicate, Condition, Node};
 use std::ops::Range;
 
 /// What is known of a condition, or of a predicate, for some rows.
@@ -37,7 +37,7 @@ enum Part {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(predicate: &'a Bound) -> Self {
+    pub(super) fn new(predicate: &'a BoundPredicate) -> Self {
         let mut conditions = Vec::new();
         let root = part(predicate, &mut conditions);
         let known = vec![Verdict::OPEN; conditions.len()];
@@ -119,7 +119,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn part<'a>(bound: &'a Bound, conditions: &mut Vec<&'a Condition>) -> Part {
+fn part<'a>(bound: &'a BoundPredicate, conditions: &mut Vec<&'a Condition>) -> Part {
     match bound.node() {
         Node::And(parts) => Part::And(parts.iter().map(|bound| part(bound, conditions)).collect()),
         Node::Or(parts) => Part::Or(parts.iter().map(|bound| part(bound, conditions)).collect()),

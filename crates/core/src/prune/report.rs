@@ -1,6 +1,6 @@
 //! What pruning asked, read and found.
 
-use super::Kept;
+use super::RowGroupMatch;
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
@@ -125,14 +125,14 @@ impl StageReport {
         self.rows = self.rows.saturating_add(rows);
     }
 
-    pub(super) fn found(&mut self, kept: &Kept, rows: u64, bytes: u64, reads: u64, time: Duration) {
+    pub(super) fn found(&mut self, kept: &RowGroupMatch, rows: u64, bytes: u64, reads: u64, time: Duration) {
         let left = match kept {
-            Kept::None => 0,
-            Kept::All => rows,
-            Kept::Some(ranges) => ranges.iter().map(|range| range.end - range.start).sum(),
+            RowGroupMatch::None => 0,
+            RowGroupMatch::All => rows,
+            RowGroupMatch::Some(ranges) => ranges.iter().map(|range| range.end - range.start).sum(),
         };
-        self.row_groups_left += usize::from(*kept != Kept::None);
-        self.row_groups_matched += usize::from(*kept == Kept::All);
+        self.row_groups_left += usize::from(*kept != RowGroupMatch::None);
+        self.row_groups_matched += usize::from(*kept == RowGroupMatch::All);
         self.rows_left = self.rows_left.saturating_add(left);
         self.bytes += bytes;
         self.reads += reads;

@@ -3,8 +3,8 @@
 use super::extent::{Bounds, Extent, Nulls};
 use super::plan::Verdict;
 use super::{Run, bounds_are_believed};
-use crate::meta::ColumnChunk;
-use crate::order::Order;
+use crate::metadata::ColumnChunk;
+use crate::sort_order::SortOrder;
 
 impl Run<'_> {
     /// What the footer says of condition `i`.
@@ -34,10 +34,11 @@ impl Run<'_> {
     }
 
     /// The order that the bounds of a column are in; `None` if they are not believed.
-    pub(super) fn order(&self, column: usize) -> Option<Order> {
+    pub(super) fn order(&self, column: usize) -> Option<SortOrder> {
         let leaf = self.metadata.schema().column(column);
         let declared = self.metadata.column_orders().and_then(|orders| orders.get(column));
-        Order::for_reading(leaf, declared).filter(|_| bounds_are_believed(self.metadata.created_by(), leaf))
+        SortOrder::for_reading(leaf, declared)
+            .filter(|_| bounds_are_believed(self.metadata.created_by(), leaf))
     }
 
     /// The bounds of a chunk: in the order that the footer declares, or else the deprecated ones where their order is
@@ -46,7 +47,7 @@ impl Run<'_> {
         let Some(statistics) = chunk.statistics() else { return Bounds::default() };
         let leaf = chunk.leaf();
         let has_bounds = statistics.min_value.is_some() || statistics.max_value.is_some();
-        match (self.order(column), Order::for_deprecated(leaf)) {
+        match (self.order(column), SortOrder::for_deprecated(leaf)) {
             (Some(order), _) if has_bounds => {
                 Bounds::of(leaf, order, statistics.min_value, statistics.max_value)
             }

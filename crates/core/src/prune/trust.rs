@@ -1,17 +1,17 @@
 //! Which bounds are believed, by whom they were written.
 
-use crate::logical::Logical;
+use crate::logical_type::LogicalType;
 use crate::page::is_before;
 use crate::schema::Leaf;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 
 /// Whether the bounds that a writer has put into a column's statistics hold.
 ///
 /// QUIRK: parquet-mr before 1.10 and parquet-cpp before 1.3 compared unsigned numbers and byte strings as if they were
 /// signed. Readers pass over these bounds where `created_by` has one of those names.
 pub(crate) fn bounds_are_believed(created_by: Option<&str>, leaf: &Leaf) -> bool {
-    let is_unsigned = matches!(leaf.physical(), Physical::ByteArray | Physical::FixedLenByteArray(_))
-        || matches!(leaf.logical(), Some(Logical::Integer { signed: false, .. }));
+    let is_unsigned = matches!(leaf.physical(), PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_))
+        || matches!(leaf.logical(), Some(LogicalType::Integer { signed: false, .. }));
     !is_unsigned
         || !(is_before(created_by, "parquet-mr", (1, 10)) || is_before(created_by, "parquet-cpp", (1, 3)))
 }

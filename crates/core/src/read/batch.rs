@@ -1,21 +1,21 @@
 //! What was read of one column for one batch of rows.
 
-use super::{Layout, Target};
-use crate::nesting::Slots;
-use crate::select::compacted;
-use marquetry_base::{Error, Held, Result};
+use super::{ReadTarget, ValueLayout};
+use crate::nesting::LeafLevels;
+use crate::row_mask::compacted;
+use marquetry_base::{Error, MemoryReservation, Result};
 use marquetry_encoding::dictionary::Dictionary;
-use marquetry_encoding::{Bits, Shape, Values, compact_bits, compact_levels};
+use marquetry_encoding::{Bitmap, Shape, Values, compact_bits, compact_levels};
 use std::sync::Arc;
 
 /// The values of one leaf, one for each of its slots, and the levels that say how they nest.
 #[derive(Debug, Clone)]
-pub struct LeafBatch {
+pub struct ColumnBatch {
     /// One value a slot; where it is null a default, or any value of the column's dictionary. 32-bit indices where `dictionary` is set.
     pub values: Values,
     /// Which slots are not null; `None` if all are.
-    pub validity: Option<Bits>,
-    /// Definition levels, one an entry; empty unless something above the leaf is nullable or a list.
+    pub validity: Option<Bitmap>,
+    /// DefinitionLevels levels, one an entry; empty unless something above the leaf is nullable or a list.
     pub def: Vec<u8>,
     /// Repetition levels, one an entry; empty unless something above the leaf is a list.
     pub rep: Vec<u8>,
@@ -24,45 +24,45 @@ pub struct LeafBatch {
     /// The dictionary that `values` are indices into, if keys were asked for and the pages have them.
     pub dictionary: Option<Arc<Dictionary>>,
     /// What it takes of [`Limits::memory`](marquetry_base::Limits::memory), and the pages that its values refer to.
-    pub held: Held,
+    pub held: MemoryReservation,
     /// Bytes of strings that were put together by their encoding, as far as `held` has them.
     pub arenas: usize,
 }
 
-impl LeafBatch {
+impl ColumnBatch {
     /// An empty batch of what is wanted of a leaf.
-    pub(super) fn of(target: &Target) -> Self {
-        LeafBatch::of_values(target.empty())
+    pub(super) fn of(target: &ReadTarget) -> Self {
+        ColumnBatch::of_values(target.empty())
     }
 
     /// An empty batch of values of `shape`.
     pub fn new(shape: Shape) -> Self {
-        LeafBatch::of_values(shape.empty())
+        ColumnBatch::of_values(shape.empty())
     }
 
     fn of_values(values: Values) -> Self {
-        LeafBatch {
+        ColumnBatch {
             values,
             validity: None,
             def: Vec::new(),
             rep: Vec::new(),
             entries: 0,
             dictionary: None,
-            held: Held::default(),
+            held: MemoryReservation::default(),
             arenas: 0,
         }
     }
 
     /// A copy, which takes memory of its own. Pages and dictionaries are shared.
-    pub fn copied(&self) -> Result<LeafBatch> {
+    pub fn copied(&self) -> Result<ColumnBatch> {
         let mut held = self.held.clone();
         held.grow(self.entries.saturating_mul(width(self.values.shape()) + LEVELS))?;
-        Ok(LeafBatch { held, ..self.clone() })
+        Ok(ColumnBatch { held, ..self.clone() })
     }
 
     /// Makes room for `rows` rows, as far as that is cheap: a schema may claim any width.
-    pub(super) fn reserve(&mut self, rows: usize, target: &Target) {
-        if target.layout != Layout::Keys {
+    pub(super) fn reserve(&mut self, rows: usize, target: &ReadTarget) {
+        if target.layout != ValueLayout::Indices {
             self.values.reserve(rows.min(RESERVED_BYTES / width(target.physical.shape())));
         }
         if target.max_def > 0 {
@@ -71,14 +71,14 @@ impl LeafBatch {
     }
 
     /// Makes room for as many entries of a column in lists as a batch before had.
-    pub(super) fn reserve_entries(&mut self, entries: usize, target: &Target) {
+    pub(super) fn reserve_entries(&mut self, entries: usize, target: &ReadTarget) {
         self.reserve(entries, target);
         self.rep.reserve(entries);
         self.def.reserve(entries);
     }
 
     /// Fails if the batch with `n` more entries takes more than `limit` bytes, or more than is left of its memory.
-    pub(super) fn check_room(&mut self, n: usize, target: &Target, limit: usize) -> Result<()> {
+    pub(super) fn check_room(&mut self, n: usize, target: &ReadTarget, limit: usize) -> Result<()> {
         let entry = width(target.physical.shape()) + LEVELS;
         let entries = self.entries.saturating_add(n);
         if entries.saturating_mul(entry) <= limit {
@@ -95,7 +95,7 @@ impl LeafBatch {
     ///
     /// # Panics
     /// If `keep` has not a bit for each row.
-    pub fn push_kept(&mut self, other: &LeafBatch, keep: &Bits, target: &Target) -> Result<()> {
+    pub fn push_kept(&mut self, other: &ColumnBatch, keep: &Bitmap, target: &ReadTarget) -> Result<()> {
         let of_entries = (target.max_rep > 0).then(|| of_entries(&other.rep, keep));
         let entries = of_entries.as_ref().unwrap_or(keep);
         assert_eq!(entries.len(), other.entries, "a bit for each row");
@@ -103,7 +103,7 @@ impl LeafBatch {
         compact_levels(&other.def, entries.as_bytes(), 0, &mut self.def);
         compact_levels(&other.rep, entries.as_bytes(), 0, &mut self.rep);
         let of_slots = (target.max_rep > 0).then(|| {
-            let mut is_slot = Bits::new();
+            let mut is_slot = Bitmap::new();
             is_slot.push_at_least(&other.def, target.slot_def);
             compacted(entries, 0..entries.len(), &is_slot)
         });
@@ -128,7 +128,7 @@ impl LeafBatch {
             let mut keys = Values::W32(Vec::new());
             keys.push_compacted(&other.values, slots, 0)?;
             let values = dictionary.values_at(keys.as_w32()?)?;
-            let mut all = Bits::new();
+            let mut all = Bitmap::new();
             all.push_run(true, values.len());
             self.values.push_compacted(&values, &all, 0)
         }
@@ -152,8 +152,8 @@ impl LeafBatch {
     /// What was read is all: validity that says nothing is dropped.
     pub fn finish(&mut self) {
         // PERF: where there are nulls, they are mostly found soon.
-        let may_be_full = |bits: &Bits| bits.len() < 64 || bits.word(0) == u64::MAX;
-        let is_full = |bits: &Bits| may_be_full(bits) && bits.count_ones(0..bits.len()) == bits.len();
+        let may_be_full = |bits: &Bitmap| bits.len() < 64 || bits.word(0) == u64::MAX;
+        let is_full = |bits: &Bitmap| may_be_full(bits) && bits.count_ones(0..bits.len()) == bits.len();
         if self.validity.as_ref().is_some_and(is_full) {
             self.validity = None;
         }
@@ -189,13 +189,13 @@ impl LeafBatch {
     }
 
     /// The levels, as the structure of the fields above.
-    pub fn slots(&self) -> Slots<'_> {
-        Slots { def: &self.def, rep: &self.rep, len: self.entries }
+    pub fn slots(&self) -> LeafLevels<'_> {
+        LeafLevels { def: &self.def, rep: &self.rep, len: self.entries }
     }
 }
 
 /// For each entry whether its row's bit is 1; a row begins with a repetition level of 0.
-fn of_entries(rep: &[u8], keep: &Bits) -> Bits {
+fn of_entries(rep: &[u8], keep: &Bitmap) -> Bitmap {
     let (mut row, mut is_kept) = (0, false);
     let of_entry = |&rep: &u8| {
         if rep == 0 {
@@ -226,24 +226,24 @@ const RESERVED_BYTES: usize = 1 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marquetry_encoding::Physical;
+    use marquetry_encoding::PhysicalType;
 
-    fn target(physical: Physical) -> Target {
-        Target {
+    fn target(physical: PhysicalType) -> ReadTarget {
+        ReadTarget {
             physical,
             max_def: 1,
             max_rep: 0,
             slot_def: 0,
             keep_levels: false,
             is_text: false,
-            layout: Layout::Values,
+            layout: ValueLayout::Native,
         }
     }
 
     #[test]
     fn a_width_that_a_schema_claims_reserves_nothing() {
-        let target = target(Physical::FixedLenByteArray(i32::MAX as usize));
-        let mut batch = LeafBatch::of(&target);
+        let target = target(PhysicalType::FixedLenByteArray(i32::MAX as usize));
+        let mut batch = ColumnBatch::of(&target);
         batch.reserve(8192, &target);
         let Values::Fixed(values) = batch.values else { unreachable!() };
         assert_eq!(values.into_bytes().capacity(), 0);
@@ -252,13 +252,13 @@ mod tests {
     #[test]
     fn nulls_and_runs_are_held_against_the_limit() {
         let limit = 1 << 20;
-        let narrow = target(Physical::Int64);
-        let mut batch = LeafBatch::of(&narrow);
+        let narrow = target(PhysicalType::Int64);
+        let mut batch = ColumnBatch::of(&narrow);
         batch.check_room(1 << 16, &narrow, limit).unwrap();
         batch.entries = 1 << 16;
         let error = batch.check_room(1 << 16, &narrow, limit).unwrap_err();
         assert!(error.message().contains("Limits::batch_bytes"), "{error}");
-        let wide = target(Physical::FixedLenByteArray(i32::MAX as usize));
-        assert!(LeafBatch::of(&wide).check_room(1, &wide, limit).is_err());
+        let wide = target(PhysicalType::FixedLenByteArray(i32::MAX as usize));
+        assert!(ColumnBatch::of(&wide).check_room(1, &wide, limit).is_err());
     }
 }

@@ -4,24 +4,24 @@ use super::column::RESERVED_ROWS;
 use super::dictionary::ChunkDictionary;
 use super::mapped::Mapped;
 use super::open_page::{OpenPage, Rest, Scratch};
-use super::{LeafBatch, Survey};
-use crate::meta::ColumnChunk;
-use crate::nesting::{Field, FieldKind};
-use crate::page::{ChunkPages, PageMemory, PageOptions, PageStart};
+use super::{ColumnBatch, Survey};
+use crate::metadata::ColumnChunk;
+use crate::nesting::{FieldKind, NestedField};
+use crate::page::{PageMemory, PageOptions, PageReader, PageStart};
+use crate::row_mask::next_one;
 use crate::schema::Leaf;
-use crate::select::next_one;
 use crate::source::Source;
-use marquetry_base::{Budget, Error, PageBytes, Result};
+use marquetry_base::{Error, MemoryBudget, PaddedBytes, Result};
 use marquetry_encoding::dictionary::{Dictionary, Indices};
-use marquetry_encoding::{Bits, Decode, EncodedPage, Joined, Physical, Values, registry};
+use marquetry_encoding::{Bitmap, Decode, EncodedPage, OffsetStrings, PhysicalType, Values, registry};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What is to be read of a leaf, and how its levels are to be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// Physical type.
-    pub physical: Physical,
+pub struct ReadTarget {
+    /// PhysicalType type.
+    pub physical: PhysicalType,
     /// The definition level of a value.
     pub max_def: u8,
     /// The largest repetition level.
@@ -33,32 +33,32 @@ pub struct Target {
     /// Whether byte strings must be UTF-8.
     pub is_text: bool,
     /// How values are to be laid out.
-    pub layout: Layout,
+    pub layout: ValueLayout,
 }
 
 /// How the values of a column are to be laid out, where there is a choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Layout {
+pub enum ValueLayout {
     /// As the shape has it; byte strings as views.
     #[default]
-    Values,
+    Native,
     /// Indices and a dictionary where the pages have them.
-    Keys,
+    Indices,
     /// Byte strings end to end, with offsets. Only for BYTE_ARRAY.
-    Joined,
+    Offsets,
 }
 
-impl Target {
+impl ReadTarget {
     /// For a leaf that is somewhere below `field`, a field of the root.
-    pub fn new(leaf: &Leaf, field: &Field, index: usize, layout: Layout) -> Self {
+    pub fn new(leaf: &Leaf, field: &NestedField, index: usize, layout: ValueLayout) -> Self {
         let (slot_def, keep_levels) = position(field, index, false).unwrap_or((0, false));
-        Target {
+        ReadTarget {
             physical: leaf.physical(),
             max_def: leaf.max_def(),
             max_rep: leaf.max_rep(),
             slot_def,
             keep_levels,
-            is_text: leaf.logical().is_some_and(crate::logical::Logical::is_text),
+            is_text: leaf.logical().is_some_and(crate::logical_type::LogicalType::is_text),
             layout,
         }
     }
@@ -66,14 +66,14 @@ impl Target {
     /// No values, laid out as wanted.
     pub(super) fn empty(&self) -> Values {
         match self.layout {
-            Layout::Joined => Values::Joined(Joined::new()),
-            Layout::Values | Layout::Keys => self.physical.shape().empty(),
+            ValueLayout::Offsets => Values::Offsets(OffsetStrings::new()),
+            ValueLayout::Native | ValueLayout::Indices => self.physical.shape().empty(),
         }
     }
 }
 
 /// The slot level of leaf `index` below `field`, and whether anything above it is nullable.
-fn position(field: &Field, index: usize, nullable_above: bool) -> Option<(u8, bool)> {
+fn position(field: &NestedField, index: usize, nullable_above: bool) -> Option<(u8, bool)> {
     match &field.kind {
         FieldKind::Leaf(leaf) => (*leaf == index).then_some((field.slot_def, nullable_above)),
         FieldKind::List(child) | FieldKind::Map(child) => position(child, index, true),
@@ -85,17 +85,17 @@ fn position(field: &Field, index: usize, nullable_above: bool) -> Option<(u8, bo
 }
 
 /// Reads a column chunk front to back.
-pub struct ChunkReader {
-    pub(super) pages: ChunkPages,
-    pub(super) target: Arc<Target>,
+pub struct ColumnChunkReader {
+    pub(super) pages: PageReader,
+    pub(super) target: Arc<ReadTarget>,
     pub(super) dictionary: Option<ChunkDictionary>,
     /// No more rows will be asked for, if not all.
     most_rows: Option<usize>,
     page: Option<OpenPage>,
     /// The open page's memory, to be used again after it.
-    memory: Option<PageBytes>,
+    memory: Option<PaddedBytes>,
     scratch: Scratch,
-    budget: Budget,
+    budget: MemoryBudget,
     /// Whether a row has begun: its first entry must say so.
     pub(super) begun: bool,
     /// The pages to read, if not all, and which of them is next.
@@ -109,19 +109,19 @@ pub struct ChunkReader {
     pub(super) mapped: Mapped,
 }
 
-impl ChunkReader {
+impl ColumnChunkReader {
     /// A reader at the first row of `chunk`. `memory` may come from a chunk that was read before.
     pub fn new(
         source: Arc<dyn Source>,
         chunk: ColumnChunk<'_>,
-        target: Arc<Target>,
+        target: Arc<ReadTarget>,
         options: PageOptions,
         memory: PageMemory,
     ) -> Result<Self> {
-        Ok(ChunkReader {
+        Ok(ColumnChunkReader {
             scratch: Scratch::new(&target, options.limits.batch_bytes),
             budget: options.limits.memory.clone(),
-            pages: ChunkPages::new(source, chunk, options, memory)?,
+            pages: PageReader::new(source, chunk, options, memory)?,
             target,
             dictionary: None,
             most_rows: None,
@@ -140,11 +140,11 @@ impl ChunkReader {
     pub fn of_survey(
         source: Arc<dyn Source>,
         chunk: ColumnChunk<'_>,
-        target: Arc<Target>,
+        target: Arc<ReadTarget>,
         options: PageOptions,
         survey: Arc<Survey>,
     ) -> Result<Self> {
-        let mut reader = ChunkReader::new(source, chunk, target, options, PageMemory::default())?;
+        let mut reader = ColumnChunkReader::new(source, chunk, target, options, PageMemory::default())?;
         if let Some(offset) = survey.dictionary {
             let start = reader.pages.start_at(offset, 0)?;
             reader.find_dictionary(&start)?;
@@ -157,7 +157,7 @@ impl ChunkReader {
     /// need.
     #[must_use]
     pub fn with_most_rows(self, most_rows: Option<usize>) -> Self {
-        ChunkReader { most_rows, ..self }
+        ColumnChunkReader { most_rows, ..self }
     }
 
     /// What the next chunk can use again.
@@ -167,7 +167,7 @@ impl ChunkReader {
     }
 
     /// Appends the next `rows` rows to `out`. Returns how many there were: fewer only at the end of the chunk.
-    pub fn read(&mut self, rows: usize, out: &mut LeafBatch) -> Result<usize> {
+    pub fn read(&mut self, rows: usize, out: &mut ColumnBatch) -> Result<usize> {
         let mut done = 0;
         while self.goes_on(rows - done)? {
             self.settle_keys(out)?;
@@ -191,7 +191,7 @@ impl ChunkReader {
 
     /// Appends those of the next `keep.len()` rows whose bit is 1 to `out`. Returns how many rows there were, wanted or
     /// not: fewer than asked for only at the end of the chunk.
-    pub fn read_kept(&mut self, keep: &Bits, rows: Range<usize>, out: &mut LeafBatch) -> Result<usize> {
+    pub fn read_kept(&mut self, keep: &Bitmap, rows: Range<usize>, out: &mut ColumnBatch) -> Result<usize> {
         let mut done = 0;
         // Of the row that goes on into the next page.
         let mut is_kept = false;
@@ -224,7 +224,7 @@ impl ChunkReader {
     }
 
     /// Makes sure that what the open page gives can be appended to `out`, keys or values.
-    fn settle_keys(&mut self, out: &mut LeafBatch) -> Result<()> {
+    fn settle_keys(&mut self, out: &mut ColumnBatch) -> Result<()> {
         let is_keys = self.page.as_ref().is_some_and(OpenPage::is_keys);
         match self.entries() {
             Some(dictionary) if is_keys => out.expect_keys_of(dictionary)?,
@@ -391,7 +391,7 @@ impl ChunkReader {
     }
 
     /// The pages, for a walk over their headers.
-    pub(super) fn pages(&mut self) -> &mut ChunkPages {
+    pub(super) fn pages(&mut self) -> &mut PageReader {
         &mut self.pages
     }
 
@@ -413,8 +413,8 @@ impl ChunkReader {
             && !page.is_over()
             && (done < rows || target.max_rep > 0)
         {
-            let mut out = LeafBatch::of(target);
-            out.held = budget.nothing();
+            let mut out = ColumnBatch::of(target);
+            out.held = budget.empty();
             let left = usize::try_from(rows - done.min(rows)).unwrap_or(usize::MAX);
             let read = match target.max_rep {
                 0 => page.read_flat(PROBED_ROWS.min(left), target, scratch, &mut out),
@@ -453,9 +453,9 @@ impl ChunkReader {
         }
         let mut page = self.pages.data(&start, self.target.max_rep, self.target.max_def)?;
         self.mapped.hold_levels(&start, &page)?;
-        let bytes = std::mem::replace(&mut page.values, PageBytes::copy_of(&[]));
+        let bytes = std::mem::replace(&mut page.values, PaddedBytes::copy_of(&[]));
         self.memory = Some(bytes.clone());
-        let joined_bytes = if self.target.layout == Layout::Joined { bytes.len() } else { 0 };
+        let joined_bytes = if self.target.layout == ValueLayout::Offsets { bytes.len() } else { 0 };
         // QUIRK: a page of nulls only may have no value bytes, in encodings too that make some of no values. PLAIN does not.
         let encoding = if bytes.is_empty() { PLAIN } else { page.encoding };
         if let Some(rows) = self.most_rows.filter(|_| is_dictionary_encoded) {
@@ -464,7 +464,7 @@ impl ChunkReader {
         let entries = self.entries().cloned();
         let target = &self.target;
         let keys_below = match &entries {
-            Some(dictionary) if target.layout == Layout::Keys && is_dictionary_encoded => {
+            Some(dictionary) if target.layout == ValueLayout::Indices && is_dictionary_encoded => {
                 Some(dictionary.values().len())
             }
             _ => None,

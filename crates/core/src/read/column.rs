@@ -1,11 +1,11 @@
 //! One column over several row groups.
 
-use super::{ChunkReader, LeafBatch, Survey, Target};
-use crate::meta::ParquetMetaData;
+use super::{ColumnBatch, ColumnChunkReader, ReadTarget, Survey};
+use crate::metadata::ParquetMetaData;
 use crate::page::{PageMemory, PageOptions};
 use crate::source::Source;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bitmap, Values};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct ColumnReader {
     source: Arc<dyn Source>,
     metadata: Arc<ParquetMetaData>,
     options: PageOptions,
-    target: Arc<Target>,
+    target: Arc<ReadTarget>,
     leaf: usize,
     row_groups: VecDeque<usize>,
     chunk: Option<OpenChunk>,
@@ -52,7 +52,7 @@ pub struct Run {
 }
 
 struct OpenChunk {
-    reader: ChunkReader,
+    reader: ColumnChunkReader,
     row_group: usize,
     /// Rows that the row group has.
     rows: u64,
@@ -67,7 +67,7 @@ impl OpenChunk {
     fn advance(
         &mut self,
         most: usize,
-        step: &mut impl FnMut(&mut ChunkReader, usize) -> Result<usize>,
+        step: &mut impl FnMut(&mut ColumnChunkReader, usize) -> Result<usize>,
     ) -> Result<usize> {
         let wanted = most.min(self.left);
         let done = step(&mut self.reader, wanted)?;
@@ -91,7 +91,7 @@ impl ColumnReader {
         metadata: Arc<ParquetMetaData>,
         row_groups: &[usize],
         leaf: usize,
-        target: Target,
+        target: ReadTarget,
         options: PageOptions,
     ) -> Self {
         let row_groups = row_groups.iter().copied().collect();
@@ -164,7 +164,7 @@ impl ColumnReader {
         metadata: Arc<ParquetMetaData>,
         row_group: usize,
         leaf: usize,
-        target: Target,
+        target: ReadTarget,
         options: PageOptions,
         survey: Arc<Survey>,
     ) -> Self {
@@ -173,31 +173,31 @@ impl ColumnReader {
     }
 
     /// The next `rows` rows, which must be there.
-    pub fn read(&mut self, rows: usize) -> Result<LeafBatch> {
+    pub fn read(&mut self, rows: usize) -> Result<ColumnBatch> {
         self.read_runs(&[Run { skip: 0, read: rows }])
     }
 
     /// Puts the next `rows` rows, which must be there, in `place`. If that fails, nothing is there.
     ///
     /// PERF: a batch is large, and better made where it stays than moved there.
-    pub fn read_in_place(&mut self, rows: usize, place: &mut Option<LeafBatch>) -> Result<()> {
+    pub fn read_in_place(&mut self, rows: usize, place: &mut Option<ColumnBatch>) -> Result<()> {
         let out = place.insert(self.empty_batch());
         self.fill(&[Run { skip: 0, read: rows }], out).inspect_err(|_| *place = None)
     }
 
     /// The rows of several runs, one after the other, which must be there.
-    pub fn read_runs(&mut self, runs: &[Run]) -> Result<LeafBatch> {
+    pub fn read_runs(&mut self, runs: &[Run]) -> Result<ColumnBatch> {
         let mut out = self.empty_batch();
         self.fill(runs, &mut out)?;
         Ok(out)
     }
 
     /// Reads the rows of these runs into an empty batch.
-    fn fill(&mut self, runs: &[Run], out: &mut LeafBatch) -> Result<()> {
+    fn fill(&mut self, runs: &[Run], out: &mut ColumnBatch) -> Result<()> {
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
         // PERF: what grows by and by is copied as often. The next strings are about as long, not just as long.
-        if let Values::Joined(strings) = &mut out.values {
+        if let Values::Offsets(strings) = &mut out.values {
             strings.reserve_bytes(self.last.joined_bytes + self.last.joined_bytes / 16);
         }
         if self.target.max_rep > 0 {
@@ -207,7 +207,7 @@ impl ColumnReader {
             self.skip(run.skip)?;
             self.advance(run.read, |chunk, rows| chunk.read(rows, out))?;
         }
-        if let Values::Joined(strings) = &out.values {
+        if let Values::Offsets(strings) = &out.values {
             self.last.joined_bytes = strings.data_bytes(0..strings.len());
         }
         self.last.entries = out.entries;
@@ -228,7 +228,7 @@ impl ColumnReader {
                 }
                 _ => {
                     self.find_map(left)?;
-                    return self.advance(left, ChunkReader::skip);
+                    return self.advance(left, ColumnChunkReader::skip);
                 }
             }
         }
@@ -237,7 +237,7 @@ impl ColumnReader {
 
     /// Appends those of the next rows whose bit in `rows` is 1 to `out`. All of the rows must be there, and in one row
     /// group. `out` must be of this column.
-    pub fn read_kept(&mut self, keep: &Bits, rows: Range<usize>, out: &mut LeafBatch) -> Result<()> {
+    pub fn read_kept(&mut self, keep: &Bitmap, rows: Range<usize>, out: &mut ColumnBatch) -> Result<()> {
         self.find_map(rows.len())?;
         let mut at = rows.start;
         self.advance(rows.len(), |chunk, n| {
@@ -247,14 +247,14 @@ impl ColumnReader {
     }
 
     /// Appends the next `rows` rows, which must be there, to `out`, which must be of this column.
-    pub fn read_into(&mut self, rows: usize, out: &mut LeafBatch) -> Result<()> {
+    pub fn read_into(&mut self, rows: usize, out: &mut ColumnBatch) -> Result<()> {
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
         self.advance(rows, |chunk, rows| chunk.read(rows, out))
     }
 
     /// An empty batch for this column.
-    pub fn empty_batch(&self) -> LeafBatch {
-        LeafBatch { held: self.options.limits.memory.nothing(), ..LeafBatch::of(&self.target) }
+    pub fn empty_batch(&self) -> ColumnBatch {
+        ColumnBatch { held: self.options.limits.memory.empty(), ..ColumnBatch::of(&self.target) }
     }
 
     /// Goes to the first row of `row_group`, which must exist; that one alone is read from now on, and no more than
@@ -295,7 +295,7 @@ impl ColumnReader {
     fn advance(
         &mut self,
         rows: usize,
-        mut step: impl FnMut(&mut ChunkReader, usize) -> Result<usize>,
+        mut step: impl FnMut(&mut ColumnChunkReader, usize) -> Result<usize>,
     ) -> Result<()> {
         let mut left = rows;
         while left > 0 {
@@ -337,8 +337,8 @@ impl ColumnReader {
             let memory = std::mem::take(&mut self.memory);
             let options = self.options.clone();
             let reader = match &self.survey {
-                Some(survey) => ChunkReader::of_survey(source, column, target, options, survey.clone()),
-                None => ChunkReader::new(source, column, target, options, memory),
+                Some(survey) => ColumnChunkReader::of_survey(source, column, target, options, survey.clone()),
+                None => ColumnChunkReader::new(source, column, target, options, memory),
             };
             let reader = reader
                 .map(|reader| reader.with_most_rows(self.most_rows))

@@ -1,10 +1,10 @@
 //! The dictionary of a chunk: read once a page has indices into it, and where few rows are wanted no further than these
 //! reach.
 
-use super::chunk::ChunkReader;
+use super::chunk::ColumnChunkReader;
 use super::open_page::not_utf8;
 use crate::page::{DictionaryPage, PageStart};
-use marquetry_base::{Error, PageBytes, Result};
+use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_encoding::Values;
 use marquetry_encoding::dictionary::{Dictionary, Indices};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) struct ChunkDictionary {
     page: Option<DictionaryPage>,
 }
 
-impl ChunkReader {
+impl ColumnChunkReader {
     /// Takes note of a dictionary page.
     pub(super) fn find_dictionary(&mut self, start: &PageStart) -> Result<()> {
         if self.dictionary.is_some() {
@@ -40,7 +40,7 @@ impl ChunkReader {
 
     /// Reads the entries that a data page of `n` entries needs, as its indices say, and those that `rows` rows of more pages
     /// like it will.
-    pub(super) fn read_entries_of(&mut self, indices: &PageBytes, n: usize, rows: usize) -> Result<()> {
+    pub(super) fn read_entries_of(&mut self, indices: &PaddedBytes, n: usize, rows: usize) -> Result<()> {
         // What is wrong with the indices is found when they are decoded.
         let needed = Indices::new(indices).and_then(|indices| indices.entries_needed(n));
         let needed = needed.unwrap_or(usize::MAX);

@@ -5,10 +5,10 @@
 //! are wanted picked out. Either way costs less than to decode, to keep and then to filter all.
 
 use super::open_page::{BLOCK, OpenPage, Scratch, push_slots};
-use super::{LeafBatch, Target};
-use crate::select::{compacted, count_runs, runs};
+use super::{ColumnBatch, ReadTarget};
+use crate::row_mask::{compacted, count_runs, runs};
 use marquetry_base::Result;
-use marquetry_encoding::{Bits, Values, compact_levels};
+use marquetry_encoding::{Bitmap, Values, compact_levels};
 use std::ops::Range;
 
 impl OpenPage {
@@ -16,11 +16,11 @@ impl OpenPage {
     /// passed, wanted or not: fewer than asked for at the end of the page.
     pub(super) fn read_flat_kept(
         &mut self,
-        keep: &Bits,
+        keep: &Bitmap,
         rows: Range<usize>,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<usize> {
         let end = rows.end.min(rows.start + self.left);
         for first in (rows.start..end).step_by(BLOCK) {
@@ -37,12 +37,12 @@ impl OpenPage {
     /// One block of [`read_flat_kept`](Self::read_flat_kept), in which `kept` rows are wanted.
     fn read_block_kept(
         &mut self,
-        keep: &Bits,
+        keep: &Bitmap,
         block: Range<usize>,
         kept: usize,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<()> {
         out.check_room(kept, target, scratch.batch_bytes)?;
         let n = block.len();
@@ -51,7 +51,7 @@ impl OpenPage {
         if target.max_def == 0 {
             return self.decode_kept(keep, block, kept, target, scratch, &mut out.values);
         }
-        let mut valid = Bits::new();
+        let mut valid = Bitmap::new();
         valid.reserve(n);
         if target.keep_levels {
             let mut levels = Vec::with_capacity(n);
@@ -61,7 +61,7 @@ impl OpenPage {
         } else {
             self.def.decode_is_max(n, &mut scratch.levels, &mut valid)?;
         }
-        let mut wanted = Bits::new();
+        let mut wanted = Bitmap::new();
         wanted.push_packed(keep.as_bytes(), block.start, n);
         let validity = out.validity.get_or_insert_default();
         let first = validity.len();
@@ -75,16 +75,16 @@ impl OpenPage {
     /// whether the row is that begins before the first entry, and after the call the last one. Returns how many rows began.
     pub(super) fn read_nested_kept(
         &mut self,
-        keep: &Bits,
+        keep: &Bitmap,
         rows: Range<usize>,
         is_kept: &mut bool,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<usize> {
         self.walk_rows(rows.len(), |page, take, begun| {
             let mut row = rows.start + begun;
-            let mut entries = Bits::new();
+            let mut entries = Bitmap::new();
             entries.reserve(take);
             for &rep in &page.pending_rep[page.consumed..page.consumed + take] {
                 if rep == 0 {
@@ -100,10 +100,10 @@ impl OpenPage {
     /// Appends those of the next pending entries whose bit is 1.
     fn consume_kept(
         &mut self,
-        entries: &Bits,
-        target: &Target,
+        entries: &Bitmap,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<()> {
         let n = entries.len();
         let kept = entries.count_ones(0..n);
@@ -114,7 +114,7 @@ impl OpenPage {
         let range = self.consumed..self.consumed + n;
         self.consumed = range.end;
         let def = &self.pending_def[range.clone()];
-        let mut is_value = Bits::new();
+        let mut is_value = Bitmap::new();
         is_value.push_at_least(def, target.max_def);
         let of_values = compacted(entries, 0..n, &is_value);
         let first_def = out.def.len();
@@ -131,13 +131,13 @@ impl OpenPage {
     /// each of the page's next values: whether it is in one of these slots.
     fn decode_kept_slots(
         &mut self,
-        of_values: &Bits,
+        of_values: &Bitmap,
         first: usize,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<()> {
-        let empty = Bits::new();
+        let empty = Bitmap::new();
         let validity = out.validity.as_ref().unwrap_or(&empty);
         let slots = validity.len() - first;
         let all = 0..of_values.len();
@@ -161,10 +161,10 @@ impl OpenPage {
     /// Appends those `kept` of the next values, dense, whose bit in `values` is 1; passes over the others.
     fn decode_kept(
         &mut self,
-        keep: &Bits,
+        keep: &Bitmap,
         values: Range<usize>,
         kept: usize,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
         out: &mut Values,
     ) -> Result<()> {
@@ -194,9 +194,9 @@ impl OpenPage {
     /// Decodes the runs of ones, and passes over what is between.
     fn decode_runs(
         &mut self,
-        keep: &Bits,
+        keep: &Bitmap,
         values: Range<usize>,
-        target: &Target,
+        target: &ReadTarget,
         out: &mut Values,
     ) -> Result<()> {
         let mut at = values.start;

@@ -5,11 +5,11 @@
 //! is jumped to, and every page after the first jump, must have the rows that the index gives it. Its neighbours were not
 //! looked at, so of two errors that make up for each other, both in pages that are passed over, nothing can be known.
 
-use super::chunk::ChunkReader;
+use super::chunk::ColumnChunkReader;
 use super::open_page::row_starts;
-use crate::index::PageMap;
-use crate::meta::ColumnChunk;
+use crate::metadata::ColumnChunk;
 use crate::page::{DataPage, PageStart};
+use crate::page_index::PageLocations;
 use crate::source::Source;
 use marquetry_base::{Error, Limits, Result};
 use std::ops::Range;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// What is known of the offset index of a chunk.
 #[derive(Default)]
 pub(super) struct Mapped {
-    map: Option<Arc<PageMap>>,
+    map: Option<Arc<PageLocations>>,
     /// Whether pages are taken from the map: since the first jump.
     is_followed: bool,
     /// Whether the map only tells how many rows pages have: they are found one after the other.
@@ -59,7 +59,7 @@ impl Mapped {
     }
 }
 
-impl ChunkReader {
+impl ColumnChunkReader {
     /// Lets the reader use the offset index of `chunk`, its own, if there is a good one: to jump, or only to count.
     pub(super) fn use_map(
         &mut self,
@@ -70,7 +70,7 @@ impl ChunkReader {
         only_counts: bool,
     ) -> Result<()> {
         self.mapped.only_counts = only_counts;
-        self.mapped.map = PageMap::read(source, chunk, rows, limits)?.map(Arc::new);
+        self.mapped.map = PageLocations::read(source, chunk, rows, limits)?.map(Arc::new);
         Ok(())
     }
 

@@ -1,12 +1,12 @@
 //! A data page that is being read: its levels and values, in blocks.
 
-use super::{LeafBatch, Target};
-use crate::order::plain_value;
+use super::{ColumnBatch, ReadTarget};
 use crate::page::{DataPage, PageStart};
+use crate::sort_order::plain_value;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::{Dictionary, LookUp, check_indices};
 use marquetry_encoding::levels::Levels;
-use marquetry_encoding::{Bits, Decode, Physical, Values, compact_levels};
+use marquetry_encoding::{Bitmap, Decode, PhysicalType, Values, compact_levels};
 use std::sync::Arc;
 
 /// What is left of a data page.
@@ -55,7 +55,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn new(target: &Target, batch_bytes: usize) -> Self {
+    pub(super) fn new(target: &ReadTarget, batch_bytes: usize) -> Self {
         Scratch {
             dense: target.empty(),
             keys: Values::W32(Vec::new()),
@@ -115,11 +115,11 @@ impl OpenPage {
             (header.repetition_levels_byte_length, header.definition_levels_byte_length)
         });
         // Where the largest level is 0, nothing is stored.
-        let is_spent =
-            |levels: &Levels, len: i32| if levels.max() == 0 { len == 0 } else { levels.is_spent() };
+        let is_exhausted =
+            |levels: &Levels, len: i32| if levels.max() == 0 { len == 0 } else { levels.is_exhausted() };
         Rest {
-            levels: !is_spent(&self.rep, lengths.0) || !is_spent(&self.def, lengths.1),
-            values: !self.values.is_spent(),
+            levels: !is_exhausted(&self.rep, lengths.0) || !is_exhausted(&self.def, lengths.1),
+            values: !self.values.is_exhausted(),
         }
     }
 
@@ -132,12 +132,12 @@ impl OpenPage {
     pub(super) fn read_flat(
         &mut self,
         rows: usize,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<usize> {
         let rows = rows.min(self.left);
-        let is_copied = self.is_plain && target.physical != Physical::ByteArray;
+        let is_copied = self.is_plain && target.physical != PhysicalType::ByteArray;
         let mut done = 0;
         while done < rows {
             let run = self.def.run()?;
@@ -153,9 +153,9 @@ impl OpenPage {
     pub(super) fn read_block(
         &mut self,
         block: usize,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<()> {
         out.check_room(block, target, scratch.batch_bytes)?;
         if target.max_def == 0 {
@@ -190,9 +190,9 @@ impl OpenPage {
     pub(super) fn read_nested(
         &mut self,
         rows: usize,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<usize> {
         self.walk_rows(rows, |page, take, _| page.consume(take, target, scratch, out))
     }
@@ -284,9 +284,9 @@ impl OpenPage {
     pub(super) fn consume(
         &mut self,
         n: usize,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<()> {
         out.check_room(n, target, scratch.batch_bytes)?;
         let range = self.consumed..self.consumed + n;
@@ -308,11 +308,11 @@ impl OpenPage {
         &mut self,
         first: usize,
         n: usize,
-        target: &Target,
+        target: &ReadTarget,
         scratch: &mut Scratch,
-        out: &mut LeafBatch,
+        out: &mut ColumnBatch,
     ) -> Result<()> {
-        let empty = Bits::new();
+        let empty = Bitmap::new();
         let validity = out.validity.as_ref().unwrap_or(&empty);
         let ones = validity.count_ones(first..first + n);
         if ones == n {
@@ -322,7 +322,7 @@ impl OpenPage {
             out.values.push_defaults(n);
             return Ok(());
         }
-        if self.values.decode_spread(validity, first, n, ones, &mut out.values)? {
+        if self.values.decode_spaced(validity, first, n, ones, &mut out.values)? {
             return Ok(());
         }
         let dense = if self.is_keys() { &mut scratch.keys } else { &mut scratch.dense };
@@ -332,7 +332,7 @@ impl OpenPage {
     }
 
     /// Appends the next `n` values, dense, and validates text.
-    pub(super) fn decode_values(&mut self, n: usize, target: &Target, out: &mut Values) -> Result<()> {
+    pub(super) fn decode_values(&mut self, n: usize, target: &ReadTarget, out: &mut Values) -> Result<()> {
         let mut left = n;
         while left > 0 {
             let now = left.min(self.at_a_time);
@@ -342,10 +342,10 @@ impl OpenPage {
         Ok(())
     }
 
-    fn decode_some(&mut self, n: usize, target: &Target, out: &mut Values) -> Result<()> {
+    fn decode_some(&mut self, n: usize, target: &ReadTarget, out: &mut Values) -> Result<()> {
         let first = out.len();
         let is_text = if target.is_text && !self.is_validated {
-            self.values.decode_text(n, out)?
+            self.values.decode_utf8(n, out)?
         } else {
             self.values.decode(n, out)?;
             true
@@ -371,14 +371,14 @@ fn at_a_time(bytes: usize, n: usize) -> usize {
 }
 
 /// Appends the validity of the slots among entries of these levels.
-pub(super) fn push_slots(def: &[u8], target: &Target, slots: &mut Vec<u8>, validity: &mut Bits) {
+pub(super) fn push_slots(def: &[u8], target: &ReadTarget, slots: &mut Vec<u8>, validity: &mut Bitmap) {
     // An entry below the level of the innermost list's elements is an empty or absent list: no slot.
     if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.slot_def {
         validity.push_at_least(def, target.max_def);
         return;
     }
     slots.clear();
-    let mut is_slot = Bits::new();
+    let mut is_slot = Bitmap::new();
     is_slot.push_at_least(def, target.slot_def);
     compact_levels(def, is_slot.as_bytes(), 0, slots);
     validity.push_at_least(slots, target.max_def);

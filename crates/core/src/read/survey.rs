@@ -30,12 +30,12 @@
 //! seen: in an uncompressed chunk of one V2 page, a wrong length of levels after which levels and values fit as well by chance.
 
 use super::open_page::Rest;
-use super::{ChunkReader, Target};
-use crate::index::read_offset_index;
-use crate::meta::{ColumnChunk, ParquetMetaData};
-use crate::page::{ChunkPages, PageMemory, PageOptions, PageStart};
+use super::{ColumnChunkReader, ReadTarget};
+use crate::metadata::{ColumnChunk, ParquetMetaData};
+use crate::page::{PageMemory, PageOptions, PageReader, PageStart};
+use crate::page_index::read_offset_index;
 use crate::source::Source;
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_format::{Encoding, OffsetIndex};
 use std::ops::Range;
 use std::sync::Arc;
@@ -78,7 +78,14 @@ pub(super) struct WholePage {
 
 /// Whether reading on without the page is what [`survey`] is for: the file is at fault, not who reads it.
 pub fn is_damage(error: &Error) -> bool {
-    matches!(error.kind(), Kind::Corrupt | Kind::Truncated | Kind::Unsupported | Kind::Limit | Kind::Key)
+    matches!(
+        error.kind(),
+        ErrorKind::Corrupt
+            | ErrorKind::Truncated
+            | ErrorKind::Unsupported
+            | ErrorKind::Limit
+            | ErrorKind::Key
+    )
 }
 
 /// Decodes every page of a chunk, to find those that cannot be. Fails only if the source does.
@@ -87,20 +94,20 @@ pub fn survey(
     metadata: &ParquetMetaData,
     row_group: usize,
     leaf: usize,
-    target: &Target,
+    target: &ReadTarget,
     options: &PageOptions,
 ) -> Result<Survey> {
     let group = metadata.row_group(row_group);
     let rows = group.num_rows();
     // Values, whatever is wanted: a page whose keys are outside the dictionary is damaged either way.
-    let target = Arc::new(Target { layout: super::Layout::Values, ..target.clone() });
+    let target = Arc::new(ReadTarget { layout: super::ValueLayout::Native, ..target.clone() });
     let chunk = match group.column(leaf) {
         Ok(chunk) => chunk,
         Err(error) => return Survey::nothing(rows, 0..0, error),
     };
     let bytes = chunk.byte_range().unwrap_or(0..0);
     let reader =
-        ChunkReader::new(source.clone(), chunk, target.clone(), options.clone(), PageMemory::default());
+        ColumnChunkReader::new(source.clone(), chunk, target.clone(), options.clone(), PageMemory::default());
     let mut reader = match reader {
         Ok(reader) => reader,
         Err(error) => return Survey::nothing(rows, bytes, error),
@@ -222,7 +229,7 @@ struct Walk {
 
 impl Walk {
     fn new(
-        pages: &mut ChunkPages,
+        pages: &mut PageReader,
         chunk: ColumnChunk<'_>,
         rows: u64,
         found: Option<Vec<Found>>,
@@ -263,7 +270,7 @@ impl Walk {
 
     /// The pages that an offset index has.
     fn by_index(
-        pages: &mut ChunkPages,
+        pages: &mut PageReader,
         index: &OffsetIndex,
         bytes: &Range<u64>,
         rows: u64,
@@ -348,7 +355,7 @@ impl Found {
 
     /// The page that should be in `bytes`.
     fn at(
-        pages: &mut ChunkPages,
+        pages: &mut PageReader,
         index: usize,
         bytes: Range<u64>,
         what: What,
@@ -370,7 +377,7 @@ impl Found {
 }
 
 /// Decodes all pages, of which no more than `rows` rows are wanted.
-fn probe_all(reader: &mut ChunkReader, pages: &mut [Found], rows: u64) -> Result<()> {
+fn probe_all(reader: &mut ColumnChunkReader, pages: &mut [Found], rows: u64) -> Result<()> {
     let mut before = 0u64;
     for page in pages {
         probe(reader, page, rows.saturating_sub(before))?;
@@ -380,7 +387,7 @@ fn probe_all(reader: &mut ChunkReader, pages: &mut [Found], rows: u64) -> Result
 }
 
 /// Decodes a page, of which no more than `left` rows are wanted.
-fn probe(reader: &mut ChunkReader, page: &mut Found, left: u64) -> Result<()> {
+fn probe(reader: &mut ColumnChunkReader, page: &mut Found, left: u64) -> Result<()> {
     page.claimed = page.rows;
     if page.reason.is_some() {
         return Ok(());

@@ -22,9 +22,9 @@ use super::scan::{Page, State, Work};
 use super::side_by_side::{side_by_side, threads_for};
 use super::whole::describe;
 use crate::schema::{Leaf, Schema};
-use marquetry_base::{Kind, Result};
+use marquetry_base::{ErrorKind, Result};
 use marquetry_codec::{Codec, Decompressor};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{ColumnMetaData, Encoding};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -127,7 +127,7 @@ impl<'a> Grouper<'a> {
                 continue;
             }
             is_anchored = false;
-            let why = if self.work.is_spent() { SPENT } else { NO_GROUP };
+            let why = if self.work.is_exhausted() { SPENT } else { NO_GROUP };
             self.leave(at..at + 1, why, &mut left);
             at += 1;
         }
@@ -258,7 +258,7 @@ impl<'a> Grouper<'a> {
                         chunks.push(Ok(meta));
                     }
                     Ok(Err(error)) => chunks.push(Err(error)),
-                    Err(error) if error.kind() == Kind::Io => return Err(error),
+                    Err(error) if error.kind() == ErrorKind::Io => return Err(error),
                     Err(_) => return Ok(None),
                 }
             }
@@ -282,7 +282,7 @@ impl<'a> Grouper<'a> {
                 describe(&mut window, pages, leaf, shape.rows, self.codec, self.created_by.as_deref());
             let is_damaged = pages.iter().any(|page| page.state == State::Damaged);
             match chunk.map_err(|error| error.in_column(leaf.dotted().clone())) {
-                Err(error) if error.kind() == Kind::Io => Err(error),
+                Err(error) if error.kind() == ErrorKind::Io => Err(error),
                 // Without an anchor a page that is damaged speaks for nothing.
                 Err(error) if !(is_damaged && is_anchored) => Err(error),
                 chunk => Ok(chunk),
@@ -445,9 +445,9 @@ impl<'a> Grouper<'a> {
 pub(super) fn is_like(a: &Leaf, b: &Leaf, exact: bool) -> bool {
     let levels = a.max_def() == b.max_def() && a.max_rep() == b.max_rep();
     let kind = |leaf: &Leaf| match leaf.physical() {
-        Physical::Int32 | Physical::Int64 => 0,
-        Physical::Float | Physical::Double => 1,
-        Physical::ByteArray | Physical::FixedLenByteArray(_) => 2,
+        PhysicalType::Int32 | PhysicalType::Int64 => 0,
+        PhysicalType::Float | PhysicalType::Double => 1,
+        PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_) => 2,
         _ => 3,
     };
     let (shape_a, shape_b) = (a.physical().shape(), b.physical().shape());

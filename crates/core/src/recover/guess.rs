@@ -6,14 +6,14 @@ use super::open::{fills, fitting_codecs, open};
 use super::part::Window;
 use super::report::Confidence;
 use super::scan::{Page, Work};
-use marquetry_base::{Cursor, PageBytes};
+use marquetry_base::{ByteCursor, PaddedBytes};
 use marquetry_codec::{Codec, Decompressor};
-use marquetry_encoding::{EncodedPage, Physical, Values, registry};
+use marquetry_encoding::{EncodedPage, PhysicalType, Values, registry};
 
 /// What a column is taken for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Guess {
-    pub(super) physical: Physical,
+    pub(super) physical: PhysicalType,
     pub(super) max_rep: u8,
     pub(super) max_def: u8,
     pub(super) confidence: Confidence,
@@ -60,8 +60,8 @@ pub(super) fn guess(
 
 /// A data page without its header.
 enum Parts {
-    V1(PageBytes),
-    V2 { rep: PageBytes, def: PageBytes, values: PageBytes },
+    V1(PaddedBytes),
+    V2 { rep: PaddedBytes, def: PaddedBytes, values: PaddedBytes },
 }
 
 impl Parts {
@@ -74,11 +74,11 @@ impl Parts {
         if levels.len() < rep + def {
             return None;
         }
-        let (rep, def) = (PageBytes::within(&levels, 0..rep), PageBytes::within(&levels, rep..rep + def));
+        let (rep, def) = (PaddedBytes::within(&levels, 0..rep), PaddedBytes::within(&levels, rep..rep + def));
         Some(Parts::V2 { rep, def, values })
     }
 
-    fn guess(&self, page: &Page, dictionary: Option<&(i32, PageBytes)>) -> Option<Guess> {
+    fn guess(&self, page: &Page, dictionary: Option<&(i32, PaddedBytes)>) -> Option<Guess> {
         let n = page.values() as usize;
         let kind = Kind { encoding: page.encoding().0, dictionary };
         let (widths_of_rep, widths_of_def): (&[u32], &[u32]) = match self {
@@ -106,7 +106,7 @@ impl Parts {
             Parts::V2 { rep, def, values } => (Some(rep.clone()), Some(def.clone()), values.clone()),
             Parts::V1(bytes) => {
                 let mut rest = bytes.clone();
-                let mut take = |width: u32| -> Option<Option<PageBytes>> {
+                let mut take = |width: u32| -> Option<Option<PaddedBytes>> {
                     if width == 0 {
                         return Some(None);
                     }
@@ -120,7 +120,7 @@ impl Parts {
                 (rep, def, rest)
             }
         };
-        let read = |levels: Option<PageBytes>, width| match levels {
+        let read = |levels: Option<PaddedBytes>, width| match levels {
             Some(levels) if width > 0 => exact_levels(levels.as_slice(), width, n),
             _ => Some(vec![0; n]),
         };
@@ -147,13 +147,13 @@ impl Parts {
 /// How values are encoded.
 struct Kind<'a> {
     encoding: i32,
-    dictionary: Option<&'a (i32, PageBytes)>,
+    dictionary: Option<&'a (i32, PaddedBytes)>,
 }
 
-type Typed = (Physical, Confidence, &'static str);
+type Typed = (PhysicalType, Confidence, &'static str);
 
 impl Kind<'_> {
-    fn physical(&self, values: &PageBytes, n: usize) -> Option<Typed> {
+    fn physical(&self, values: &PaddedBytes, n: usize) -> Option<Typed> {
         let bytes = values.as_slice();
         let by_dictionary = match self.dictionary {
             Some((len, dictionary)) => {
@@ -178,27 +178,27 @@ impl Kind<'_> {
                 let (len, rest) = bytes.split_first_chunk::<4>()?;
                 let is_one =
                     u32::from_le_bytes(*len) as usize == rest.len() && exact_levels(rest, 1, n).is_some();
-                is_one.then_some((Physical::Boolean, Confidence::Exact, "RLE values are BOOLEAN"))
+                is_one.then_some((PhysicalType::Boolean, Confidence::Exact, "RLE values are BOOLEAN"))
             }
             5 => match by_dictionary {
                 Some((_, typed)) => decodes(5, values, n, typed.0).then_some(typed),
                 None => deltas(values, n),
             },
-            6 | 7 if decodes(self.encoding, values, n, Physical::ByteArray) => {
+            6 | 7 if decodes(self.encoding, values, n, PhysicalType::ByteArray) => {
                 let confidence = if self.encoding == 6 { Confidence::Exact } else { Confidence::High };
-                Some((Physical::ByteArray, confidence, "the encoding is one of byte strings"))
+                Some((PhysicalType::ByteArray, confidence, "the encoding is one of byte strings"))
             }
             9 if n > 0 && bytes.len().is_multiple_of(n) => Some(match (bytes.len() / n, by_dictionary) {
                 (_, Some((_, typed))) => typed,
                 (4, _) => {
-                    (Physical::Float, Confidence::Medium, "split streams of 4 bytes, most likely FLOAT")
+                    (PhysicalType::Float, Confidence::Medium, "split streams of 4 bytes, most likely FLOAT")
                 }
                 (8, _) => {
-                    (Physical::Double, Confidence::Medium, "split streams of 8 bytes, most likely DOUBLE")
+                    (PhysicalType::Double, Confidence::Medium, "split streams of 8 bytes, most likely DOUBLE")
                 }
-                (width, _) => (Physical::FixedLenByteArray(width), Confidence::High, "split streams"),
+                (width, _) => (PhysicalType::FixedLenByteArray(width), Confidence::High, "split streams"),
             }),
-            10 => [Physical::Float, Physical::Double].into_iter().find_map(|physical| {
+            10 => [PhysicalType::Float, PhysicalType::Double].into_iter().find_map(|physical| {
                 decodes(10, values, n, physical).then_some((
                     physical,
                     Confidence::High,
@@ -214,22 +214,22 @@ impl Kind<'_> {
 fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Option<Typed> {
     if n == 0 {
         return bytes.is_empty().then_some((
-            Physical::ByteArray,
+            PhysicalType::ByteArray,
             Confidence::Low,
             "there is no value to tell the type",
         ));
     }
     let are_zeros = bytes.len() == n * 4 && bytes.iter().all(|byte| *byte == 0);
-    if !are_zeros && fills(bytes, n, Physical::ByteArray) {
+    if !are_zeros && fills(bytes, n, PhysicalType::ByteArray) {
         let confidence = if n < 4 { Confidence::Medium } else { Confidence::High };
         return Some((
-            Physical::ByteArray,
+            PhysicalType::ByteArray,
             confidence,
             "lengths lead from value to value, to the end of the page",
         ));
     }
     if !is_dictionary && bytes.len() == n.div_ceil(8) {
-        return Some((Physical::Boolean, Confidence::High, "a bit for each value"));
+        return Some((PhysicalType::Boolean, Confidence::High, "a bit for each value"));
     }
     if !bytes.len().is_multiple_of(n) {
         return None;
@@ -247,9 +247,11 @@ fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Option<Typed> {
             wide(words)
         }
         12 if bytes.chunks_exact(12).take(SAMPLE).all(is_julian) => {
-            (Physical::Int96, Confidence::High, "12 bytes whose last are a Julian day")
+            (PhysicalType::Int96, Confidence::High, "12 bytes whose last are a Julian day")
         }
-        width => (Physical::FixedLenByteArray(width), Confidence::High, "values of this width fill the page"),
+        width => {
+            (PhysicalType::FixedLenByteArray(width), Confidence::High, "values of this width fill the page")
+        }
     })
 }
 
@@ -264,11 +266,13 @@ fn narrow(words: impl Iterator<Item = u32>) -> Typed {
         }
     }
     match floats > ints * 4 {
-        true => {
-            (Physical::Float, Confidence::Medium, "4 bytes, INT32 or FLOAT: as FLOAT they are of usual size")
-        }
+        true => (
+            PhysicalType::Float,
+            Confidence::Medium,
+            "4 bytes, INT32 or FLOAT: as FLOAT they are of usual size",
+        ),
         false => (
-            Physical::Int32,
+            PhysicalType::Int32,
             Confidence::Medium,
             "4 bytes, INT32 or FLOAT: as FLOAT they would be of odd size",
         ),
@@ -287,12 +291,12 @@ fn wide(words: impl Iterator<Item = u64>) -> Typed {
     }
     match floats > ints * 4 {
         true => (
-            Physical::Double,
+            PhysicalType::Double,
             Confidence::Medium,
             "8 bytes, INT64 or DOUBLE: as DOUBLE they are of usual size",
         ),
         false => (
-            Physical::Int64,
+            PhysicalType::Int64,
             Confidence::Medium,
             "8 bytes, INT64 or DOUBLE: as DOUBLE they would be of odd size",
         ),
@@ -300,23 +304,23 @@ fn wide(words: impl Iterator<Item = u64>) -> Typed {
 }
 
 /// Deltas tell no width: INT32 if all values are of 32 bits.
-fn deltas(values: &PageBytes, n: usize) -> Option<Typed> {
+fn deltas(values: &PaddedBytes, n: usize) -> Option<Typed> {
     let mut fits = true;
     let see = |values: &Values| {
         if let Values::W64(words) = values {
             fits &= words.iter().all(|word| i32::try_from(*word as i64).is_ok());
         }
     };
-    if !decode(5, values, n, Physical::Int64, see) {
+    if !decode(5, values, n, PhysicalType::Int64, see) {
         return None;
     }
     Some(match fits {
-        true => (Physical::Int32, Confidence::Medium, "deltas, and all values are of 32 bits"),
-        false => (Physical::Int64, Confidence::High, "deltas, and values are over 32 bits"),
+        true => (PhysicalType::Int32, Confidence::Medium, "deltas, and all values are of 32 bits"),
+        false => (PhysicalType::Int64, Confidence::High, "deltas, and values are over 32 bits"),
     })
 }
 
-fn decodes(encoding: i32, values: &PageBytes, n: usize, physical: Physical) -> bool {
+fn decodes(encoding: i32, values: &PaddedBytes, n: usize, physical: PhysicalType) -> bool {
     // Decoders pass over bytes behind the last value.
     let is_exact = encoding != 0 || fills(values.as_slice(), n, physical);
     is_exact && decode(encoding, values, n, physical, |_| {})
@@ -325,9 +329,9 @@ fn decodes(encoding: i32, values: &PageBytes, n: usize, physical: Physical) -> b
 /// Decodes a page in blocks; whether that goes well.
 fn decode(
     encoding: i32,
-    values: &PageBytes,
+    values: &PaddedBytes,
     n: usize,
-    physical: Physical,
+    physical: PhysicalType,
     mut see: impl FnMut(&Values),
 ) -> bool {
     let page = EncodedPage { bytes: values.clone(), max_values: n, physical, dictionary: None };
@@ -366,7 +370,7 @@ fn exact_keys(bytes: &[u8], width: u32, n: usize, len: u32) -> bool {
 
 /// Whether a stream of runs has `n` values and ends where the bytes do.
 fn is_exact(bytes: &[u8], width: u32, n: usize) -> bool {
-    let mut cursor = Cursor::new(bytes);
+    let mut cursor = ByteCursor::new(bytes);
     let (mut seen, n) = (0u64, n as u64);
     while seen < n {
         let Ok(header) = cursor.uleb128() else { return false };

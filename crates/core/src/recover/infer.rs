@@ -18,7 +18,7 @@ use super::report::{Confidence, Report};
 use super::scan::{Page, Work};
 use crate::schema::{annotate, column, group};
 use marquetry_codec::Decompressor;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{Repetition, SchemaElement};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
@@ -111,7 +111,7 @@ pub(super) fn infer(
 /// What a column is by all of its chunks: the surest type, the largest levels.
 fn joined(guesses: &[Guess]) -> Option<Guess> {
     let mut best =
-        *guesses.iter().min_by_key(|guess| (guess.confidence, guess.physical == Physical::Int32))?;
+        *guesses.iter().min_by_key(|guess| (guess.confidence, guess.physical == PhysicalType::Int32))?;
     best.max_rep = guesses.iter().map(|guess| guess.max_rep).max()?;
     best.max_def = guesses.iter().map(|guess| guess.max_def).max()?;
     Some(best)
@@ -126,12 +126,12 @@ fn push(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
         if optional > 0 {
             optional -= 1;
             let mut list = SchemaElement { repetition_type: Some(Repetition::OPTIONAL), ..group(name, 1) };
-            annotate(&mut list, &crate::logical::Logical::List);
+            annotate(&mut list, &crate::logical_type::LogicalType::List);
             out.push(list);
             out.push(SchemaElement { repetition_type: Some(Repetition::REPEATED), ..group("list", 1) });
         } else {
             let mut list = group(name, 1);
-            annotate(&mut list, &crate::logical::Logical::List);
+            annotate(&mut list, &crate::logical_type::LogicalType::List);
             out.push(list);
             out.push(SchemaElement { repetition_type: Some(Repetition::REPEATED), ..group("list", 1) });
         }
@@ -195,7 +195,7 @@ fn number_of_columns(told: &[Block], behind: Behind) -> Option<(usize, &'static 
 }
 
 /// What distinguishes columns.
-fn kind(guess: &Guess) -> (Physical, bool, bool) {
+fn kind(guess: &Guess) -> (PhysicalType, bool, bool) {
     (guess.physical, guess.max_rep > 0, guess.max_def > 0)
 }
 

@@ -70,7 +70,7 @@ impl Grouper<'_> {
                 return false;
             }
         }
-        ways.steps > 0 && !self.work.is_spent()
+        ways.steps > 0 && !self.work.is_exhausted()
     }
 
     /// How the chunks of a shape are cut: as the least regular of them.

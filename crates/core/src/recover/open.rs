@@ -3,17 +3,17 @@
 use super::part::Window;
 use super::scan::Page;
 use crate::schema::Leaf;
-use marquetry_base::{Cursor, Error, PageBytes, Result};
+use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::levels::Levels;
-use marquetry_encoding::{Physical, Shape};
+use marquetry_encoding::{PhysicalType, Shape};
 use marquetry_format::Encoding;
 
 /// A data page, its parts decompressed; or a dictionary, which has values only.
 pub(super) struct Opened {
     pub(super) rep: Levels,
     pub(super) def: Levels,
-    pub(super) values: PageBytes,
+    pub(super) values: PaddedBytes,
 }
 
 /// The codecs that make as many bytes of a page as its header says, the likeliest first. None: it is no page.
@@ -65,7 +65,7 @@ pub(super) fn open(
     } else {
         let mut plain = Vec::new();
         decompressor.decompress(codec, stored.as_slice(), size, &mut plain)?;
-        PageBytes::from(plain)
+        PaddedBytes::from(plain)
     };
     if let Some(v2) = &page.header.data_page_header_v2 {
         let rep_len = (v2.repetition_levels_byte_length.max(0) as usize).min(levels.len());
@@ -148,14 +148,14 @@ pub(super) fn is_filled(
 }
 
 /// Whether `n` PLAIN values take just these bytes.
-pub(super) fn fills(bytes: &[u8], n: usize, physical: Physical) -> bool {
+pub(super) fn fills(bytes: &[u8], n: usize, physical: PhysicalType) -> bool {
     match physical.shape() {
         Shape::Bit => bytes.len() == n.div_ceil(8),
         Shape::W32 => Some(bytes.len()) == n.checked_mul(4),
         Shape::W64 => Some(bytes.len()) == n.checked_mul(8),
         Shape::Fixed(width) => Some(bytes.len()) == n.checked_mul(width),
         Shape::Bytes => {
-            let mut cursor = Cursor::new(bytes);
+            let mut cursor = ByteCursor::new(bytes);
             (0..n).all(|_| cursor.u32_le().and_then(|len| cursor.skip(len as usize)).is_ok())
                 && cursor.is_empty()
         }
@@ -163,7 +163,7 @@ pub(super) fn fills(bytes: &[u8], n: usize, physical: Physical) -> bool {
 }
 
 /// The levels that are never compressed; what may be; its size before that; and whether it is.
-fn parts(window: &mut Window, page: &Page) -> Result<(PageBytes, PageBytes, usize, bool)> {
+fn parts(window: &mut Window, page: &Page) -> Result<(PaddedBytes, PaddedBytes, usize, bool)> {
     let bytes = window.at(page.body, (page.end - page.body) as usize)?;
     let size = page.header.uncompressed_page_size.max(0) as usize;
     let mut levels = 0;
@@ -178,8 +178,8 @@ fn parts(window: &mut Window, page: &Page) -> Result<(PageBytes, PageBytes, usiz
         return Err(Error::corrupt(format!("{levels} bytes of levels in a page of {}", bytes.len())));
     };
     Ok((
-        PageBytes::within(&bytes, 0..levels),
-        PageBytes::within(&bytes, levels..bytes.len()),
+        PaddedBytes::within(&bytes, 0..levels),
+        PaddedBytes::within(&bytes, levels..bytes.len()),
         size,
         is_compressed,
     ))

@@ -10,7 +10,7 @@
 
 use super::open::fitting_codecs;
 use super::part::Window;
-use marquetry_base::{Kind, Limits, Result};
+use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_codec::Decompressor;
 use marquetry_format::{Encoding, PageHeader, PageType, Reader};
 use std::ops::Range;
@@ -87,7 +87,7 @@ impl Work {
         left.is_some()
     }
 
-    pub(super) fn is_spent(&self) -> bool {
+    pub(super) fn is_exhausted(&self) -> bool {
         self.left == 0
     }
 }
@@ -101,7 +101,7 @@ pub(super) fn scan(
 ) -> Result<Vec<Page>> {
     let mut scan = Scan { window, end: range.end, is_trusted, decompressor: Decompressor::new() };
     let (mut at, mut in_step, mut pages) = (range.start, true, Vec::new());
-    while at < range.end && !work.is_spent() {
+    while at < range.end && !work.is_exhausted() {
         match scan.page(at, in_step, work)? {
             Some(page) => {
                 at = page.end;
@@ -167,7 +167,7 @@ impl Scan<'_> {
                     let page = Page { offset: at, body, end, header, state: State::Unproven };
                     return Ok(Some(page).filter(|page| can_be && page.end <= self.end));
                 }
-                Err(error) if error.kind() == Kind::Truncated && bytes.len() == len && len < most => {}
+                Err(error) if error.kind() == ErrorKind::Truncated && bytes.len() == len && len < most => {}
                 Err(_) => return Ok(None),
             }
         }

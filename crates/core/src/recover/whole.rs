@@ -3,12 +3,12 @@
 use super::open::{self, fitting_codecs};
 use super::part::Window;
 use super::scan::{Page, State};
-use crate::meta::{ColumnChunk, ParquetMetaData};
-use crate::page::{PageMemory, PageOptions, Trust};
-use crate::read::{ChunkReader, Layout, LeafBatch, Target};
+use crate::metadata::{ColumnChunk, ParquetMetaData};
+use crate::page::{ChecksumTrust, PageMemory, PageOptions};
+use crate::read::{ColumnBatch, ColumnChunkReader, ReadTarget, ValueLayout};
 use crate::schema::{Leaf, column, group};
 use crate::source::Source;
-use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_format as format;
 use std::sync::Arc;
@@ -18,33 +18,33 @@ pub(super) fn check(
     source: &Arc<dyn Source>,
     chunk: ColumnChunk<'_>,
     rows: u64,
-    trust: Trust,
+    trust: ChecksumTrust,
     limits: &Arc<Limits>,
 ) -> Result<()> {
     let leaf = chunk.leaf();
-    let target = Target {
+    let target = ReadTarget {
         physical: leaf.physical(),
         max_def: leaf.max_def(),
         max_rep: leaf.max_rep(),
         slot_def: 0,
         keep_levels: leaf.max_rep() > 0,
-        is_text: leaf.logical().is_some_and(crate::logical::Logical::is_text),
-        layout: Layout::Values,
+        is_text: leaf.logical().is_some_and(crate::logical_type::LogicalType::is_text),
+        layout: ValueLayout::Native,
     };
     let shape = target.physical.shape();
     let options = PageOptions { limits: limits.clone(), verify_checksums: true, trust };
     let mut reader =
-        ChunkReader::new(source.clone(), chunk, Arc::new(target), options, PageMemory::default())?;
+        ColumnChunkReader::new(source.clone(), chunk, Arc::new(target), options, PageMemory::default())?;
     let mut left = rows;
     while left > 0 {
         let n = left.min(BATCH);
-        let read = reader.read(n as usize, &mut LeafBatch::new(shape))? as u64;
+        let read = reader.read(n as usize, &mut ColumnBatch::new(shape))? as u64;
         if read < n {
             return Err(Error::truncated(format!("{} rows are missing", left - read)));
         }
         left -= n;
     }
-    if reader.read(1, &mut LeafBatch::new(shape))? > 0 {
+    if reader.read(1, &mut ColumnBatch::new(shape))? > 0 {
         return Err(Error::corrupt("more rows than the row group has"));
     }
     Ok(())
@@ -64,7 +64,7 @@ pub(super) fn describe(
     if pages.iter().any(|page| page.state == State::Damaged) {
         return Err(Error::corrupt("a page's checksum is wrong"));
     }
-    let trust = Trust::of_writer(created_by);
+    let trust = ChecksumTrust::of_writer(created_by);
     // QUIRK: fastparquet writes eight zeros behind the values of each page.
     let padding = if created_by.is_some_and(|writer| writer.starts_with("fastparquet")) { 8 } else { 0 };
     let mut decompressor = Decompressor::new();
@@ -94,7 +94,7 @@ pub(super) fn describe(
         let chunk = lone.row_group(0).column(0)?;
         match check(&window.source, chunk, rows, trust, &window.limits) {
             Ok(()) => return Ok(meta),
-            Err(error) if error.kind() == Kind::Io => return Err(error),
+            Err(error) if error.kind() == ErrorKind::Io => return Err(error),
             Err(error) => why = error,
         }
     }

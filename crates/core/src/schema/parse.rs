@@ -9,9 +9,9 @@
 //! ```
 
 use super::{Repetition, Schema, annotate, column, group};
-use crate::logical::{Logical, TimeUnit};
+use crate::logical_type::{LogicalType, TimeUnit};
 use marquetry_base::{Error, Limits, Result};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{EdgeInterpolationAlgorithm, Repetition as ThriftRepetition, SchemaElement};
 
 impl Schema {
@@ -108,7 +108,7 @@ impl<'a> Parser<'a> {
         if self.take("(") {
             let logical = self.logical()?;
             annotate(&mut element, &logical);
-            if Logical::from_thrift(&element, physical).as_ref() != Some(&logical) {
+            if LogicalType::from_thrift(&element, physical).as_ref() != Some(&logical) {
                 let what = physical.map_or("a group".to_owned(), |physical| physical.to_string());
                 return Err(Error::argument(format!("{logical} is not legal for {what}")));
             }
@@ -126,15 +126,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn physical(&mut self, word: &str) -> Result<Physical> {
+    fn physical(&mut self, word: &str) -> Result<PhysicalType> {
         Ok(match word.to_ascii_lowercase().as_str() {
-            "boolean" => Physical::Boolean,
-            "int32" => Physical::Int32,
-            "int64" => Physical::Int64,
-            "int96" => Physical::Int96,
-            "float" => Physical::Float,
-            "double" => Physical::Double,
-            "byte_array" | "binary" => Physical::ByteArray,
+            "boolean" => PhysicalType::Boolean,
+            "int32" => PhysicalType::Int32,
+            "int64" => PhysicalType::Int64,
+            "int96" => PhysicalType::Int96,
+            "float" => PhysicalType::Float,
+            "double" => PhysicalType::Double,
+            "byte_array" | "binary" => PhysicalType::ByteArray,
             "fixed_len_byte_array" => {
                 self.expect("(")?;
                 let width = self.word();
@@ -142,14 +142,14 @@ impl<'a> Parser<'a> {
                 let width =
                     width.ok_or_else(|| Error::argument("a FIXED_LEN_BYTE_ARRAY needs its length"))?;
                 self.expect(")")?;
-                Physical::FixedLenByteArray(width)
+                PhysicalType::FixedLenByteArray(width)
             }
             _ => return Err(unexpected("a physical type or group", word)),
         })
     }
 
     /// An annotation, behind its opening parenthesis.
-    fn logical(&mut self) -> Result<Logical> {
+    fn logical(&mut self) -> Result<LogicalType> {
         let name = self.word();
         self.space();
         let mut parameters = "";
@@ -231,7 +231,7 @@ fn unexpected(expected: &str, found: &str) -> Error {
 }
 
 /// The meaning of this name, with these parameters.
-fn meaning(name: &str, parameters: &str) -> Option<Logical> {
+fn meaning(name: &str, parameters: &str) -> Option<LogicalType> {
     let list: Vec<&str> = parameters.split(',').map(str::trim).collect();
     let two = || match list[..] {
         [first, second] => Some((first, second)),
@@ -239,22 +239,22 @@ fn meaning(name: &str, parameters: &str) -> Option<Logical> {
     };
     let alone = |logical| parameters.is_empty().then_some(logical);
     match name {
-        "STRING" | "UTF8" => alone(Logical::String),
-        "ENUM" => alone(Logical::Enum),
-        "JSON" => alone(Logical::Json),
-        "BSON" => alone(Logical::Bson),
-        "UUID" => alone(Logical::Uuid),
-        "DATE" => alone(Logical::Date),
-        "INTERVAL" => alone(Logical::Interval),
-        "FLOAT16" => alone(Logical::Float16),
-        "UNKNOWN" => alone(Logical::Null),
-        "LIST" => alone(Logical::List),
-        "MAP" => alone(Logical::Map),
-        "MAP_KEY_VALUE" => alone(Logical::MapKeyValue),
-        "FILE" => alone(Logical::File),
+        "STRING" | "UTF8" => alone(LogicalType::String),
+        "ENUM" => alone(LogicalType::Enum),
+        "JSON" => alone(LogicalType::Json),
+        "BSON" => alone(LogicalType::Bson),
+        "UUID" => alone(LogicalType::Uuid),
+        "DATE" => alone(LogicalType::Date),
+        "INTERVAL" => alone(LogicalType::Interval),
+        "FLOAT16" => alone(LogicalType::Float16),
+        "UNKNOWN" => alone(LogicalType::Null),
+        "LIST" => alone(LogicalType::List),
+        "MAP" => alone(LogicalType::Map),
+        "MAP_KEY_VALUE" => alone(LogicalType::MapKeyValue),
+        "FILE" => alone(LogicalType::File),
         "DECIMAL" => {
             let (precision, scale) = two()?;
-            Some(Logical::Decimal { precision: precision.parse().ok()?, scale: scale.parse().ok()? })
+            Some(LogicalType::Decimal { precision: precision.parse().ok()?, scale: scale.parse().ok()? })
         }
         "TIME" | "TIMESTAMP" => {
             let (unit, utc) = two()?;
@@ -265,16 +265,20 @@ fn meaning(name: &str, parameters: &str) -> Option<Logical> {
                 _ => return None,
             };
             let utc = utc.parse().ok()?;
-            Some(if name == "TIME" { Logical::Time { utc, unit } } else { Logical::Timestamp { utc, unit } })
+            Some(if name == "TIME" {
+                LogicalType::Time { utc, unit }
+            } else {
+                LogicalType::Timestamp { utc, unit }
+            })
         }
         "INTEGER" | "INT" => {
             let (bits, signed) = two()?;
-            Some(Logical::Integer { bits: bits.parse().ok()?, signed: signed.parse().ok()? })
+            Some(LogicalType::Integer { bits: bits.parse().ok()?, signed: signed.parse().ok()? })
         }
-        "VARIANT" if parameters.is_empty() => Some(Logical::Variant { version: None }),
-        "VARIANT" => Some(Logical::Variant { version: Some(parameters.parse().ok()?) }),
+        "VARIANT" if parameters.is_empty() => Some(LogicalType::Variant { version: None }),
+        "VARIANT" => Some(LogicalType::Variant { version: Some(parameters.parse().ok()?) }),
         "GEOMETRY" => {
-            Some(Logical::Geometry { crs: Some(parameters.to_owned()).filter(|crs| !crs.is_empty()) })
+            Some(LogicalType::Geometry { crs: Some(parameters.to_owned()).filter(|crs| !crs.is_empty()) })
         }
         "GEOGRAPHY" => {
             let (crs, algorithm) =
@@ -284,7 +288,7 @@ fn meaning(name: &str, parameters: &str) -> Option<Logical> {
                 };
             // What is printed where there is none.
             let crs = Some(crs.to_owned()).filter(|crs| !crs.is_empty() && crs != "OGC:CRS84");
-            Some(Logical::Geography { crs, algorithm })
+            Some(LogicalType::Geography { crs, algorithm })
         }
         _ => None,
     }

@@ -1,7 +1,7 @@
 //! The schema as text, in the format's own notation.
 
 use super::{Node, NodeKind, Repetition, Schema};
-use crate::logical::{Logical, TimeUnit};
+use crate::logical_type::{LogicalType, TimeUnit};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Schema {
@@ -51,38 +51,38 @@ impl Display for Repetition {
     }
 }
 
-impl Display for Logical {
+impl Display for LogicalType {
     /// The format's name with its parameters: `DECIMAL(9,2)`, `TIMESTAMP(MICROS,true)`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Logical::String => f.write_str("STRING"),
-            Logical::Enum => f.write_str("ENUM"),
-            Logical::Json => f.write_str("JSON"),
-            Logical::Bson => f.write_str("BSON"),
-            Logical::Uuid => f.write_str("UUID"),
-            Logical::Decimal { precision, scale } => write!(f, "DECIMAL({precision},{scale})"),
-            Logical::Date => f.write_str("DATE"),
-            Logical::Time { utc, unit } => write!(f, "TIME({unit},{utc})"),
-            Logical::Timestamp { utc, unit } => write!(f, "TIMESTAMP({unit},{utc})"),
-            Logical::Integer { bits, signed } => write!(f, "INTEGER({bits},{signed})"),
-            Logical::Interval => f.write_str("INTERVAL"),
-            Logical::Float16 => f.write_str("FLOAT16"),
-            Logical::Null => f.write_str("UNKNOWN"),
-            Logical::List => f.write_str("LIST"),
-            Logical::Map => f.write_str("MAP"),
-            Logical::MapKeyValue => f.write_str("MAP_KEY_VALUE"),
-            Logical::Variant { version: Some(version) } => write!(f, "VARIANT({version})"),
-            Logical::Variant { version: None } => f.write_str("VARIANT"),
-            Logical::Geometry { crs: Some(crs) } => write!(f, "GEOMETRY({crs})"),
-            Logical::Geometry { crs: None } => f.write_str("GEOMETRY"),
-            Logical::Geography { crs, algorithm } => {
+            LogicalType::String => f.write_str("STRING"),
+            LogicalType::Enum => f.write_str("ENUM"),
+            LogicalType::Json => f.write_str("JSON"),
+            LogicalType::Bson => f.write_str("BSON"),
+            LogicalType::Uuid => f.write_str("UUID"),
+            LogicalType::Decimal { precision, scale } => write!(f, "DECIMAL({precision},{scale})"),
+            LogicalType::Date => f.write_str("DATE"),
+            LogicalType::Time { utc, unit } => write!(f, "TIME({unit},{utc})"),
+            LogicalType::Timestamp { utc, unit } => write!(f, "TIMESTAMP({unit},{utc})"),
+            LogicalType::Integer { bits, signed } => write!(f, "INTEGER({bits},{signed})"),
+            LogicalType::Interval => f.write_str("INTERVAL"),
+            LogicalType::Float16 => f.write_str("FLOAT16"),
+            LogicalType::Null => f.write_str("UNKNOWN"),
+            LogicalType::List => f.write_str("LIST"),
+            LogicalType::Map => f.write_str("MAP"),
+            LogicalType::MapKeyValue => f.write_str("MAP_KEY_VALUE"),
+            LogicalType::Variant { version: Some(version) } => write!(f, "VARIANT({version})"),
+            LogicalType::Variant { version: None } => f.write_str("VARIANT"),
+            LogicalType::Geometry { crs: Some(crs) } => write!(f, "GEOMETRY({crs})"),
+            LogicalType::Geometry { crs: None } => f.write_str("GEOMETRY"),
+            LogicalType::Geography { crs, algorithm } => {
                 let crs = crs.as_deref().unwrap_or("OGC:CRS84");
                 match algorithm {
                     Some(algorithm) => write!(f, "GEOGRAPHY({crs},{algorithm})"),
                     None => write!(f, "GEOGRAPHY({crs})"),
                 }
             }
-            Logical::File => f.write_str("FILE"),
+            LogicalType::File => f.write_str("FILE"),
         }
     }
 }

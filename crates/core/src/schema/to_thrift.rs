@@ -4,11 +4,11 @@
 //! as the older `ConvertedType`.
 
 use super::{Node, NodeKind, Repetition, Schema};
-use crate::logical::{Logical, TimeUnit};
-use marquetry_encoding::Physical;
+use crate::logical_type::{LogicalType, TimeUnit};
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{
-    ConvertedType, LogicalType, Repetition as ThriftRepetition, SchemaElement, TimeUnit as ThriftTimeUnit,
-    Type,
+    ConvertedType, LogicalType as ThriftType, Repetition as ThriftRepetition, SchemaElement,
+    TimeUnit as ThriftTimeUnit, Type,
 };
 use std::sync::Arc;
 
@@ -55,9 +55,9 @@ pub fn group(name: impl Into<Arc<str>>, children: usize) -> SchemaElement {
 }
 
 /// The element of a required column.
-pub fn column(name: impl Into<Arc<str>>, physical: Physical) -> SchemaElement {
+pub fn column(name: impl Into<Arc<str>>, physical: PhysicalType) -> SchemaElement {
     let length = match physical {
-        Physical::FixedLenByteArray(width) => i32::try_from(width).ok(),
+        PhysicalType::FixedLenByteArray(width) => i32::try_from(width).ok(),
         _ => None,
     };
     SchemaElement {
@@ -70,61 +70,61 @@ pub fn column(name: impl Into<Arc<str>>, physical: Physical) -> SchemaElement {
 }
 
 /// The physical type as a footer names it, without the length.
-pub fn physical_type(physical: Physical) -> Type {
+pub fn physical_type(physical: PhysicalType) -> Type {
     match physical {
-        Physical::Boolean => Type::BOOLEAN,
-        Physical::Int32 => Type::INT32,
-        Physical::Int64 => Type::INT64,
-        Physical::Int96 => Type::INT96,
-        Physical::Float => Type::FLOAT,
-        Physical::Double => Type::DOUBLE,
-        Physical::ByteArray => Type::BYTE_ARRAY,
-        Physical::FixedLenByteArray(_) => Type::FIXED_LEN_BYTE_ARRAY,
+        PhysicalType::Boolean => Type::BOOLEAN,
+        PhysicalType::Int32 => Type::INT32,
+        PhysicalType::Int64 => Type::INT64,
+        PhysicalType::Int96 => Type::INT96,
+        PhysicalType::Float => Type::FLOAT,
+        PhysicalType::Double => Type::DOUBLE,
+        PhysicalType::ByteArray => Type::BYTE_ARRAY,
+        PhysicalType::FixedLenByteArray(_) => Type::FIXED_LEN_BYTE_ARRAY,
     }
 }
 
 /// Says, in both ways, what `element` means.
-pub fn annotate(element: &mut SchemaElement, logical: &Logical) {
+pub fn annotate(element: &mut SchemaElement, logical: &LogicalType) {
     element.logical_type = logical_type(logical);
     element.converted_type = converted_type(logical);
-    if let Logical::Decimal { precision, scale } = logical {
+    if let LogicalType::Decimal { precision, scale } = logical {
         element.precision = i32::try_from(*precision).ok();
         element.scale = Some(*scale);
     }
 }
 
-fn logical_type(logical: &Logical) -> Option<LogicalType> {
+fn logical_type(logical: &LogicalType) -> Option<ThriftType> {
     Some(match logical {
-        Logical::String => LogicalType::String,
-        Logical::Enum => LogicalType::Enum,
-        Logical::Json => LogicalType::Json,
-        Logical::Bson => LogicalType::Bson,
-        Logical::Uuid => LogicalType::Uuid,
-        Logical::Decimal { precision, scale } => {
-            LogicalType::Decimal { precision: i32::try_from(*precision).ok()?, scale: *scale }
+        LogicalType::String => ThriftType::String,
+        LogicalType::Enum => ThriftType::Enum,
+        LogicalType::Json => ThriftType::Json,
+        LogicalType::Bson => ThriftType::Bson,
+        LogicalType::Uuid => ThriftType::Uuid,
+        LogicalType::Decimal { precision, scale } => {
+            ThriftType::Decimal { precision: i32::try_from(*precision).ok()?, scale: *scale }
         }
-        Logical::Date => LogicalType::Date,
-        Logical::Time { utc, unit } => {
-            LogicalType::Time { is_adjusted_to_utc: *utc, unit: thrift_unit(*unit) }
+        LogicalType::Date => ThriftType::Date,
+        LogicalType::Time { utc, unit } => {
+            ThriftType::Time { is_adjusted_to_utc: *utc, unit: thrift_unit(*unit) }
         }
-        Logical::Timestamp { utc, unit } => {
-            LogicalType::Timestamp { is_adjusted_to_utc: *utc, unit: thrift_unit(*unit) }
+        LogicalType::Timestamp { utc, unit } => {
+            ThriftType::Timestamp { is_adjusted_to_utc: *utc, unit: thrift_unit(*unit) }
         }
-        Logical::Integer { bits, signed } => {
-            LogicalType::Integer { bit_width: i8::try_from(*bits).ok()?, is_signed: *signed }
+        LogicalType::Integer { bits, signed } => {
+            ThriftType::Integer { bit_width: i8::try_from(*bits).ok()?, is_signed: *signed }
         }
         // SPEC: neither has a newer annotation.
-        Logical::Interval | Logical::MapKeyValue => return None,
-        Logical::Float16 => LogicalType::Float16,
-        Logical::Null => LogicalType::Null,
-        Logical::List => LogicalType::List,
-        Logical::Map => LogicalType::Map,
-        Logical::Variant { version } => LogicalType::Variant { specification_version: *version },
-        Logical::Geometry { crs } => LogicalType::Geometry { crs: crs.clone() },
-        Logical::Geography { crs, algorithm } => {
-            LogicalType::Geography { crs: crs.clone(), algorithm: *algorithm }
+        LogicalType::Interval | LogicalType::MapKeyValue => return None,
+        LogicalType::Float16 => ThriftType::Float16,
+        LogicalType::Null => ThriftType::Null,
+        LogicalType::List => ThriftType::List,
+        LogicalType::Map => ThriftType::Map,
+        LogicalType::Variant { version } => ThriftType::Variant { specification_version: *version },
+        LogicalType::Geometry { crs } => ThriftType::Geometry { crs: crs.clone() },
+        LogicalType::Geography { crs, algorithm } => {
+            ThriftType::Geography { crs: crs.clone(), algorithm: *algorithm }
         }
-        Logical::File => LogicalType::File,
+        LogicalType::File => ThriftType::File,
     })
 }
 
@@ -137,30 +137,30 @@ fn thrift_unit(unit: TimeUnit) -> ThriftTimeUnit {
 }
 
 /// SPEC: local times have the older annotation as well, although that one means UTC.
-fn converted_type(logical: &Logical) -> Option<ConvertedType> {
+fn converted_type(logical: &LogicalType) -> Option<ConvertedType> {
     Some(match logical {
-        Logical::String => ConvertedType::UTF8,
-        Logical::Enum => ConvertedType::ENUM,
-        Logical::Json => ConvertedType::JSON,
-        Logical::Bson => ConvertedType::BSON,
-        Logical::Decimal { .. } => ConvertedType::DECIMAL,
-        Logical::Date => ConvertedType::DATE,
-        Logical::Time { unit: TimeUnit::Millis, .. } => ConvertedType::TIME_MILLIS,
-        Logical::Time { unit: TimeUnit::Micros, .. } => ConvertedType::TIME_MICROS,
-        Logical::Timestamp { unit: TimeUnit::Millis, .. } => ConvertedType::TIMESTAMP_MILLIS,
-        Logical::Timestamp { unit: TimeUnit::Micros, .. } => ConvertedType::TIMESTAMP_MICROS,
-        Logical::Integer { bits: 8, signed: true } => ConvertedType::INT_8,
-        Logical::Integer { bits: 16, signed: true } => ConvertedType::INT_16,
-        Logical::Integer { bits: 32, signed: true } => ConvertedType::INT_32,
-        Logical::Integer { bits: 64, signed: true } => ConvertedType::INT_64,
-        Logical::Integer { bits: 8, signed: false } => ConvertedType::UINT_8,
-        Logical::Integer { bits: 16, signed: false } => ConvertedType::UINT_16,
-        Logical::Integer { bits: 32, signed: false } => ConvertedType::UINT_32,
-        Logical::Integer { bits: 64, signed: false } => ConvertedType::UINT_64,
-        Logical::Interval => ConvertedType::INTERVAL,
-        Logical::List => ConvertedType::LIST,
-        Logical::Map => ConvertedType::MAP,
-        Logical::MapKeyValue => ConvertedType::MAP_KEY_VALUE,
+        LogicalType::String => ConvertedType::UTF8,
+        LogicalType::Enum => ConvertedType::ENUM,
+        LogicalType::Json => ConvertedType::JSON,
+        LogicalType::Bson => ConvertedType::BSON,
+        LogicalType::Decimal { .. } => ConvertedType::DECIMAL,
+        LogicalType::Date => ConvertedType::DATE,
+        LogicalType::Time { unit: TimeUnit::Millis, .. } => ConvertedType::TIME_MILLIS,
+        LogicalType::Time { unit: TimeUnit::Micros, .. } => ConvertedType::TIME_MICROS,
+        LogicalType::Timestamp { unit: TimeUnit::Millis, .. } => ConvertedType::TIMESTAMP_MILLIS,
+        LogicalType::Timestamp { unit: TimeUnit::Micros, .. } => ConvertedType::TIMESTAMP_MICROS,
+        LogicalType::Integer { bits: 8, signed: true } => ConvertedType::INT_8,
+        LogicalType::Integer { bits: 16, signed: true } => ConvertedType::INT_16,
+        LogicalType::Integer { bits: 32, signed: true } => ConvertedType::INT_32,
+        LogicalType::Integer { bits: 64, signed: true } => ConvertedType::INT_64,
+        LogicalType::Integer { bits: 8, signed: false } => ConvertedType::UINT_8,
+        LogicalType::Integer { bits: 16, signed: false } => ConvertedType::UINT_16,
+        LogicalType::Integer { bits: 32, signed: false } => ConvertedType::UINT_32,
+        LogicalType::Integer { bits: 64, signed: false } => ConvertedType::UINT_64,
+        LogicalType::Interval => ConvertedType::INTERVAL,
+        LogicalType::List => ConvertedType::LIST,
+        LogicalType::Map => ConvertedType::MAP,
+        LogicalType::MapKeyValue => ConvertedType::MAP_KEY_VALUE,
         _ => return None,
     })
 }
@@ -173,16 +173,16 @@ mod tests {
     #[test]
     fn there_and_back() {
         let meanings = [
-            (Physical::ByteArray, Some(Logical::String)),
-            (Physical::FixedLenByteArray(16), Some(Logical::Uuid)),
-            (Physical::FixedLenByteArray(12), Some(Logical::Interval)),
-            (Physical::Int32, Some(Logical::Decimal { precision: 9, scale: 2 })),
-            (Physical::Int64, Some(Logical::Timestamp { utc: false, unit: TimeUnit::Micros })),
-            (Physical::Int64, Some(Logical::Time { utc: false, unit: TimeUnit::Nanos })),
-            (Physical::Int32, Some(Logical::Integer { bits: 8, signed: false })),
-            (Physical::Int32, Some(Logical::Null)),
-            (Physical::Int96, None),
-            (Physical::ByteArray, Some(Logical::Geometry { crs: Some("EPSG:3857".to_owned()) })),
+            (PhysicalType::ByteArray, Some(LogicalType::String)),
+            (PhysicalType::FixedLenByteArray(16), Some(LogicalType::Uuid)),
+            (PhysicalType::FixedLenByteArray(12), Some(LogicalType::Interval)),
+            (PhysicalType::Int32, Some(LogicalType::Decimal { precision: 9, scale: 2 })),
+            (PhysicalType::Int64, Some(LogicalType::Timestamp { utc: false, unit: TimeUnit::Micros })),
+            (PhysicalType::Int64, Some(LogicalType::Time { utc: false, unit: TimeUnit::Nanos })),
+            (PhysicalType::Int32, Some(LogicalType::Integer { bits: 8, signed: false })),
+            (PhysicalType::Int32, Some(LogicalType::Null)),
+            (PhysicalType::Int96, None),
+            (PhysicalType::ByteArray, Some(LogicalType::Geometry { crs: Some("EPSG:3857".to_owned()) })),
         ];
         let mut elements = vec![SchemaElement { repetition_type: None, ..group("m", 2) }];
         elements.push(SchemaElement { field_id: Some(7), ..group("g", meanings.len()) });
@@ -193,10 +193,10 @@ mod tests {
             elements.push(element);
         }
         let mut list = group("l", 1);
-        annotate(&mut list, &Logical::List);
+        annotate(&mut list, &LogicalType::List);
         let repeated =
             SchemaElement { repetition_type: Some(ThriftRepetition::REPEATED), ..group("list", 1) };
-        elements.extend([list, repeated, column("element", Physical::Boolean)]);
+        elements.extend([list, repeated, column("element", PhysicalType::Boolean)]);
         let schema = Schema::from_thrift(&elements, &Limits::default()).unwrap();
         assert_eq!(schema.to_thrift(), elements);
         for (leaf, (_, logical)) in schema.columns().iter().zip(&meanings) {
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn local_times_have_the_older_annotation_too() {
-        let mut element = column("t", Physical::Int64);
-        annotate(&mut element, &Logical::Timestamp { utc: false, unit: TimeUnit::Millis });
+        let mut element = column("t", PhysicalType::Int64);
+        annotate(&mut element, &LogicalType::Timestamp { utc: false, unit: TimeUnit::Millis });
         assert_eq!(element.converted_type, Some(ConvertedType::TIMESTAMP_MILLIS));
     }
 }

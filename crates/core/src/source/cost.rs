@@ -5,27 +5,27 @@ use std::ops::Range;
 /// What requests cost, counted in bytes: decides which ranges are fetched together.
 ///
 /// ```
-/// use marquetry_core::source::RequestCost;
-/// let cost = RequestCost { gap: 100, largest: 1000 };
+/// use marquetry_core::source::CoalesceOptions;
+/// let cost = CoalesceOptions { gap: 100, largest: 1000 };
 /// assert_eq!(cost.requests([0..50, 120..200, 900..950]), [0..200, 900..950]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RequestCost {
+pub struct CoalesceOptions {
     /// A request costs as much as so many bytes: a gap that is not larger is read and thrown away.
     pub gap: u64,
     /// More bytes than this are fetched by several requests. At least 1.
     pub largest: u64,
 }
 
-impl RequestCost {
+impl CoalesceOptions {
     /// Files on a disk. A call and a seek within the disk's own read-ahead cost a few microseconds, in which a disk gives
     /// some 16 KiB; requests beyond 4 MiB gain nothing.
-    pub const LOCAL: RequestCost = RequestCost { gap: 16 << 10, largest: 4 << 20 };
+    pub const LOCAL: CoalesceOptions = CoalesceOptions { gap: 16 << 10, largest: 4 << 20 };
 
     /// Object stores and web servers. Requests of one plan run at the same time, so what one more costs is not the
     /// store's latency of some 30 ms, but its price and the work of both sides: about 1 ms, in which a connection gives
     /// some 128 KiB. Beyond 8 MiB two connections are faster than one.
-    pub const OBJECT_STORE: RequestCost = RequestCost { gap: 128 << 10, largest: 8 << 20 };
+    pub const OBJECT_STORE: CoalesceOptions = CoalesceOptions { gap: 128 << 10, largest: 8 << 20 };
 
     /// What waiting for an answer costs, where nothing else can be done meanwhile: in the 30 ms of an object store a
     /// connection gives about a megabyte.
@@ -77,9 +77,9 @@ mod tests {
 
     #[test]
     fn ends_of_the_scale_do_not_overflow() {
-        let cost = RequestCost { gap: u64::MAX, largest: u64::MAX };
+        let cost = CoalesceOptions { gap: u64::MAX, largest: u64::MAX };
         assert_eq!(cost.requests([0..1, u64::MAX - 1..u64::MAX]), [0..u64::MAX]);
-        let cost = RequestCost { gap: 0, largest: 0 };
+        let cost = CoalesceOptions { gap: 0, largest: 0 };
         assert_eq!(cost.requests([7..9]), [7..8, 8..9]);
     }
 
@@ -91,7 +91,7 @@ mod tests {
             largest in 1u64..600,
         ) {
             let wanted: Vec<_> = wanted.into_iter().map(|(start, len)| start..start + len).collect();
-            let cost = RequestCost { gap, largest };
+            let cost = CoalesceOptions { gap, largest };
             let requests = cost.requests(wanted.clone());
             let (asked, fetched) = (bytes(&wanted), bytes(&requests));
             prop_assert!(asked.is_subset(&fetched));

@@ -5,11 +5,11 @@ use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::shown::shown;
-use crate::index::read_bloom_filter_header;
-use crate::meta::ColumnChunk;
+use crate::metadata::ColumnChunk;
+use crate::page_index::read_bloom_filter_header;
 use crate::schema::Leaf;
-use crate::stats::BloomFilter;
-use marquetry_base::{Error, Held, Place, Result};
+use crate::statistics::BloomFilter;
+use marquetry_base::{Error, ErrorLocation, MemoryReservation, Result};
 
 const UNREADABLE: Rule = rule(
     "bloom-unreadable",
@@ -32,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[UNREADABLE, MISSING];
 pub(super) struct Filter {
     filter: BloomFilter,
     /// The memory that it takes of what may be taken.
-    _held: Held,
+    _held: MemoryReservation,
     /// One missing value is enough to make it useless, and to say so.
     is_reported: bool,
 }
@@ -41,12 +41,12 @@ pub(super) struct Filter {
 pub(super) fn read(
     file: &File,
     chunk: ColumnChunk<'_>,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> Option<Filter> {
     // A place outside the file was reported with the footer.
     let offset = chunk.bloom_filter_offset().filter(|offset| (4..file.data_end).contains(offset))?;
-    let place = Place { offset: Some(offset), ..place.clone() };
+    let place = ErrorLocation { offset: Some(offset), ..place.clone() };
     match read_filter(file, chunk, offset) {
         Ok(filter) => filter.map(|(filter, held)| Filter { filter, _held: held, is_reported: false }),
         Err(error) => {
@@ -56,7 +56,11 @@ pub(super) fn read(
     }
 }
 
-fn read_filter(file: &File, chunk: ColumnChunk<'_>, offset: u64) -> Result<Option<(BloomFilter, Held)>> {
+fn read_filter(
+    file: &File,
+    chunk: ColumnChunk<'_>,
+    offset: u64,
+) -> Result<Option<(BloomFilter, MemoryReservation)>> {
     let Some(header) = read_bloom_filter_header(&*file.source, chunk, &file.limits)? else {
         return Ok(None);
     };
@@ -84,13 +88,19 @@ fn read_filter(file: &File, chunk: ColumnChunk<'_>, offset: u64) -> Result<Optio
         return Err(Error::unsupported(format!("a bloom filter of {bits} bytes; 128 MiB are read at most")));
     }
     // Its bytes, and the filter made of them.
-    let held = file.limits.memory.hold(len.saturating_mul(2))?;
+    let held = file.limits.memory.reserve(len.saturating_mul(2))?;
     Ok(Some((BloomFilter::read(&file.source.read_at(offset, len)?)?, held)))
 }
 
 impl Filter {
     /// Looks a value of the chunk up.
-    pub(super) fn check(&mut self, leaf: &Leaf, value: &[u8], place: &Place, findings: &mut Findings<'_>) {
+    pub(super) fn check(
+        &mut self,
+        leaf: &Leaf,
+        value: &[u8],
+        place: &ErrorLocation,
+        findings: &mut Findings<'_>,
+    ) {
         if !self.is_reported && !self.filter.might_contain(value) {
             self.is_reported = true;
             findings.add(&MISSING, place.clone(), || format!("{} is not in the filter", shown(leaf, value)));

@@ -5,8 +5,8 @@ use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::shown::named;
-use crate::meta::{ColumnChunk, RowGroup};
-use marquetry_base::{Kind, Place};
+use crate::metadata::{ColumnChunk, RowGroup};
+use marquetry_base::{ErrorKind, ErrorLocation};
 use marquetry_format::{CompressionCodec, PAR1};
 use std::ops::Range;
 
@@ -131,7 +131,7 @@ pub(super) struct Parts {
 pub(super) fn check_row_groups(file: &File, findings: &mut Findings<'_>) -> Parts {
     let metadata = file.metadata.clone();
     for row_group in metadata.row_groups() {
-        let place = Place { row_group: Some(row_group.index()), ..Place::default() };
+        let place = ErrorLocation { row_group: Some(row_group.index()), ..ErrorLocation::default() };
         let columns = metadata.schema().num_columns();
         if row_group.num_columns() != columns {
             findings.add(&COUNT, place.clone(), || {
@@ -152,7 +152,7 @@ pub(super) fn check_row_groups(file: &File, findings: &mut Findings<'_>) -> Part
                 Err(error) => {
                     sizes = None;
                     // That there is no chunk for the column was said of the row group.
-                    if row_group.num_columns() >= columns || error.kind() == Kind::Key {
+                    if row_group.num_columns() >= columns || error.kind() == ErrorKind::Key {
                         findings.add_error(&METADATA, place, error);
                     }
                 }
@@ -168,7 +168,7 @@ pub(super) fn check_row_groups(file: &File, findings: &mut Findings<'_>) -> Part
 fn check_sizes(
     row_group: RowGroup<'_>,
     (stored, plain): (i64, i64),
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let thrift = row_group.head();
@@ -189,7 +189,7 @@ fn check_chunk(
     row_group: RowGroup<'_>,
     column: usize,
     chunk: ColumnChunk<'_>,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let leaf = chunk.leaf();
@@ -232,7 +232,12 @@ fn check_chunk(
     }
 }
 
-fn check_values(row_group: RowGroup<'_>, chunk: ColumnChunk<'_>, place: &Place, findings: &mut Findings<'_>) {
+fn check_values(
+    row_group: RowGroup<'_>,
+    chunk: ColumnChunk<'_>,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
     let (rows, is_flat) = (row_group.num_rows(), chunk.leaf().max_rep() == 0);
     let Ok(values) = u64::try_from(chunk.num_values()) else {
         return;
@@ -326,7 +331,8 @@ fn check_overlaps(file: &File, findings: &mut Findings<'_>) -> Parts {
     for part in &parts {
         gaps.push(end_of(furthest)..part.range.start);
         if let Some(before) = furthest.filter(|before| before.range.end > part.range.start) {
-            let place = Place { offset: Some(part.range.start), ..file.place(part.row_group, part.column) };
+            let place =
+                ErrorLocation { offset: Some(part.range.start), ..file.place(part.row_group, part.column) };
             findings.add(&OVERLAP, place, || {
                 let other = file.leaf(before.column).dotted();
                 format!(

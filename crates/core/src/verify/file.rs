@@ -5,12 +5,12 @@ use super::findings::{Findings, Selection};
 use super::nesting::LeafShape;
 use super::walk::{ChunkResult, check_chunk};
 use super::{Level, Report, VerifyOptions, chunk, nesting, schema, sorting, unreferenced};
-use crate::meta::ParquetMetaData;
-use crate::order::Order;
-use crate::page::{PageMemory, PageOptions, Trust};
+use crate::metadata::ParquetMetaData;
+use crate::page::{ChecksumTrust, PageMemory, PageOptions};
 use crate::schema::Leaf;
+use crate::sort_order::SortOrder;
 use crate::source::Source;
-use marquetry_base::{Limits, Place};
+use marquetry_base::{ErrorLocation, Limits};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,7 +52,7 @@ impl File {
         PageOptions {
             limits: self.limits.clone(),
             verify_checksums: false,
-            trust: Trust::of_writer(self.metadata.created_by()),
+            trust: ChecksumTrust::of_writer(self.metadata.created_by()),
         }
     }
 
@@ -61,18 +61,18 @@ impl File {
     }
 
     /// The place of a column chunk.
-    pub(super) fn place(&self, row_group: usize, column: usize) -> Place {
-        Place {
+    pub(super) fn place(&self, row_group: usize, column: usize) -> ErrorLocation {
+        ErrorLocation {
             row_group: Some(row_group),
             column: Some(self.leaf(column).dotted().clone()),
-            ..Place::default()
+            ..ErrorLocation::default()
         }
     }
 
     /// The order of `min_value` and `max_value` of a column, if they are to be believed.
-    pub(super) fn order(&self, column: usize) -> Option<Order> {
+    pub(super) fn order(&self, column: usize) -> Option<SortOrder> {
         let declared = self.metadata.column_orders().and_then(|orders| orders.get(column));
-        Order::for_reading(self.leaf(column), declared)
+        SortOrder::for_reading(self.leaf(column), declared)
     }
 
     /// The first byte after `from` that belongs to something else.

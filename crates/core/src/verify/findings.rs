@@ -2,7 +2,7 @@
 
 use super::VerifyOptions;
 use super::rules::{RULES, Rule, UNCHECKED, number};
-use marquetry_base::{Error, Kind, Place, Result};
+use marquetry_base::{Error, ErrorKind, ErrorLocation, Result};
 
 /// A rule that is broken somewhere.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +10,7 @@ pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
     /// Where.
-    pub place: Place,
+    pub place: ErrorLocation,
     /// What is there and what should be.
     pub message: String,
 }
@@ -65,7 +65,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Adds a finding, unless its rule is not wanted, or was broken often enough.
-    pub(super) fn add(&mut self, rule: &Rule, place: Place, message: impl FnOnce() -> String) {
+    pub(super) fn add(&mut self, rule: &Rule, place: ErrorLocation, message: impl FnOnce() -> String) {
         let Some(number) = number(rule.id).filter(|number| self.selection.wanted[*number]) else {
             return;
         };
@@ -77,17 +77,17 @@ impl<'a> Findings<'a> {
     }
 
     /// Adds an error that a lower layer met. It breaks `rule`, unless it says that this build cannot know.
-    pub(super) fn add_error(&mut self, rule: &Rule, place: Place, error: Error) {
+    pub(super) fn add_error(&mut self, rule: &Rule, place: ErrorLocation, error: Error) {
         let rule = match error.kind() {
-            Kind::Io => {
+            ErrorKind::Io => {
                 self.failed.get_or_insert(error);
                 return;
             }
-            Kind::Unsupported | Kind::Key => &UNCHECKED,
+            ErrorKind::Unsupported | ErrorKind::Key => &UNCHECKED,
             _ => rule,
         };
         let inner = error.place();
-        let place = Place {
+        let place = ErrorLocation {
             page: inner.page.or(place.page),
             offset: inner.offset.or(place.offset),
             column: place.column.or_else(|| inner.column.clone()),

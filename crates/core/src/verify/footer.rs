@@ -4,10 +4,10 @@ use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, UNCHECKED, rule};
 use super::{Level, Report, VerifyOptions, schema, statistics};
-use crate::meta::ParquetMetaData;
-use crate::order::Order;
+use crate::metadata::ParquetMetaData;
+use crate::sort_order::SortOrder;
 use crate::source::Source;
-use marquetry_base::{Limits, Place, Result};
+use marquetry_base::{ErrorLocation, Limits, Result};
 use marquetry_format::{ColumnOrder, PAR1, PARE, Tail, parse_metadata, read_tail};
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ pub(super) fn open(
     let read = Limits::check("footer_bytes", metadata_len as usize, options.limits.footer_bytes)
         .and_then(|()| source.read_at(start, metadata_len as usize))
         .and_then(|bytes| {
-            let thrift = parse_metadata(&bytes, &options.limits).map_err(|error| error.shifted(start))?;
+            let thrift = parse_metadata(&bytes, &options.limits).map_err(|error| error.offset_by(start))?;
             Ok((bytes, thrift.schema))
         });
     let (bytes, elements) = match read {
@@ -115,10 +115,10 @@ pub(super) fn open(
     }
 }
 
-fn check(metadata: &ParquetMetaData, place: &Place, findings: &mut Findings<'_>) {
+fn check(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findings<'_>) {
     let head = metadata.head();
     for row_group in metadata.row_groups().filter(|row_group| row_group.head().num_rows < 0) {
-        let place = Place { row_group: Some(row_group.index()), ..Place::default() };
+        let place = ErrorLocation { row_group: Some(row_group.index()), ..ErrorLocation::default() };
         findings.add(&ROWS, place, || format!("{} rows", row_group.head().num_rows));
     }
     let rows = metadata.num_rows();
@@ -144,17 +144,17 @@ fn check(metadata: &ParquetMetaData, place: &Place, findings: &mut Findings<'_>)
         // SPEC: TYPE_ORDER is legal for all, even where the type has no order; of unknown ones nothing is known.
         let is_legal = match order {
             ColumnOrder::TypeOrder | ColumnOrder::Unknown(_) => true,
-            _ => Order::for_reading(leaf, Some(order)).is_some(),
+            _ => SortOrder::for_reading(leaf, Some(order)).is_some(),
         };
         if !is_legal {
-            let place = Place { column: Some(leaf.dotted().clone()), ..place.clone() };
+            let place = ErrorLocation { column: Some(leaf.dotted().clone()), ..place.clone() };
             findings.add(&ORDERS, place, || format!("{order:?} for {}", leaf.physical()));
         }
     }
 }
 
-fn at(offset: u64) -> Place {
-    Place { offset: Some(offset), ..Place::default() }
+fn at(offset: u64) -> ErrorLocation {
+    ErrorLocation { offset: Some(offset), ..ErrorLocation::default() }
 }
 
 /// Opening magic, an empty footer's length, closing magic.

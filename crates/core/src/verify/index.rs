@@ -5,12 +5,12 @@ use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::walk::PageSeen;
 use super::{Level, statistics};
-use crate::index::{read_column_index, read_offset_index};
-use crate::meta::ColumnChunk;
+use crate::metadata::ColumnChunk;
 use crate::page::PageStart;
+use crate::page_index::{read_column_index, read_offset_index};
 use crate::schema::Leaf;
-use crate::stats::boundary_order;
-use marquetry_base::Place;
+use crate::statistics::boundary_order;
+use marquetry_base::ErrorLocation;
 use marquetry_format::{BoundaryOrder, ColumnIndex, OffsetIndex};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -33,14 +33,14 @@ const VALID: Rule = rule(
     "column-index-form",
     Severity::Invalid,
     Level::Quick,
-    "Bounds of pages with values are values of the column's type, the lower one not above the upper",
+    "MinMaxStats of pages with values are values of the column's type, the lower one not above the upper",
     "parquet.thrift, ColumnIndex.min_values, max_values",
 );
 const BOUNDARY: Rule = rule(
     "column-index-boundary-order",
     Severity::Invalid,
     Level::Quick,
-    "Bounds are sorted as the boundary order says",
+    "MinMaxStats are sorted as the boundary order says",
     "parquet.thrift, ColumnIndex.boundary_order",
 );
 const COUNTS: Rule = rule(
@@ -54,7 +54,7 @@ const BOUNDS: Rule = rule(
     "column-index-bounds",
     Severity::Invalid,
     Level::Deep,
-    "Bounds of pages bound their values",
+    "MinMaxStats of pages bound their values",
     "parquet.thrift, ColumnIndex.min_values, max_values",
 );
 const OFFSETS: Rule = rule(
@@ -107,7 +107,7 @@ pub(super) fn read(
     file: &File,
     column: usize,
     chunk: ColumnChunk<'_>,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> Indexes {
     // What is not inside the file was said before, by the footer alone.
@@ -149,8 +149,8 @@ pub(super) fn read(
     indexes
 }
 
-fn at(place: &Place, range: Option<Range<u64>>) -> Place {
-    Place { offset: range.map(|range| range.start), ..place.clone() }
+fn at(place: &ErrorLocation, range: Option<Range<u64>>) -> ErrorLocation {
+    ErrorLocation { offset: range.map(|range| range.start), ..place.clone() }
 }
 
 /// Returns whether its lists have the lengths that they must have.
@@ -158,7 +158,7 @@ fn check_column_index(
     file: &File,
     index: &ColumnIndex,
     column: usize,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
     let (leaf, order) = (file.leaf(column), file.order(column));
@@ -239,7 +239,7 @@ fn check_offset_index(
     index: &OffsetIndex,
     chunk: ColumnChunk<'_>,
     rows: u64,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
     let Ok(range) = chunk.byte_range() else { return false };
@@ -278,7 +278,7 @@ impl Indexes {
         start: &PageStart,
         leaf: &Leaf,
         seen: &PageSeen,
-        place: &Place,
+        place: &ErrorLocation,
         findings: &mut Findings<'_>,
     ) {
         let i = self.pages;
@@ -298,7 +298,7 @@ impl Indexes {
     }
 
     /// When all pages were passed.
-    pub(super) fn finish(&self, place: &Place, findings: &mut Findings<'_>) {
+    pub(super) fn finish(&self, place: &ErrorLocation, findings: &mut Findings<'_>) {
         let counts = [
             ("column", self.column.as_ref().map(|index| index.null_pages.len())),
             ("offset", self.offset.as_ref().map(|index| index.page_locations.len())),
@@ -319,7 +319,7 @@ fn check_location(
     start: &PageStart,
     rows_before: Option<u64>,
     seen: &PageSeen,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let Some(location) = index.page_locations.get(i) else { return };
@@ -352,7 +352,7 @@ fn check_counts(
     i: usize,
     leaf: &Leaf,
     seen: &PageSeen,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let mut wrong = |message: String| findings.add(&COUNTS, place.clone(), || message);

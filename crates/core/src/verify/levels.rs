@@ -5,8 +5,8 @@ use super::file::File;
 use super::findings::Findings;
 use super::nesting::{BOUNDARY, CONTRADICT, FIRST, LeafShape, NULL_KEY, Siblings};
 use crate::schema::Leaf;
-use crate::stats::LevelCounts;
-use marquetry_base::{Place, Result};
+use crate::statistics::LevelHistogram;
+use marquetry_base::{ErrorLocation, Result};
 use marquetry_encoding::levels::Levels;
 
 /// Reads the levels of a chunk, page by page.
@@ -49,11 +49,11 @@ impl<'a> LevelReader<'a> {
         def: &mut Levels,
         n: usize,
         start: Start,
-        place: &Place,
+        place: &ErrorLocation,
         findings: &mut Findings<'_>,
-    ) -> Result<LevelCounts> {
+    ) -> Result<LevelHistogram> {
         let (max_def, max_rep) = (self.leaf.max_def(), self.leaf.max_rep());
-        let mut counts = LevelCounts::new(max_def, max_rep);
+        let mut counts = LevelHistogram::new(max_def, max_rep);
         if max_def == 0 {
             counts.add_def_max(n);
             counts.add_rep_zero(n);
@@ -121,7 +121,7 @@ impl<'a> LevelReader<'a> {
     }
 
     /// How many of the entries counted are nulls of the leaf itself, or of a struct around it: not empty lists.
-    pub(super) fn nulls_in_slots(&self, counts: &LevelCounts) -> u64 {
+    pub(super) fn nulls_in_slots(&self, counts: &LevelHistogram) -> u64 {
         let slot = self.shape.element_def.last().copied().unwrap_or(0);
         let def = counts.def();
         let slots = def.get(usize::from(slot)..def.len() - 1).unwrap_or_default();

@@ -4,9 +4,9 @@ use super::Level;
 use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
-use crate::logical::Logical;
+use crate::logical_type::LogicalType;
 use crate::schema::{Node, NodeKind, Repetition, Schema};
-use marquetry_base::Place;
+use marquetry_base::ErrorLocation;
 
 const LIST: Rule = rule(
     "list-shape",
@@ -109,10 +109,10 @@ fn check_node<'a>(node: &'a Node, is_expected: bool, path: &mut Vec<&'a str>, fi
         findings.add(&UNANNOTATED, place(path), || "a repeated field in no LIST or MAP".to_owned());
     }
     if let NodeKind::Group(fields) = node.kind() {
-        let is_list = matches!(node.logical(), Some(Logical::List));
+        let is_list = matches!(node.logical(), Some(LogicalType::List));
         // SPEC: MAP_KEY_VALUE alone is a map; old writers also put it on the repeated group inside of one.
-        let is_map = matches!(node.logical(), Some(Logical::Map))
-            || matches!(node.logical(), Some(Logical::MapKeyValue)) && !is_expected;
+        let is_map = matches!(node.logical(), Some(LogicalType::Map))
+            || matches!(node.logical(), Some(LogicalType::MapKeyValue)) && !is_expected;
         if is_list {
             check_list(fields, path, findings);
         } else if is_map {
@@ -161,7 +161,7 @@ fn check_map(node: &Node, fields: &[Node], path: &[&str], findings: &mut Finding
         findings.add(&MAP_KEY, place(path), || format!("the key is {}", key.repetition()));
     }
     let legacy = match () {
-        () if !matches!(node.logical(), Some(Logical::Map)) => "annotated as MAP_KEY_VALUE",
+        () if !matches!(node.logical(), Some(LogicalType::Map)) => "annotated as MAP_KEY_VALUE",
         () if repeated.name() != "key_value" => "the repeated group is not called key_value",
         () if key.name() != "key" => "the key is not called key",
         () if value.is_some_and(|value| value.name() != "value") => "the value is not called value",
@@ -183,8 +183,8 @@ fn entries(fields: &[Node]) -> Option<(&Node, &Node, Option<&Node>)> {
     (repeated.repetition() == Repetition::Repeated && is_one(key)).then_some((repeated, key, value))
 }
 
-fn place(path: &[&str]) -> Place {
-    Place { column: Some(path.join(".").into()), ..Place::default() }
+fn place(path: &[&str]) -> ErrorLocation {
+    ErrorLocation { column: Some(path.join(".").into()), ..ErrorLocation::default() }
 }
 
 /// What the levels of a column mean, node by node.
@@ -262,7 +262,7 @@ impl Shapes {
                 if is_level {
                     self.above.groups.push(group);
                 }
-                let is_map = matches!(node.logical(), Some(Logical::Map | Logical::MapKeyValue))
+                let is_map = matches!(node.logical(), Some(LogicalType::Map | LogicalType::MapKeyValue))
                     && entries(fields).is_some();
                 let mut below = 0;
                 for (i, field) in fields.iter().enumerate() {

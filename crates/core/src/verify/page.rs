@@ -4,9 +4,9 @@ use super::Level;
 use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
-use crate::meta::ColumnChunk;
+use crate::metadata::ColumnChunk;
 use crate::page::{Checksum, PageStart};
-use marquetry_base::Place;
+use marquetry_base::ErrorLocation;
 use marquetry_encoding::registry;
 use marquetry_format::{CompressionCodec, Encoding, PageType};
 use std::collections::BTreeMap;
@@ -210,7 +210,7 @@ pub(super) fn check_header(
     start: &PageStart,
     chunk: ColumnChunk<'_>,
     pages: &mut Pages,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
     let header = &start.header;
@@ -239,7 +239,7 @@ pub(super) fn check_header(
 }
 
 /// Returns whether the values of a dictionary may be encoded so; of encodings that are not known nothing is known.
-fn check_dictionary_encoding(start: &PageStart, place: &Place, findings: &mut Findings<'_>) -> bool {
+fn check_dictionary_encoding(start: &PageStart, place: &ErrorLocation, findings: &mut Findings<'_>) -> bool {
     let wrong = encoding(start).filter(|found| *found != Encoding::PLAIN && registry::row(found.0).is_some());
     if let Some(encoding) = wrong {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for a dictionary"));
@@ -252,7 +252,7 @@ fn check_encoding(
     start: &PageStart,
     chunk: ColumnChunk<'_>,
     pages: &Pages,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
     let Some(encoding) = encoding(start) else { return true };
@@ -280,7 +280,7 @@ fn check_encoding(
 fn check_levels(
     start: &PageStart,
     chunk: ColumnChunk<'_>,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
     let Some(header) = start.header.data_page_header.as_ref() else { return true };
@@ -309,7 +309,7 @@ fn check_levels(
 fn check_sizes(
     start: &PageStart,
     chunk: ColumnChunk<'_>,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
     let header = &start.header;
@@ -344,7 +344,7 @@ fn check_sizes(
 pub(super) fn check_checksum(
     start: &PageStart,
     checksum: Checksum,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
     match checksum {
@@ -376,7 +376,7 @@ pub(super) fn check_v2(
     start: &PageStart,
     nulls: Option<u64>,
     rows: Option<u64>,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let Some(header) = start.header.data_page_header_v2.as_ref().filter(|_| start.is_data()) else {
@@ -397,7 +397,7 @@ pub(super) fn check_totals(
     chunk: ColumnChunk<'_>,
     row_group: usize,
     pages: &mut Pages,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     if !pages.is_complete {
@@ -436,7 +436,7 @@ pub(super) fn check_totals(
     check_stats(chunk, pages, place, findings);
 }
 
-fn check_stats(chunk: ColumnChunk<'_>, pages: &Pages, place: &Place, findings: &mut Findings<'_>) {
+fn check_stats(chunk: ColumnChunk<'_>, pages: &Pages, place: &ErrorLocation, findings: &mut Findings<'_>) {
     let Some(stats) = chunk.encoding_stats() else { return };
     let mut said: BTreeMap<(i32, i32), i64> = BTreeMap::new();
     for stat in stats {

@@ -5,11 +5,11 @@ use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::shown::named;
-use crate::logical::Logical;
+use crate::logical_type::LogicalType;
 use crate::schema::{Node, NodeKind};
-use marquetry_base::{Error, Place};
-use marquetry_encoding::Physical;
-use marquetry_format::{ConvertedType, LogicalType, SchemaElement, Type};
+use marquetry_base::{Error, ErrorLocation};
+use marquetry_encoding::PhysicalType;
+use marquetry_format::{ConvertedType, LogicalType as ThriftType, SchemaElement, Type};
 use std::collections::HashSet;
 
 const TREE: Rule = rule(
@@ -58,9 +58,9 @@ const NAMES: Rule = rule(
 pub(super) const RULES: &[Rule] = &[TREE, REPETITION, ANNOTATION, DISAGREE, DECIMAL, NAMES];
 
 /// The error for a schema that cannot be read.
-pub(super) fn unreadable(error: Error, place: Place, findings: &mut Findings<'_>) {
+pub(super) fn unreadable(error: Error, place: ErrorLocation, findings: &mut Findings<'_>) {
     // An unknown type or repetition may be one of a later version: nothing else can be told of the file then, either.
-    let place = Place {
+    let place = ErrorLocation {
         column: error.place().column.clone(),
         offset: error.place().offset.or(place.offset),
         ..place
@@ -71,7 +71,7 @@ pub(super) fn unreadable(error: Error, place: Place, findings: &mut Findings<'_>
 /// What single elements say, as they are in the footer.
 pub(super) fn check_elements(elements: &[SchemaElement], findings: &mut Findings<'_>) {
     for element in elements.iter().skip(1) {
-        let place = || Place { column: Some(element.name.clone()), ..Place::default() };
+        let place = || ErrorLocation { column: Some(element.name.clone()), ..ErrorLocation::default() };
         if element.repetition_type.is_none() {
             findings.add(&REPETITION, place(), || "neither required, optional nor repeated".to_owned());
         }
@@ -99,7 +99,8 @@ pub(super) fn check_elements(elements: &[SchemaElement], findings: &mut Findings
         {
             findings.add(&DISAGREE, place(), || format!("{newer:?} and {older:?}"));
         }
-        if let (Some(Logical::Decimal { precision, scale }), Some(physical)) = (newer.or(older), physical) {
+        if let (Some(LogicalType::Decimal { precision, scale }), Some(physical)) = (newer.or(older), physical)
+        {
             let most = most_digits(physical);
             if precision > most {
                 findings.add(&DECIMAL, place(), || {
@@ -122,7 +123,7 @@ fn check_names<'a>(fields: &'a [Node], path: &mut Vec<&'a str>, findings: &mut F
     let mut names = HashSet::new();
     for field in fields {
         if !names.insert(field.name()) {
-            let place = Place { column: Some(path.join(".").into()), ..Place::default() };
+            let place = ErrorLocation { column: Some(path.join(".").into()), ..ErrorLocation::default() };
             findings.add(&NAMES, place, || format!("two fields are called {}", named(field.name())));
         }
         if let NodeKind::Group(fields) = field.kind() {
@@ -136,10 +137,10 @@ fn check_names<'a>(fields: &'a [Node], path: &mut Vec<&'a str>, findings: &mut F
 /// What one annotation alone means here; `None` if it does not fit.
 fn alone(
     element: &SchemaElement,
-    logical: Option<&LogicalType>,
+    logical: Option<&ThriftType>,
     converted: Option<ConvertedType>,
-    physical: Option<Physical>,
-) -> Option<Logical> {
+    physical: Option<PhysicalType>,
+) -> Option<LogicalType> {
     let element = SchemaElement {
         logical_type: logical.cloned(),
         converted_type: converted,
@@ -147,13 +148,13 @@ fn alone(
         precision: element.precision,
         ..SchemaElement::default()
     };
-    Logical::from_thrift(&element, physical)
+    LogicalType::from_thrift(&element, physical)
 }
 
-fn is_known(logical: &LogicalType) -> bool {
+fn is_known(logical: &ThriftType) -> bool {
     match logical {
-        LogicalType::Unknown(_) => false,
-        LogicalType::Time { unit, .. } | LogicalType::Timestamp { unit, .. } => {
+        ThriftType::Unknown(_) => false,
+        ThriftType::Time { unit, .. } | ThriftType::Timestamp { unit, .. } => {
             !matches!(unit, marquetry_format::TimeUnit::Unknown(_))
         }
         _ => true,
@@ -161,40 +162,40 @@ fn is_known(logical: &LogicalType) -> bool {
 }
 
 /// Whether both annotations mean the same, as far as the older one can say it.
-fn agree(newer: &Logical, older: &Logical) -> bool {
+fn agree(newer: &LogicalType, older: &LogicalType) -> bool {
     match (newer, older) {
         // SPEC: the older types mean UTC, and are written for local times too: "isAdjustedToUTC = false" has no older
         // type of its own.
-        (Logical::Time { unit, .. }, Logical::Time { unit: other, .. })
-        | (Logical::Timestamp { unit, .. }, Logical::Timestamp { unit: other, .. }) => unit == other,
-        (Logical::Map, Logical::MapKeyValue) => true,
+        (LogicalType::Time { unit, .. }, LogicalType::Time { unit: other, .. })
+        | (LogicalType::Timestamp { unit, .. }, LogicalType::Timestamp { unit: other, .. }) => unit == other,
+        (LogicalType::Map, LogicalType::MapKeyValue) => true,
         // QUIRK: parquet-mr 1.10 annotates INTERVAL as UNKNOWN.
-        (Logical::Null, _) => true,
+        (LogicalType::Null, _) => true,
         _ => newer == older,
     }
 }
 
-fn physical(element: &SchemaElement) -> Option<Physical> {
+fn physical(element: &SchemaElement) -> Option<PhysicalType> {
     let length = || usize::try_from(element.type_length?).ok();
     Some(match element.type_? {
-        Type::BOOLEAN => Physical::Boolean,
-        Type::INT32 => Physical::Int32,
-        Type::INT64 => Physical::Int64,
-        Type::INT96 => Physical::Int96,
-        Type::FLOAT => Physical::Float,
-        Type::DOUBLE => Physical::Double,
-        Type::BYTE_ARRAY => Physical::ByteArray,
-        Type::FIXED_LEN_BYTE_ARRAY => Physical::FixedLenByteArray(length()?),
+        Type::BOOLEAN => PhysicalType::Boolean,
+        Type::INT32 => PhysicalType::Int32,
+        Type::INT64 => PhysicalType::Int64,
+        Type::INT96 => PhysicalType::Int96,
+        Type::FLOAT => PhysicalType::Float,
+        Type::DOUBLE => PhysicalType::Double,
+        Type::BYTE_ARRAY => PhysicalType::ByteArray,
+        Type::FIXED_LEN_BYTE_ARRAY => PhysicalType::FixedLenByteArray(length()?),
         _ => return None,
     })
 }
 
 /// How many decimal digits every number of which fits the type. SPEC: floor(log10(2^(8n - 1) - 1)) for n bytes.
-fn most_digits(physical: Physical) -> u32 {
+fn most_digits(physical: PhysicalType) -> u32 {
     match physical {
-        Physical::Int32 => 9,
-        Physical::Int64 => 18,
-        Physical::FixedLenByteArray(bytes) => {
+        PhysicalType::Int32 => 9,
+        PhysicalType::Int64 => 18,
+        PhysicalType::FixedLenByteArray(bytes) => {
             let bits = (8 * bytes as u64).saturating_sub(1).min(1 << 20);
             (bits as f64 * std::f64::consts::LOG10_2) as u32
         }

@@ -1,22 +1,22 @@
 //! Values in messages: short, and never more than a line.
 
-use crate::order::Order;
 use crate::schema::Leaf;
-use marquetry_encoding::Physical;
+use crate::sort_order::SortOrder;
+use marquetry_encoding::PhysicalType;
 
 /// A value, PLAIN, as text.
 pub(super) fn shown(leaf: &Leaf, value: &[u8]) -> String {
-    let is_unsigned = matches!(Order::of(leaf), Order::Unsigned32 | Order::Unsigned64);
+    let is_unsigned = matches!(SortOrder::of(leaf), SortOrder::Unsigned32 | SortOrder::Unsigned64);
     match (leaf.physical(), value) {
-        (Physical::Boolean, [byte]) => (*byte != 0).to_string(),
-        (Physical::Int32, &[a, b, c, d]) if is_unsigned => u32::from_le_bytes([a, b, c, d]).to_string(),
-        (Physical::Int32, &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).to_string(),
-        (Physical::Float, &[a, b, c, d]) => format!("{:?}", f32::from_le_bytes([a, b, c, d])),
-        (Physical::Int64, &[a, b, c, d, e, f, g, h]) => {
+        (PhysicalType::Boolean, [byte]) => (*byte != 0).to_string(),
+        (PhysicalType::Int32, &[a, b, c, d]) if is_unsigned => u32::from_le_bytes([a, b, c, d]).to_string(),
+        (PhysicalType::Int32, &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).to_string(),
+        (PhysicalType::Float, &[a, b, c, d]) => format!("{:?}", f32::from_le_bytes([a, b, c, d])),
+        (PhysicalType::Int64, &[a, b, c, d, e, f, g, h]) => {
             let word = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
             if is_unsigned { word.to_string() } else { (word as i64).to_string() }
         }
-        (Physical::Double, &[a, b, c, d, e, f, g, h]) => {
+        (PhysicalType::Double, &[a, b, c, d, e, f, g, h]) => {
             format!("{:?}", f64::from_le_bytes([a, b, c, d, e, f, g, h]))
         }
         _ => escaped(value),

@@ -5,11 +5,11 @@ use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::shown::shown;
-use crate::nesting::Field;
-use crate::order::{Order, plain_value};
-use crate::read::{ColumnReader, Layout, LeafBatch, Target};
+use crate::nesting::NestedField;
+use crate::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
 use crate::schema::Leaf;
-use marquetry_base::{Place, Result};
+use crate::sort_order::{SortOrder, plain_value};
+use marquetry_base::{ErrorLocation, Result};
 use marquetry_format::SortingColumn;
 use std::cmp::Ordering;
 
@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[COLUMN, ORDER];
 /// A column that rows are sorted by, read side by side with the others.
 struct Key<'a> {
     leaf: &'a Leaf,
-    order: Order,
+    order: SortOrder,
     descending: bool,
     nulls_first: bool,
     reader: ColumnReader,
@@ -46,7 +46,7 @@ type Cell = Option<Vec<u8>>;
 
 /// Checks the rows of a row group.
 pub(super) fn check(file: &File, row_group: usize, findings: &mut Findings<'_>) {
-    let place = Place { row_group: Some(row_group), ..Place::default() };
+    let place = ErrorLocation { row_group: Some(row_group), ..ErrorLocation::default() };
     let sorting = file.metadata.row_group(row_group).sorting_columns();
     let mut columns = Vec::new();
     for key in sorting {
@@ -75,20 +75,20 @@ pub(super) fn check(file: &File, row_group: usize, findings: &mut Findings<'_>) 
     let rows = usize::try_from(file.metadata.row_group(row_group).num_rows()).unwrap_or(usize::MAX);
     // What cannot be read has findings of its own.
     if let Ok(Some((row, leaf, message))) = first_unsorted(&mut keys, rows) {
-        let place = Place { column: Some(leaf.dotted().clone()), ..place };
+        let place = ErrorLocation { column: Some(leaf.dotted().clone()), ..place };
         findings.add(&ORDER, place, || format!("row {row}: {message}"));
     }
 }
 
 fn key<'a>(file: &'a File, row_group: usize, sorting: &SortingColumn, column: usize) -> Option<Key<'a>> {
     let leaf = file.leaf(column);
-    let order = Order::of(leaf);
-    if leaf.max_rep() > 0 || order == Order::Undefined {
+    let order = SortOrder::of(leaf);
+    if leaf.max_rep() > 0 || order == SortOrder::Undefined {
         return None;
     }
     let field =
-        Field::from_schema(file.metadata.schema()).into_iter().find(|field| field.has_leaf(column))?;
-    let target = Target { is_text: false, ..Target::new(leaf, &field, column, Layout::Values) };
+        NestedField::from_schema(file.metadata.schema()).into_iter().find(|field| field.has_leaf(column))?;
+    let target = ReadTarget { is_text: false, ..ReadTarget::new(leaf, &field, column, ValueLayout::Native) };
     let reader = ColumnReader::new(
         file.source.clone(),
         file.metadata.clone(),
@@ -154,7 +154,7 @@ impl Key<'_> {
 }
 
 /// The value of a row; `None` for null.
-fn cell<'a>(batch: &'a LeafBatch, row: usize, scratch: &'a mut [u8; 8]) -> Option<&'a [u8]> {
+fn cell<'a>(batch: &'a ColumnBatch, row: usize, scratch: &'a mut [u8; 8]) -> Option<&'a [u8]> {
     let is_valid = batch.validity.as_ref().is_none_or(|validity| validity.get(row));
     is_valid.then(|| plain_value(&batch.values, row, scratch))
 }

@@ -6,12 +6,12 @@ use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::shown::shown;
 use super::walk::PageSeen;
-use crate::meta::{ColumnChunk, ParquetMetaData};
-use crate::order::Order;
+use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::schema::Leaf;
-use crate::stats::{Bounds, GeoBounds};
-use marquetry_base::Place;
-use marquetry_encoding::Physical;
+use crate::sort_order::SortOrder;
+use crate::statistics::{GeoBounds, MinMaxStats};
+use marquetry_base::ErrorLocation;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{BoundingBox, SizeStatistics, Statistics};
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ const FORM: Rule = rule(
     "statistics-form",
     Severity::Invalid,
     Level::Quick,
-    "Bounds are values of the column's type, the lower one not above the upper",
+    "MinMaxStats are values of the column's type, the lower one not above the upper",
     "parquet.thrift, Statistics.min_value, max_value",
 );
 const NAN: Rule = rule(
@@ -82,7 +82,7 @@ const EXACT: Rule = rule(
     "statistics-exact",
     Severity::Invalid,
     Level::Deep,
-    "Bounds that are said to be exact are values that occur",
+    "MinMaxStats that are said to be exact are values that occur",
     "parquet.thrift, Statistics.is_min_value_exact, is_max_value_exact",
 );
 const SIZES_FORM: Rule = rule(
@@ -112,8 +112,8 @@ pub(super) const RULES: &[Rule] = &[
     SIZES, GEO,
 ];
 
-/// Bounds in a file that declares no orders at all: said once for it.
-pub(super) fn check_orders(metadata: &ParquetMetaData, place: &Place, findings: &mut Findings<'_>) {
+/// MinMaxStats in a file that declares no orders at all: said once for it.
+pub(super) fn check_orders(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findings<'_>) {
     let has_bounds = |chunk: ColumnChunk<'_>| {
         chunk
             .statistics()
@@ -132,7 +132,7 @@ pub(super) fn check_chunk(
     file: &File,
     column: usize,
     chunk: ColumnChunk<'_>,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let leaf = chunk.leaf();
@@ -156,7 +156,7 @@ pub(super) fn check_chunk(
             });
         }
     }
-    if sizes.unencoded_byte_array_data_bytes.is_some() && leaf.physical() != Physical::ByteArray {
+    if sizes.unencoded_byte_array_data_bytes.is_some() && leaf.physical() != PhysicalType::ByteArray {
         findings.add(&SIZES_FORM, place.clone(), || format!("bytes of byte strings for {}", leaf.physical()));
     }
 }
@@ -167,7 +167,7 @@ pub(super) fn check_form(
     column: usize,
     statistics: &Statistics,
     entries: i64,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let (leaf, order) = (file.leaf(column), file.order(column));
@@ -183,10 +183,10 @@ pub(super) fn check_form(
         None => {}
     }
     // Where both say the same, once is enough.
-    if let Some(order) = Order::for_deprecated(leaf).filter(|_| deprecated != bounds || order.is_none()) {
+    if let Some(order) = SortOrder::for_deprecated(leaf).filter(|_| deprecated != bounds || order.is_none()) {
         check_pair(&FORM, leaf, order, deprecated, || "deprecated ".to_owned(), place, findings);
     }
-    let is_float = Order::of(leaf).is_float();
+    let is_float = SortOrder::of(leaf).is_float();
     let counts = [
         ("null_count", statistics.null_count, true),
         // Some writers estimate it, and more values than there are come out: another rule.
@@ -202,8 +202,14 @@ pub(super) fn check_form(
     }
 }
 
-/// Bounds in an order that nobody knows.
-pub(super) fn no_order(file: &File, leaf: &Leaf, what: &str, place: &Place, findings: &mut Findings<'_>) {
+/// MinMaxStats in an order that nobody knows.
+pub(super) fn no_order(
+    file: &File,
+    leaf: &Leaf,
+    what: &str,
+    place: &ErrorLocation,
+    findings: &mut Findings<'_>,
+) {
     if file.metadata.column_orders().is_none() {
         // That was said once, for all columns.
         return;
@@ -218,10 +224,10 @@ pub(super) fn no_order(file: &File, leaf: &Leaf, what: &str, place: &Place, find
 pub(super) fn check_pair(
     rule: &Rule,
     leaf: &Leaf,
-    order: Order,
+    order: SortOrder,
     (min, max): (Option<&[u8]>, Option<&[u8]>),
     whose: impl Fn() -> String,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) -> bool {
     for (name, bound) in [("min", min), ("max", max)] {
@@ -248,14 +254,14 @@ pub(super) fn check_pair(
 }
 
 /// Bytes of a value, where all have the same number.
-fn width(physical: Physical) -> Option<usize> {
+fn width(physical: PhysicalType) -> Option<usize> {
     match physical {
-        Physical::Boolean => Some(1),
-        Physical::Int32 | Physical::Float => Some(4),
-        Physical::Int64 | Physical::Double => Some(8),
-        Physical::Int96 => Some(12),
-        Physical::FixedLenByteArray(width) => Some(width),
-        Physical::ByteArray => None,
+        PhysicalType::Boolean => Some(1),
+        PhysicalType::Int32 | PhysicalType::Float => Some(4),
+        PhysicalType::Int64 | PhysicalType::Double => Some(8),
+        PhysicalType::Int96 => Some(12),
+        PhysicalType::FixedLenByteArray(width) => Some(width),
+        PhysicalType::ByteArray => None,
     }
 }
 
@@ -263,9 +269,9 @@ fn width(physical: Physical) -> Option<usize> {
 pub(super) fn check_bounds(
     rule: &Rule,
     leaf: &Leaf,
-    bounds: &Bounds,
+    bounds: &MinMaxStats,
     (min, max): (Option<&[u8]>, Option<&[u8]>),
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let sides = [("min", min, bounds.min(), Ordering::Greater), ("max", max, bounds.max(), Ordering::Less)];
@@ -283,11 +289,11 @@ pub(super) fn check_bounds(
 /// were counted.
 pub(super) fn check_truth(
     leaf: &Leaf,
-    order: Option<Order>,
+    order: Option<SortOrder>,
     statistics: &Statistics,
     seen: &PageSeen,
     distinct: Option<u64>,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let nulls = statistics.null_count;
@@ -315,7 +321,7 @@ pub(super) fn check_truth(
         check_exact(leaf, bounds, statistics, place, findings);
     }
     // The order of what was seen is that of the deprecated bounds, or its totalOrder, which is finer.
-    if Order::for_deprecated(leaf).is_some_and(|order| order == bounds.order()) {
+    if SortOrder::for_deprecated(leaf).is_some_and(|order| order == bounds.order()) {
         let deprecated = (statistics.min.as_deref(), statistics.max.as_deref());
         if deprecated != pair || order.is_none() {
             check_bounds(&DEPRECATED, leaf, bounds, deprecated, place, findings);
@@ -325,9 +331,9 @@ pub(super) fn check_truth(
 
 fn check_exact(
     leaf: &Leaf,
-    bounds: &Bounds,
+    bounds: &MinMaxStats,
     statistics: &Statistics,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let sides = [
@@ -355,7 +361,7 @@ pub(super) fn check_sizes(
     chunk: ColumnChunk<'_>,
     seen: &PageSeen,
     geo: Option<&GeoBounds>,
-    place: &Place,
+    place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
     let sizes = size_statistics(chunk);

@@ -4,7 +4,7 @@ use super::Level;
 use super::file::File;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
-use marquetry_base::{Place, Result};
+use marquetry_base::{ErrorLocation, Result};
 use marquetry_format::parse_metadata;
 use std::ops::Range;
 
@@ -28,14 +28,14 @@ pub(super) fn check(file: &File, findings: &mut Findings<'_>) {
         match border(file, gap.clone()) {
             Ok(None) => {}
             Ok(Some(border)) => {
-                let place = Place { offset: Some(border), ..Place::default() };
+                let place = ErrorLocation { offset: Some(border), ..ErrorLocation::default() };
                 findings.add(&FILE, place, || {
                     "a footer and its PAR1 end here, and the PAR1 of another file follows: \
                      the footer at the end refers to nothing of one of them"
                         .to_owned()
                 });
             }
-            Err(error) => findings.add_error(&FILE, Place::default(), error),
+            Err(error) => findings.add_error(&FILE, ErrorLocation::default(), error),
         }
     }
 }

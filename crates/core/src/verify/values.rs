@@ -5,12 +5,12 @@ use super::bloom::Filter;
 use super::findings::Findings;
 use super::rules::{Rule, Severity, rule};
 use super::shown::{escaped, shown};
-use crate::logical::{Logical, TimeUnit};
-use crate::order::{Order, plain_value};
+use crate::logical_type::{LogicalType, TimeUnit};
 use crate::page::{DataPage, PageStart};
 use crate::schema::Leaf;
-use crate::stats::{BloomFilter, Bounds, GeoBounds};
-use marquetry_base::{Error, Place, Result};
+use crate::sort_order::{SortOrder, plain_value};
+use crate::statistics::{BloomFilter, GeoBounds, MinMaxStats};
+use marquetry_base::{Error, ErrorLocation, Result};
 use marquetry_encoding::dictionary::{Dictionary, Indices, check_indices, look_up};
 use marquetry_encoding::{Decode, EncodedPage, Values, registry};
 use marquetry_format::Encoding;
@@ -95,7 +95,7 @@ pub(super) const RULES: &[Rule] =
 /// Decodes the values of a chunk, page by page.
 pub(super) struct ValueReader<'a> {
     leaf: &'a Leaf,
-    order: Order,
+    order: SortOrder,
     check: Check,
     dictionary: Option<std::sync::Arc<Dictionary>>,
     /// Which entries of the dictionary occur.
@@ -111,7 +111,7 @@ pub(super) struct ValueReader<'a> {
 
 /// What a page's values came to.
 pub(super) struct Decoded {
-    pub(super) bounds: Bounds,
+    pub(super) bounds: MinMaxStats,
     pub(super) bytes: u64,
 }
 
@@ -130,13 +130,13 @@ impl<'a> ValueReader<'a> {
     /// `order` is that of the bounds to check, `wants_distinct` whether different values are to be counted.
     pub(super) fn new(
         leaf: &'a Leaf,
-        order: Option<Order>,
+        order: Option<SortOrder>,
         filter: Option<Filter>,
         wants_distinct: bool,
     ) -> Self {
         ValueReader {
             leaf,
-            order: order.or(Order::for_deprecated(leaf)).unwrap_or(Order::Undefined),
+            order: order.or(SortOrder::for_deprecated(leaf)).unwrap_or(SortOrder::Undefined),
             check: Check::of(leaf.logical()),
             dictionary: None,
             used: Vec::new(),
@@ -150,8 +150,8 @@ impl<'a> ValueReader<'a> {
     }
 
     /// No bounds yet, in the order of the column.
-    pub(super) fn bounds(&self) -> Bounds {
-        Bounds::new(self.order)
+    pub(super) fn bounds(&self) -> MinMaxStats {
+        MinMaxStats::new(self.order)
     }
 
     /// Takes the dictionary, or what came of reading it.
@@ -159,7 +159,7 @@ impl<'a> ValueReader<'a> {
         &mut self,
         start: &PageStart,
         dictionary: Result<Dictionary>,
-        place: &Place,
+        place: &ErrorLocation,
         findings: &mut Findings<'_>,
     ) {
         let dictionary = match dictionary {
@@ -179,7 +179,7 @@ impl<'a> ValueReader<'a> {
         }
         self.check.check(self.leaf, values, 0..n, "dictionary entry", place, findings);
         let header = start.header.dictionary_page_header.as_ref();
-        let order = Order::of(self.leaf);
+        let order = SortOrder::of(self.leaf);
         if header.is_some_and(|header| header.is_sorted == Some(true))
             && let Some(at) = (1..n).find(|i| order.compare_at(values, i - 1, *i) == Some(Ordering::Greater))
         {
@@ -194,7 +194,7 @@ impl<'a> ValueReader<'a> {
         &mut self,
         page: DataPage,
         n: usize,
-        place: &Place,
+        place: &ErrorLocation,
         findings: &mut Findings<'_>,
     ) -> Option<Decoded> {
         let mut decoded = Decoded { bounds: self.bounds(), bytes: 0 };
@@ -219,7 +219,7 @@ impl<'a> ValueReader<'a> {
         n: usize,
         is_indices: bool,
         decoded: &mut Decoded,
-        place: &Place,
+        place: &ErrorLocation,
         findings: &mut Findings<'_>,
     ) -> Result<(), (&'static Rule, Error)> {
         let unreadable = |error| (&UNREADABLE, error);
@@ -270,7 +270,7 @@ impl<'a> ValueReader<'a> {
     }
 
     /// Looks values up in the bloom filter, and counts different ones.
-    fn look_at_each(&mut self, n: usize, place: &Place, findings: &mut Findings<'_>) {
+    fn look_at_each(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings<'_>) {
         if self.filter.is_none() && self.distinct.is_none() {
             return;
         }
@@ -289,7 +289,7 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    fn add_geometries(&mut self, n: usize, place: &Place, findings: &mut Findings<'_>) {
+    fn add_geometries(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings<'_>) {
         let Some(geo) = self.geo.as_mut().filter(|_| n > 0 && self.is_geo_valid) else {
             return;
         };
@@ -303,7 +303,7 @@ impl<'a> ValueReader<'a> {
 
     /// When all pages were read: the values of the dictionary that occur. Returns how many different values there are, if
     /// they were counted.
-    pub(super) fn finish(&mut self, place: &Place, findings: &mut Findings<'_>) -> Option<u64> {
+    pub(super) fn finish(&mut self, place: &ErrorLocation, findings: &mut Findings<'_>) -> Option<u64> {
         if let Some(dictionary) = self.dictionary.clone() {
             let mut scratch = [0; 8];
             for i in (0..self.used.len()).filter(|i| self.used[*i]) {
@@ -321,22 +321,22 @@ impl<'a> ValueReader<'a> {
 }
 
 impl Check {
-    fn of(logical: Option<&Logical>) -> Check {
+    fn of(logical: Option<&LogicalType>) -> Check {
         const DAY_MILLIS: i64 = 86_400_000;
         match logical {
             Some(logical) if logical.is_text() => Check::Text,
-            Some(Logical::Decimal { precision, .. }) => {
+            Some(LogicalType::Decimal { precision, .. }) => {
                 let (min, max) = decimal_range(*precision);
                 Check::Decimal(min, max)
             }
-            Some(Logical::Integer { bits: bits @ (8 | 16), signed: true }) => {
+            Some(LogicalType::Integer { bits: bits @ (8 | 16), signed: true }) => {
                 let end = 1i64 << (bits - 1);
                 Check::Range(&INTEGER, -end, end - 1)
             }
-            Some(Logical::Integer { bits: bits @ (8 | 16), signed: false }) => {
+            Some(LogicalType::Integer { bits: bits @ (8 | 16), signed: false }) => {
                 Check::Range(&INTEGER, 0, (1 << bits) - 1)
             }
-            Some(Logical::Time { unit, .. }) => {
+            Some(LogicalType::Time { unit, .. }) => {
                 let in_milli = match unit {
                     TimeUnit::Millis => 1,
                     TimeUnit::Micros => 1_000,
@@ -345,7 +345,7 @@ impl Check {
                 // 24:00 is the end of the day.
                 Check::Range(&TIME, 0, DAY_MILLIS * in_milli)
             }
-            Some(Logical::Null) => Check::Never,
+            Some(LogicalType::Null) => Check::Never,
             _ => Check::Nothing,
         }
     }
@@ -357,7 +357,7 @@ impl Check {
         values: &Values,
         range: Range<usize>,
         what: &str,
-        place: &Place,
+        place: &ErrorLocation,
         findings: &mut Findings<'_>,
     ) {
         let rule = match self {
@@ -401,8 +401,8 @@ impl Check {
                     }
                     _ => plain_value(values, *i, &mut scratch),
                 };
-                Order::Decimal.compare(number, min) == Some(Ordering::Less)
-                    || Order::Decimal.compare(number, max) == Some(Ordering::Greater)
+                SortOrder::Decimal.compare(number, min) == Some(Ordering::Less)
+                    || SortOrder::Decimal.compare(number, max) == Some(Ordering::Greater)
             }),
             _ => None,
         }
@@ -456,11 +456,11 @@ mod tests {
         assert_eq!(decimal_range(2), (vec![0xff, 0x9d], vec![0x00, 0x63]));
         let (min, max) = decimal_range(18);
         assert_eq!(
-            Order::Decimal.compare(&max, &999_999_999_999_999_999i64.to_be_bytes()),
+            SortOrder::Decimal.compare(&max, &999_999_999_999_999_999i64.to_be_bytes()),
             Some(Ordering::Equal)
         );
         assert_eq!(
-            Order::Decimal.compare(&min, &(-999_999_999_999_999_999i64).to_be_bytes()),
+            SortOrder::Decimal.compare(&min, &(-999_999_999_999_999_999i64).to_be_bytes()),
             Some(Ordering::Equal)
         );
     }

@@ -10,11 +10,11 @@ use super::nesting::Signatures;
 use super::page::{self, Pages};
 use super::values::ValueReader;
 use super::{Level, chunk, statistics};
-use crate::meta::ColumnChunk;
-use crate::order::Order;
-use crate::page::{ChunkPages, DataPage, PageMemory, PageStart};
-use crate::stats::{Bounds, LevelCounts};
-use marquetry_base::{Kind, Place, Result};
+use crate::metadata::ColumnChunk;
+use crate::page::{DataPage, PageMemory, PageReader, PageStart};
+use crate::sort_order::SortOrder;
+use crate::statistics::{LevelHistogram, MinMaxStats};
+use marquetry_base::{ErrorKind, ErrorLocation, Result};
 use marquetry_encoding::levels::Levels;
 use marquetry_format::{CompressionCodec, PageHeader, PageType, Reader, Statistics};
 use std::ops::RangeInclusive;
@@ -33,11 +33,11 @@ pub(super) struct ChunkResult {
 pub(super) struct PageSeen {
     pub(super) rows: Option<u64>,
     /// If levels were read.
-    pub(super) levels: Option<LevelCounts>,
+    pub(super) levels: Option<LevelHistogram>,
     /// Of these, those that are nulls of a slot: not lists that are empty or null.
     pub(super) nulls_in_slots: u64,
     /// If values were read.
-    pub(super) bounds: Option<Bounds>,
+    pub(super) bounds: Option<MinMaxStats>,
     /// If values were read, and are byte strings.
     pub(super) byte_array_bytes: Option<u64>,
 }
@@ -85,11 +85,11 @@ pub(super) fn check_chunk(
     if file.level == Level::Quick {
         return ChunkResult::default();
     }
-    let pages = ChunkPages::new(file.source.clone(), chunk, file.page_options(), std::mem::take(memory));
+    let pages = PageReader::new(file.source.clone(), chunk, file.page_options(), std::mem::take(memory));
     let pages = match pages {
         Ok(pages) => pages,
         Err(error) => {
-            if matches!(error.kind(), Kind::Unsupported | Kind::Key | Kind::Io) {
+            if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Key | ErrorKind::Io) {
                 findings.add_error(&page::HEADER, place, error);
             }
             return ChunkResult::default();
@@ -105,7 +105,7 @@ pub(super) fn check_chunk(
         (file.level == Level::Deep).then(|| ValueReader::new(chunk.leaf(), order, filter, wants_distinct));
     let all = PageSeen {
         rows: Some(0),
-        levels: Some(LevelCounts::new(chunk.leaf().max_def(), chunk.leaf().max_rep())),
+        levels: Some(LevelHistogram::new(chunk.leaf().max_def(), chunk.leaf().max_rep())),
         bounds: values.as_ref().map(ValueReader::bounds),
         byte_array_bytes: Some(0),
         ..PageSeen::default()
@@ -146,15 +146,15 @@ struct Walk<'a, 'f, 's> {
     chunk: ColumnChunk<'a>,
     row_group: usize,
     column: usize,
-    order: Option<Order>,
+    order: Option<SortOrder>,
     /// Where the next header is.
     at: u64,
     /// Where the footer says that the chunk ends, and where something else begins.
     end: u64,
     room_end: u64,
-    place: Place,
+    place: ErrorLocation,
     findings: &'f mut Findings<'s>,
-    pages: ChunkPages,
+    pages: PageReader,
     totals: Pages,
     all: PageSeen,
     indexes: Indexes,
@@ -167,7 +167,8 @@ impl Walk<'_, '_, '_> {
         while let Some(start) = self.next() {
             // While the header is at hand.
             let statistics = self.header_statistics(&start);
-            let place = Place { page: Some(start.index), offset: Some(start.offset), ..self.place.clone() };
+            let place =
+                ErrorLocation { page: Some(start.index), offset: Some(start.offset), ..self.place.clone() };
             self.at = start.body + u64::from(start.header.compressed_page_size.unsigned_abs());
             let mut is_readable =
                 page::check_header(&start, self.chunk, &mut self.totals, &place, self.findings);
@@ -210,7 +211,7 @@ impl Walk<'_, '_, '_> {
             }
             // Behind the last page there may be anything: that the sizes are wrong is reported.
             Err(error) if is_behind || !is_missing => {
-                if error.kind() == Kind::Io {
+                if error.kind() == ErrorKind::Io {
                     self.findings.add_error(&page::HEADER, self.place.clone(), error);
                 }
                 None
@@ -223,7 +224,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    fn dictionary_page(&mut self, start: &PageStart, is_readable: bool, place: &Place) {
+    fn dictionary_page(&mut self, start: &PageStart, is_readable: bool, place: &ErrorLocation) {
         let Some(values) = &mut self.values else { return };
         if !is_readable {
             self.totals.is_whole = false;
@@ -239,7 +240,7 @@ impl Walk<'_, '_, '_> {
         start: &PageStart,
         statistics: Option<Statistics>,
         is_readable: bool,
-        place: &Place,
+        place: &ErrorLocation,
     ) {
         let leaf = self.chunk.leaf();
         let n = start.num_values().unwrap_or(0);
@@ -247,13 +248,13 @@ impl Walk<'_, '_, '_> {
         if is_readable && n > 0 {
             self.open(start, n, &mut seen, place);
         } else if n == 0 {
-            seen.levels = Some(LevelCounts::new(leaf.max_def(), leaf.max_rep()));
+            seen.levels = Some(LevelHistogram::new(leaf.max_def(), leaf.max_rep()));
             seen.bounds = self.values.as_ref().map(ValueReader::bounds);
             seen.byte_array_bytes = Some(0);
         } else {
             self.totals.is_whole = false;
         }
-        let nulls = seen.levels.as_ref().map(LevelCounts::nulls);
+        let nulls = seen.levels.as_ref().map(LevelHistogram::nulls);
         page::check_v2(start, nulls, seen.rows, place, self.findings);
         if seen.rows.is_none() && start.header.type_ == PageType::DATA_PAGE_V2 {
             seen.rows = start.num_rows().map(|rows| rows as u64);
@@ -266,7 +267,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Reads levels and values, as far as the level goes.
-    fn open(&mut self, start: &PageStart, n: usize, seen: &mut PageSeen, place: &Place) {
+    fn open(&mut self, start: &PageStart, n: usize, seen: &mut PageSeen, place: &ErrorLocation) {
         let leaf = self.chunk.leaf();
         let (mut rep, mut def, page) = match self.levels_of(start, n, place) {
             Ok(Some(opened)) => opened,
@@ -301,7 +302,7 @@ impl Walk<'_, '_, '_> {
         match values.read(page, num_values, place, self.findings) {
             Some(decoded) => {
                 seen.bounds = Some(decoded.bounds);
-                let is_bytes = leaf.physical() == marquetry_encoding::Physical::ByteArray;
+                let is_bytes = leaf.physical() == marquetry_encoding::PhysicalType::ByteArray;
                 seen.byte_array_bytes = is_bytes.then_some(decoded.bytes);
             }
             None => self.totals.is_whole = false,
@@ -315,7 +316,7 @@ impl Walk<'_, '_, '_> {
         &mut self,
         start: &PageStart,
         n: usize,
-        place: &Place,
+        place: &ErrorLocation,
     ) -> Result<Option<(Levels, Levels, Option<DataPage>)>> {
         let leaf = self.chunk.leaf();
         let (max_rep, max_def) = (leaf.max_rep(), leaf.max_def());
@@ -371,7 +372,13 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Holds the statistics in a page's header against what was seen of the page.
-    fn check_statistics(&mut self, statistics: &Statistics, n: usize, seen: &PageSeen, place: &Place) {
+    fn check_statistics(
+        &mut self,
+        statistics: &Statistics,
+        n: usize,
+        seen: &PageSeen,
+        place: &ErrorLocation,
+    ) {
         let leaf = self.chunk.leaf();
         let entries = i64::try_from(n).unwrap_or(i64::MAX);
         statistics::check_form(self.file, self.column, statistics, entries, place, self.findings);

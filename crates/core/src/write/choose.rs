@@ -3,7 +3,7 @@
 use super::settings::{ColumnSettings, Compat};
 use super::workspace::Workspace;
 use marquetry_base::Result;
-use marquetry_encoding::{Physical, Shape, Values, dictionary, plain, registry};
+use marquetry_encoding::{PhysicalType, Shape, Values, dictionary, plain, registry};
 use std::ops::Range;
 
 /// How a chunk came to its encoding.
@@ -57,8 +57,8 @@ const WEIGHTS: [(i32, f64); 5] = [
 /// QUIRK: `Modern` is what pyarrow 26, DuckDB 2, polars 2, fastparquet 2026.9 and Spark 4 all read right. fastparquet
 /// returns wrong numbers for DELTA_BINARY_PACKED and wrong booleans for RLE without any error, and refuses the other
 /// delta encodings and BYTE_STREAM_SPLIT.
-pub(super) fn allowed(physical: Physical, compat: Compat) -> &'static [i32] {
-    use Physical::*;
+pub(super) fn allowed(physical: PhysicalType, compat: Compat) -> &'static [i32] {
+    use PhysicalType::*;
     match (compat, physical) {
         (Compat::Maximum | Compat::Modern, _) | (_, Int96) => &[PLAIN],
         (Compat::Latest, Boolean) => &[PLAIN, RLE],
@@ -72,7 +72,7 @@ pub(super) fn allowed(physical: Physical, compat: Compat) -> &'static [i32] {
 /// What each of the allowed encodings makes of `sample`, best first. `sample` must not be empty.
 pub(super) fn try_all(
     sample: &Values,
-    physical: Physical,
+    physical: PhysicalType,
     settings: &ColumnSettings,
     workspace: &mut Workspace,
 ) -> Result<Vec<Candidate>> {
@@ -126,7 +126,7 @@ impl WithDictionary<'_> {
     }
 
     /// A sample of the values themselves.
-    pub(super) fn sample(&self, physical: Physical) -> Result<Values> {
+    pub(super) fn sample(&self, physical: PhysicalType) -> Result<Values> {
         let per_value = self.page_bytes / self.dictionary.len().max(1);
         let n = sample_len(per_value, most(physical));
         let indices: Vec<u32> =
@@ -191,7 +191,7 @@ impl Measured {
 }
 
 /// A sample of `values`.
-pub(super) fn sample_of(values: &Values, physical: Physical) -> Values {
+pub(super) fn sample_of(values: &Values, physical: PhysicalType) -> Values {
     let bytes = match values.shape() {
         Shape::Bytes => values.data_bytes(0..values.len()) / values.len().max(1),
         _ => 8,
@@ -263,11 +263,11 @@ fn sample_len(bytes_per_value: usize, most: usize) -> usize {
 }
 
 /// Most values in a sample.
-fn most(physical: Physical) -> usize {
+fn most(physical: PhysicalType) -> usize {
     match physical {
         // What a codec makes of separate streams of bytes depends on how long they are, as in a page: SNAPPY begins anew
         // every 64 KiB, and stops looking where nothing was found for long. There are only two encodings to try.
-        Physical::Float | Physical::Double => FIRST_LOOK,
+        PhysicalType::Float | PhysicalType::Double => FIRST_LOOK,
         _ => SAMPLE,
     }
 }

@@ -3,7 +3,7 @@
 
 use super::spares::{BLOCK, Block, Spares};
 use crate::source::Source;
-use marquetry_base::{Error, Kind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -144,7 +144,7 @@ fn pieces(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
 /// The error of a sink that does not take bytes.
 #[cold]
 pub(super) fn unwritten(error: std::io::Error) -> Error {
-    Error::caused_by(Kind::Io, "the file cannot be written", error)
+    Error::caused_by(ErrorKind::Io, "the file cannot be written", error)
 }
 
 impl std::fmt::Debug for Part {
@@ -167,8 +167,9 @@ pub struct Spill {
 impl Spill {
     /// An empty file in the system's folder for temporary files.
     pub fn new() -> Result<Self> {
-        let file = tempfile::tempfile()
-            .map_err(|error| Error::caused_by(Kind::Io, "no temporary file for finished pages", error))?;
+        let file = tempfile::tempfile().map_err(|error| {
+            Error::caused_by(ErrorKind::Io, "no temporary file for finished pages", error)
+        })?;
         Ok(Spill { file: Mutex::new((file, 0)) })
     }
 
@@ -177,7 +178,7 @@ impl Spill {
         let (file, end) = &mut *guard;
         let start = *end;
         file.seek(SeekFrom::Start(start)).and_then(|_| file.write_all(bytes)).map_err(|error| {
-            Error::caused_by(Kind::Io, "finished pages cannot be written to a temporary file", error)
+            Error::caused_by(ErrorKind::Io, "finished pages cannot be written to a temporary file", error)
         })?;
         *end += bytes.len() as u64;
         Ok(start..*end)
@@ -188,7 +189,7 @@ impl Spill {
         let (file, _) = &mut *guard;
         buffer.resize((range.end - range.start) as usize, 0);
         file.seek(SeekFrom::Start(range.start)).and_then(|_| file.read_exact(buffer)).map_err(|error| {
-            Error::caused_by(Kind::Io, "finished pages cannot be read from a temporary file", error)
+            Error::caused_by(ErrorKind::Io, "finished pages cannot be read from a temporary file", error)
         })
     }
 }

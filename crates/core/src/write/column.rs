@@ -15,11 +15,11 @@ use super::pages::Pages;
 use super::settings::{ColumnSettings, EncodingChoice};
 use super::values_seen::ValuesSeen;
 use super::workspace::Workspace;
-use crate::logical::Logical;
-use crate::nesting::{Present, Shredded};
+use crate::logical_type::LogicalType;
+use crate::nesting::{ColumnValues, ShreddedColumn};
 use crate::schema::Leaf;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{Physical, Shape, Values, dictionary};
+use marquetry_encoding::{PhysicalType, Shape, Values, dictionary};
 use std::sync::Arc;
 
 /// Writes the chunk of one column.
@@ -54,11 +54,13 @@ impl Held {
         Held { values: shape.empty(), levels: HeldLevels::default(), bytes: 0 }
     }
 
-    fn push(&mut self, levels: Levels<'_>, entries: usize, present: &Present) -> Result<()> {
+    fn push(&mut self, levels: Levels<'_>, entries: usize, present: &ColumnValues) -> Result<()> {
         let before = self.values.len();
         match present {
-            Present::Values(new) => self.values.push_range(new, 0..new.len()),
-            Present::Keys { keys, dictionary } => dictionary::look_up(dictionary, keys, &mut self.values)?,
+            ColumnValues::Values(new) => self.values.push_range(new, 0..new.len()),
+            ColumnValues::Keys { keys, dictionary } => {
+                dictionary::look_up(dictionary, keys, &mut self.values)?
+            }
         }
         self.bytes += self.values.data_bytes(before..self.values.len());
         self.levels.push(levels, 0..entries);
@@ -76,18 +78,18 @@ impl ColumnWriter {
     pub fn new(leaf: &Leaf, settings: &ColumnSettings) -> Result<Self> {
         let pages = Pages::new(leaf, settings);
         let shape = leaf.physical().shape();
-        let is_boolean = leaf.physical() == Physical::Boolean;
+        let is_boolean = leaf.physical() == PhysicalType::Boolean;
         let interned =
             || State::Interned { interned: Interned::new(shape), next_look: FIRST_LOOK, measured: None };
         let direct = |code| Direct::new(code, leaf, &pages);
         let (state, reason) = match settings.encoding {
-            EncodingChoice::Fixed(RLE_DICTIONARY) if !is_boolean => (interned(), "asked for"),
+            EncodingChoice::FixedLenBytes(RLE_DICTIONARY) if !is_boolean => (interned(), "asked for"),
             EncodingChoice::DictionaryOr(code) if !is_boolean => {
                 // If it is not legal, this is known now and not when the dictionary is full.
                 direct(code)?;
                 (interned(), "asked for")
             }
-            EncodingChoice::Fixed(code) | EncodingChoice::DictionaryOr(code) => {
+            EncodingChoice::FixedLenBytes(code) | EncodingChoice::DictionaryOr(code) => {
                 (State::Direct { direct: direct(code)?, before: None }, "asked for")
             }
             EncodingChoice::Auto { .. } => (State::Sampling { held: Held::new(shape) }, ""),
@@ -103,15 +105,15 @@ impl ColumnWriter {
     }
 
     /// Appends rows.
-    pub fn write(&mut self, rows: &Shredded, workspace: &mut Workspace) -> Result<()> {
+    pub fn write(&mut self, rows: &ShreddedColumn, workspace: &mut Workspace) -> Result<()> {
         self.write_rows(rows, workspace).map_err(|error| error.in_column(self.leaf.dotted().clone()))
     }
 
-    fn write_rows(&mut self, rows: &Shredded, workspace: &mut Workspace) -> Result<()> {
+    fn write_rows(&mut self, rows: &ShreddedColumn, workspace: &mut Workspace) -> Result<()> {
         let ColumnWriter { leaf, settings, pages, state, seen, .. } = self;
         let shape = match &rows.values {
-            Present::Values(values) => values.shape(),
-            Present::Keys { dictionary, .. } => dictionary.shape(),
+            ColumnValues::Values(values) => values.shape(),
+            ColumnValues::Keys { dictionary, .. } => dictionary.shape(),
         };
         if shape != leaf.physical().shape() {
             return Err(Error::argument(format!("{shape:?} values for a column of {}", leaf.physical())));
@@ -119,7 +121,7 @@ impl ColumnWriter {
         let levels = Levels::of(rows, leaf)?;
         match (state, &rows.values) {
             // Input that has a dictionary keeps it, unless it turns out not to pay.
-            (State::Sampling { held }, Present::Keys { .. })
+            (State::Sampling { held }, ColumnValues::Keys { .. })
                 if held.values.is_empty() && may_have_dictionary(leaf, settings) =>
             {
                 self.begin_dictionary(workspace)?;
@@ -133,8 +135,8 @@ impl ColumnWriter {
                 let mut column = Column { leaf, settings, pages, workspace };
                 let looked_up;
                 let values = match present {
-                    Present::Values(values) => values,
-                    Present::Keys { keys, dictionary } => {
+                    ColumnValues::Values(values) => values,
+                    ColumnValues::Keys { keys, dictionary } => {
                         let mut values = dictionary.shape().empty();
                         dictionary::look_up(dictionary, keys, &mut values)?;
                         looked_up = values;
@@ -164,7 +166,7 @@ impl ColumnWriter {
                     (true, _, EncodingChoice::DictionaryOr(code)) => {
                         self.leave_dictionary(code, true, workspace)
                     }
-                    (_, true, EncodingChoice::Fixed(_) | EncodingChoice::DictionaryOr(_)) => {
+                    (_, true, EncodingChoice::FixedLenBytes(_) | EncodingChoice::DictionaryOr(_)) => {
                         *next_look *= LATER;
                         *measured = Some(interned.view().measure(false, &self.settings, workspace)?);
                         Ok(())
@@ -377,7 +379,7 @@ impl ColumnWriter {
                 EncodingChoice::DictionaryOr(code) if is_empty => {
                     self.leave_dictionary(code, false, workspace)?
                 }
-                EncodingChoice::DictionaryOr(_) | EncodingChoice::Fixed(_) => {}
+                EncodingChoice::DictionaryOr(_) | EncodingChoice::FixedLenBytes(_) => {}
             }
         }
         let ColumnWriter { leaf, settings, mut pages, state, choice, mut seen } = self;
@@ -435,14 +437,14 @@ enum When {
 fn is_equal_by_bits(leaf: &Leaf) -> bool {
     !matches!(
         (leaf.physical(), leaf.logical()),
-        (Physical::Float | Physical::Double | Physical::Int96, _)
-            | (_, Some(Logical::Float16))
-            | (Physical::ByteArray, Some(Logical::Decimal { .. }))
+        (PhysicalType::Float | PhysicalType::Double | PhysicalType::Int96, _)
+            | (_, Some(LogicalType::Float16))
+            | (PhysicalType::ByteArray, Some(LogicalType::Decimal { .. }))
     )
 }
 
 fn may_have_dictionary(leaf: &Leaf, settings: &ColumnSettings) -> bool {
-    leaf.physical() != Physical::Boolean && settings.encoding == EncodingChoice::Auto { dictionary: true }
+    leaf.physical() != PhysicalType::Boolean && settings.encoding == EncodingChoice::Auto { dictionary: true }
 }
 
 const SMALLEST: &str = "smallest of a sample";

@@ -15,8 +15,8 @@ mod walk;
 
 use super::chunk_bytes::ChunkBytes;
 use super::file::EncodedChunk;
-use crate::meta::{ColumnChunk, ParquetMetaData};
-use crate::page::{Trust, plain_pages_are_believed};
+use crate::metadata::{ColumnChunk, ParquetMetaData};
+use crate::page::{ChecksumTrust, plain_pages_are_believed};
 use crate::prune::bounds_are_believed;
 use crate::source::Source;
 use beside::Indexes;
@@ -123,13 +123,13 @@ impl Origin<'_> {
             let range = self.declared()?;
             return self.whole(range, indexes, notes, settings);
         };
-        let trust = Trust::of_writer(self.created_by);
+        let trust = ChecksumTrust::of_writer(self.created_by);
         let task = Task {
             recompress: target.map(|(to, level)| (codec, to, level)),
             checksums: settings.checksums,
             verify: settings.verify_checksums,
             // A writer's wrong checksums are excused by its name, which the new file does not have.
-            reseal: trust == Trust::Disbelieved,
+            reseal: trust == ChecksumTrust::Disbelieved,
             mark_compressed: codec != Codec::Uncompressed && !plain_pages_are_believed(self.created_by),
             rows: self.rows,
             count_rows: settings.offset_index,
@@ -157,7 +157,7 @@ impl Origin<'_> {
     fn check(&self) -> Result<()> {
         let chunk = self.chunk;
         if chunk.is_encrypted() {
-            return Err(Error::key("the column is encrypted, and no key was given"));
+            return Err(Error::encrypted("the column is encrypted, and no key was given"));
         }
         if let Some(path) = chunk.elsewhere() {
             return Err(Error::unsupported(format!("the pages are in another file, {path}")));

@@ -6,7 +6,7 @@ use super::pages::{PageValues, Pages};
 use super::settings::{ColumnSettings, StatisticsLevel};
 use super::workspace::Workspace;
 use crate::schema::Leaf;
-use crate::stats::Bounds;
+use crate::statistics::MinMaxStats;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Encode, Shape, Values, registry};
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(super) struct Direct {
     code: i32,
     encoder: Box<dyn Encode>,
     levels: HeldLevels,
-    bounds: Bounds,
+    bounds: MinMaxStats,
     byte_array_bytes: u64,
 }
 
@@ -32,7 +32,7 @@ impl Direct {
             code,
             encoder: (row.encoder)(leaf.physical())?,
             levels: HeldLevels::default(),
-            bounds: Bounds::new(pages.order()),
+            bounds: MinMaxStats::new(pages.order()),
             byte_array_bytes: 0,
         })
     }

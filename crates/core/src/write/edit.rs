@@ -12,7 +12,7 @@
 use super::checkpoint::{Durable, Schedule};
 use super::file::{FileSettings, FileWriter, Indexes};
 use crate::checkpoint::{APPEND_MAGIC, marker};
-use crate::meta::ParquetMetaData;
+use crate::metadata::ParquetMetaData;
 use marquetry_base::{Error, Result};
 use marquetry_format::{KeyValue, RowGroup};
 

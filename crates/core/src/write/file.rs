@@ -12,9 +12,9 @@
 use super::checkpoint::{CheckpointCost, CheckpointEvery, Durable, Schedule};
 use super::chunk_bytes::{ChunkBytes, unwritten};
 use crate::checkpoint::frame;
-use crate::meta::ParquetMetaData;
+use crate::metadata::ParquetMetaData;
 use crate::page::plain_pages_are_believed;
-use marquetry_base::{Error, Kind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_format as format;
 use std::io::{self, Write};
 use std::time::Instant;
@@ -363,7 +363,7 @@ impl<W: Write> FileWriter<W> {
 
     pub(super) fn check(&self) -> Result<()> {
         match self.failed {
-            true => Err(Error::new(Kind::Io, "writing failed before; the file cannot be finished")),
+            true => Err(Error::new(ErrorKind::Io, "writing failed before; the file cannot be finished")),
             false => Ok(()),
         }
     }

@@ -7,9 +7,9 @@ use super::levels::{HeldLevels, Levels};
 use super::pages::PageValues;
 use super::settings::{ColumnSettings, StatisticsLevel};
 use super::spares::Spares;
-use crate::nesting::Present;
-use crate::order::Order;
-use crate::stats::Bounds;
+use crate::nesting::ColumnValues;
+use crate::sort_order::SortOrder;
+use crate::statistics::MinMaxStats;
 use marquetry_base::Result;
 use marquetry_encoding::dictionary::{self, Builder, Dictionary};
 use marquetry_encoding::{Shape, Values};
@@ -61,12 +61,12 @@ impl Interned {
         &mut self,
         levels: Levels<'_>,
         entries: Range<usize>,
-        values: &Present,
+        values: &ColumnValues,
         spares: &Spares,
     ) -> Result<()> {
         match values {
-            Present::Values(values) => self.write_values(levels, entries, values, spares),
-            Present::Keys { keys, dictionary } => {
+            ColumnValues::Values(values) => self.write_values(levels, entries, values, spares),
+            ColumnValues::Keys { keys, dictionary } => {
                 self.make_room(spares);
                 self.builder.intern_keys(keys, dictionary, &mut self.indices)?;
                 self.levels.push(levels, entries);
@@ -194,7 +194,7 @@ struct PageOfIndices<'a> {
 }
 
 impl<'a> PageOfIndices<'a> {
-    fn new(dictionary: &'a Values, order: Order) -> Self {
+    fn new(dictionary: &'a Values, order: SortOrder) -> Self {
         let found = order.nans(dictionary);
         let mut nans = if found.is_empty() { Vec::new() } else { vec![0; dictionary.len().div_ceil(64)] };
         found.into_iter().for_each(|i| nans[i / 64] |= 1 << (i % 64));
@@ -211,7 +211,7 @@ impl<'a> PageOfIndices<'a> {
         let largest = indices.iter().copied().fold(0, u32::max);
         // QUIRK: not every reader takes a width of 0, which is legal where all indices are 0; 1 costs nothing.
         let width = dictionary::index_width(largest as usize + 1).max(1);
-        let mut bounds = Bounds::new(column.pages.order());
+        let mut bounds = MinMaxStats::new(column.pages.order());
         if column.settings.statistics > StatisticsLevel::None {
             self.bound(indices, &mut bounds);
         }
@@ -235,8 +235,8 @@ impl<'a> PageOfIndices<'a> {
         column.pages.write_data_page(levels, entries, values, column.settings, column.workspace)
     }
 
-    /// Bounds of the values that the indices name. PERF: where there are few different ones, each is looked at once.
-    fn bound(&mut self, indices: &[u32], bounds: &mut Bounds) {
+    /// MinMaxStats of the values that the indices name. PERF: where there are few different ones, each is looked at once.
+    fn bound(&mut self, indices: &[u32], bounds: &mut MinMaxStats) {
         if self.dictionary.len() < indices.len() {
             self.used.clear();
             self.used.resize(self.dictionary.len(), 0);

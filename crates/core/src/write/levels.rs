@@ -1,10 +1,10 @@
 //! Levels on their way into pages.
 
-use crate::nesting::{Definition, Shredded};
+use crate::nesting::{DefinitionLevels, ShreddedColumn};
 use crate::schema::Leaf;
-use crate::stats::LevelCounts;
+use crate::statistics::LevelHistogram;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::Bits;
+use marquetry_encoding::Bitmap;
 use marquetry_encoding::levels::LevelSlice;
 use std::ops::Range;
 
@@ -18,28 +18,28 @@ pub(super) struct Levels<'a> {
     pub(super) max_rep: u8,
 }
 
-/// Definition levels, borrowed.
+/// DefinitionLevels levels, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Def<'a> {
     Max,
     /// The largest is 1, and no entry is a value.
     Null,
-    Bits(&'a Bits),
+    Bitmap(&'a Bitmap),
     Levels(&'a [u8]),
 }
 
 impl<'a> Levels<'a> {
     /// Fails if levels and values do not belong together: the chunk could not be read.
-    pub(super) fn of(shredded: &'a Shredded, leaf: &Leaf) -> Result<Self> {
+    pub(super) fn of(shredded: &'a ShreddedColumn, leaf: &Leaf) -> Result<Self> {
         let entries = shredded.entries;
         let (def, len) = match &shredded.def {
-            Definition::Max => (Def::Max, entries),
-            Definition::Null if leaf.max_def() != 1 => {
+            DefinitionLevels::Max => (Def::Max, entries),
+            DefinitionLevels::Null if leaf.max_def() != 1 => {
                 return Err(Error::argument("nulls without levels in a column that needs them"));
             }
-            Definition::Null => (Def::Null, entries),
-            Definition::Bits(bits) => (Def::Bits(bits), bits.len()),
-            Definition::Levels(levels) => (Def::Levels(levels), levels.len()),
+            DefinitionLevels::Null => (Def::Null, entries),
+            DefinitionLevels::Bitmap(bits) => (Def::Bitmap(bits), bits.len()),
+            DefinitionLevels::Levels(levels) => (Def::Levels(levels), levels.len()),
         };
         let levels = Levels { def, rep: &shredded.rep, max_def: leaf.max_def(), max_rep: leaf.max_rep() };
         let begins_a_row = levels.max_rep == 0 || shredded.rep.first().is_none_or(|&level| level == 0);
@@ -65,7 +65,7 @@ impl<'a> Levels<'a> {
         match self.def {
             Def::Max => entries.len(),
             Def::Null => 0,
-            Def::Bits(bits) => bits.count_ones(entries),
+            Def::Bitmap(bits) => bits.count_ones(entries),
             Def::Levels(levels) => {
                 let max = self.max_def;
                 levels[entries].iter().map(|&level| usize::from(level == max)).sum()
@@ -94,18 +94,18 @@ impl<'a> Levels<'a> {
         match self.def {
             Def::Max => LevelSlice::Run { level: self.max_def, n: entries.len() },
             Def::Null => LevelSlice::Run { level: 0, n: entries.len() },
-            Def::Bits(bits) => LevelSlice::Bits { bits, range: entries },
+            Def::Bitmap(bits) => LevelSlice::Bitmap { bits, range: entries },
             Def::Levels(levels) => LevelSlice::Levels(&levels[entries]),
         }
     }
 
     /// How often each level occurs in the entries.
-    pub(super) fn counts(&self, entries: Range<usize>) -> LevelCounts {
-        let mut counts = LevelCounts::new(self.max_def, self.max_rep);
+    pub(super) fn counts(&self, entries: Range<usize>) -> LevelHistogram {
+        let mut counts = LevelHistogram::new(self.max_def, self.max_rep);
         match self.def {
             Def::Max => counts.add_def_max(entries.len()),
             Def::Null => counts.add_def_zero(entries.len()),
-            Def::Bits(bits) => counts.add_def_bits(bits, entries.clone()),
+            Def::Bitmap(bits) => counts.add_def_bits(bits, entries.clone()),
             Def::Levels(levels) => counts.add_def_levels(&levels[entries.clone()]),
         }
         match self.max_rep {
@@ -127,9 +127,9 @@ impl<'a> Levels<'a> {
 /// The levels of entries whose page is not written yet.
 #[derive(Debug, Default)]
 pub(super) struct HeldLevels {
-    /// Definition levels if the largest is 1; empty while all are the same.
-    bits: Bits,
-    /// Definition levels if the largest is more than 1.
+    /// DefinitionLevels levels if the largest is 1; empty while all are the same.
+    bits: Bitmap,
+    /// DefinitionLevels levels if the largest is more than 1.
     def: Vec<u8>,
     rep: Vec<u8>,
     pub(super) entries: usize,
@@ -146,7 +146,7 @@ impl HeldLevels {
             (1, def) => self.push_bits(def, entries.clone(), values),
             (max, Def::Max) => self.def.resize(self.def.len() + entries.len(), max),
             (_, Def::Null) => self.def.resize(self.def.len() + entries.len(), 0),
-            (max, Def::Bits(bits)) => {
+            (max, Def::Bitmap(bits)) => {
                 self.def.extend(entries.clone().map(|entry| max - u8::from(!bits.get(entry))));
             }
             (_, Def::Levels(levels)) => self.def.extend_from_slice(&levels[entries.clone()]),
@@ -171,7 +171,7 @@ impl HeldLevels {
         match def {
             Def::Max => self.bits.push_run(true, entries.len()),
             Def::Null => self.bits.push_run(false, entries.len()),
-            Def::Bits(bits) => self.bits.push_packed(bits.as_bytes(), entries.start, entries.len()),
+            Def::Bitmap(bits) => self.bits.push_packed(bits.as_bytes(), entries.start, entries.len()),
             Def::Levels(levels) => self.bits.push_at_least(&levels[entries], 1),
         }
     }
@@ -181,7 +181,7 @@ impl HeldLevels {
             0 => Def::Max,
             1 if self.values == 0 => Def::Null,
             1 if self.values == self.entries => Def::Max,
-            1 => Def::Bits(&self.bits),
+            1 => Def::Bitmap(&self.bits),
             _ => Def::Levels(&self.def),
         };
         Levels { def, rep: &self.rep, max_def: leaf.max_def(), max_rep: leaf.max_rep() }

@@ -10,9 +10,9 @@ use super::chunk_bytes::{ChunkBytes, Spill};
 use super::levels::Levels;
 use super::settings::{ColumnSettings, PageVersion, StatisticsLevel};
 use super::workspace::Workspace;
-use crate::order::Order;
 use crate::schema::{Leaf, physical_type};
-use crate::stats::{Bounds, ColumnIndexBuilder, LevelCounts, PageCounts, statistics};
+use crate::sort_order::SortOrder;
+use crate::statistics::{ColumnIndexBuilder, LevelHistogram, MinMaxStats, PageStatistics, statistics};
 use marquetry_base::{Error, Result};
 use marquetry_codec::Codec;
 use marquetry_encoding::{Shape, Values, levels, plain};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// The pages of one chunk.
 pub(super) struct Pages {
-    order: Order,
+    order: SortOrder,
     is_text: bool,
     shape: Shape,
     /// The dictionary page: written last, when the dictionary is complete, but first in the file.
@@ -38,8 +38,8 @@ pub(super) struct Pages {
 
 /// What is counted over the whole chunk.
 struct Totals {
-    bounds: Bounds,
-    counts: LevelCounts,
+    bounds: MinMaxStats,
+    counts: LevelHistogram,
     byte_array_bytes: u64,
     uncompressed: u64,
 }
@@ -51,8 +51,8 @@ pub(super) struct PageValues<'a> {
     /// Appends the encoded values to the second vector; what comes first perhaps to the first, if there is one: then the second
     /// is empty.
     pub(super) encode: &'a mut EncodeInto<'a>,
-    /// Bounds of the values.
-    pub(super) bounds: &'a Bounds,
+    /// MinMaxStats of the values.
+    pub(super) bounds: &'a MinMaxStats,
     /// How many.
     pub(super) len: usize,
     /// For BYTE_ARRAY: bytes of all values, without their lengths.
@@ -72,8 +72,8 @@ pub(super) struct FinishedPages {
 
 impl Pages {
     pub(super) fn new(leaf: &Leaf, settings: &ColumnSettings) -> Self {
-        let (order, _) = Order::for_writing(leaf, settings.total_order);
-        let is_text = leaf.logical().is_some_and(crate::logical::Logical::is_text);
+        let (order, _) = SortOrder::for_writing(leaf, settings.total_order);
+        let is_text = leaf.logical().is_some_and(crate::logical_type::LogicalType::is_text);
         let indexed = settings.statistics == StatisticsLevel::Page;
         let column_index = indexed.then(|| ColumnIndexBuilder::new(order, settings.index_truncate, is_text));
         Pages {
@@ -87,8 +87,8 @@ impl Pages {
             byte_array_sizes: Vec::new(),
             encoding_stats: Vec::new(),
             chunk: Totals {
-                bounds: Bounds::new(order),
-                counts: LevelCounts::new(leaf.max_def(), leaf.max_rep()),
+                bounds: MinMaxStats::new(order),
+                counts: LevelHistogram::new(leaf.max_def(), leaf.max_rep()),
                 byte_array_bytes: 0,
                 uncompressed: 0,
             },
@@ -96,7 +96,7 @@ impl Pages {
     }
 
     /// How the values are ordered.
-    pub(super) fn order(&self) -> Order {
+    pub(super) fn order(&self) -> SortOrder {
         self.order
     }
 
@@ -219,9 +219,9 @@ impl Pages {
         Ok(())
     }
 
-    fn note_page(&mut self, values: &PageValues<'_>, counts: &LevelCounts, settings: &ColumnSettings) {
+    fn note_page(&mut self, values: &PageValues<'_>, counts: &LevelHistogram, settings: &ColumnSettings) {
         if let Some(index) = &mut self.column_index {
-            index.push_page(PageCounts {
+            index.push_page(PageStatistics {
                 bounds: values.bounds,
                 values: values.len as u64,
                 null_count: counts.nulls(),

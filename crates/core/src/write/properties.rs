@@ -32,14 +32,14 @@ use std::sync::Arc;
 /// How a file is written.
 ///
 /// ```
-/// use marquetry_core::logical::Logical;
+/// use marquetry_core::logical_type::LogicalType;
 /// use marquetry_core::write::{ColumnPath, Compression, Encoding, WriterProperties, ZstdLevel};
 ///
 /// let properties = WriterProperties::builder()
 ///     .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
 ///     .set_max_row_group_row_count(Some(500_000))
 ///     .set_column_encoding(ColumnPath::from("id"), Encoding::DELTA_BINARY_PACKED)
-///     .set_type_dictionary_enabled(Logical::Uuid, false)
+///     .set_type_dictionary_enabled(LogicalType::Uuid, false)
 ///     .set_glob_bloom_filter_enabled("**.*_key", true)
 ///     .build();
 /// assert!(properties.bloom_filter_properties(&ColumnPath::from("order.customer_key")).is_some());

@@ -26,9 +26,9 @@ pub struct ColumnSettings {
     pub checksums: bool,
     /// What is bounded and counted.
     pub statistics: StatisticsLevel,
-    /// Bounds of chunks and pages are cut to so many bytes; `None` keeps them whole.
+    /// MinMaxStats of chunks and pages are cut to so many bytes; `None` keeps them whole.
     pub statistics_truncate: Option<usize>,
-    /// Bounds in the column index are cut to so many bytes; `None` keeps them whole.
+    /// MinMaxStats in the column index are cut to so many bytes; `None` keeps them whole.
     pub index_truncate: Option<usize>,
     /// Whether data page headers have statistics as well, as old readers want them.
     pub page_header_statistics: bool,
@@ -49,7 +49,7 @@ pub enum EncodingChoice {
         dictionary: bool,
     },
     /// Always this one, by its code in the registry of encodings.
-    Fixed(i32),
+    FixedLenBytes(i32),
     /// A dictionary, until its page is larger than [`ColumnSettings::dictionary_page_bytes`]; the encoding of this code
     /// from there on.
     DictionaryOr(i32),

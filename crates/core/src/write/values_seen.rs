@@ -2,7 +2,7 @@
 
 use super::settings::{BloomSettings, ColumnSettings};
 use crate::schema::Leaf;
-use crate::stats::{BloomFilter, GeoBounds};
+use crate::statistics::{BloomFilter, GeoBounds};
 use marquetry_encoding::Values;
 use marquetry_format::GeospatialStatistics;
 
@@ -16,13 +16,13 @@ pub(super) struct ValuesSeen {
 enum Filter {
     /// The number of values is not known yet, and there are few: their hashes, maybe several times.
     Few(Vec<u64>),
-    Bits(BloomFilter),
+    Bitmap(BloomFilter),
 }
 
 impl ValuesSeen {
     pub(super) fn new(leaf: &Leaf, settings: &ColumnSettings) -> Self {
         let bloom = settings.bloom.map(|bloom| {
-            let known = bloom.ndv.map(|ndv| Filter::Bits(BloomFilter::new(ndv, bloom.fpp)));
+            let known = bloom.ndv.map(|ndv| Filter::Bitmap(BloomFilter::new(ndv, bloom.fpp)));
             (known.unwrap_or_else(|| Filter::Few(Vec::new())), bloom)
         });
         ValuesSeen { bloom, geo: GeoBounds::of(leaf.logical()) }
@@ -42,7 +42,7 @@ impl ValuesSeen {
     pub(super) fn memory(&self) -> usize {
         match &self.bloom {
             Some((Filter::Few(hashes), _)) => hashes.capacity() * size_of::<u64>(),
-            Some((Filter::Bits(filter), _)) => filter.num_bytes(),
+            Some((Filter::Bitmap(filter), _)) => filter.num_bytes(),
             None => 0,
         }
     }
@@ -56,7 +56,7 @@ impl ValuesSeen {
                     hashes.dedup();
                     filter_of(&hashes, hashes.len() as u64, settings.fpp)
                 }
-                Filter::Bits(mut filter) => {
+                Filter::Bitmap(mut filter) => {
                     if settings.ndv.is_none() {
                         filter.shrink(settings.fpp);
                     }
@@ -74,14 +74,14 @@ impl ValuesSeen {
 impl Filter {
     fn insert(&mut self, values: &Values, fpp: f64) {
         match self {
-            Filter::Bits(filter) => filter.insert(values, 0..values.len()),
+            Filter::Bitmap(filter) => filter.insert(values, 0..values.len()),
             Filter::Few(hashes) => {
                 BloomFilter::each_hash(values, 0..values.len(), |hash| hashes.push(hash));
                 if hashes.len() > FEW {
                     hashes.sort_unstable();
                     hashes.dedup();
                     if hashes.len() > FEW / 2 {
-                        *self = Filter::Bits(filter_of(hashes, UNKNOWN_NDV, fpp));
+                        *self = Filter::Bitmap(filter_of(hashes, UNKNOWN_NDV, fpp));
                     }
                 }
             }

@@ -1,35 +1,39 @@
 //! Values of all physical types out of words, and numbers that look random.
 
-use marquetry_encoding::{Fixed, Physical, Values, Views};
+use marquetry_encoding::{FixedLenBytes, PhysicalType, StringViews, Values};
 
 /// All physical types; some widths of fixed-length ones.
-pub(crate) const PHYSICAL: [Physical; 10] = [
-    Physical::Boolean,
-    Physical::Int32,
-    Physical::Int64,
-    Physical::Int96,
-    Physical::Float,
-    Physical::Double,
-    Physical::ByteArray,
-    Physical::FixedLenByteArray(0),
-    Physical::FixedLenByteArray(3),
-    Physical::FixedLenByteArray(16),
+pub(crate) const PHYSICAL: [PhysicalType; 10] = [
+    PhysicalType::Boolean,
+    PhysicalType::Int32,
+    PhysicalType::Int64,
+    PhysicalType::Int96,
+    PhysicalType::Float,
+    PhysicalType::Double,
+    PhysicalType::ByteArray,
+    PhysicalType::FixedLenByteArray(0),
+    PhysicalType::FixedLenByteArray(3),
+    PhysicalType::FixedLenByteArray(16),
 ];
 
 /// A value of the type for each word; different words may give the same value.
-pub(crate) fn values(physical: Physical, words: &[u64]) -> Values {
+pub(crate) fn values(physical: PhysicalType, words: &[u64]) -> Values {
     match physical {
-        Physical::Boolean => Values::Bit(words.iter().map(|word| word & 1 == 1).collect()),
-        Physical::Int32 | Physical::Float => Values::W32(words.iter().map(|&word| word as u32).collect()),
-        Physical::Int64 | Physical::Double => Values::W64(words.to_vec()),
-        Physical::Int96 => fixed(12, words),
-        Physical::FixedLenByteArray(width) => fixed(width, words),
-        Physical::ByteArray => Values::Bytes(words.iter().map(|&word| string(word)).collect::<Views>()),
+        PhysicalType::Boolean => Values::Bit(words.iter().map(|word| word & 1 == 1).collect()),
+        PhysicalType::Int32 | PhysicalType::Float => {
+            Values::W32(words.iter().map(|&word| word as u32).collect())
+        }
+        PhysicalType::Int64 | PhysicalType::Double => Values::W64(words.to_vec()),
+        PhysicalType::Int96 => fixed(12, words),
+        PhysicalType::FixedLenByteArray(width) => fixed(width, words),
+        PhysicalType::ByteArray => {
+            Values::Bytes(words.iter().map(|&word| string(word)).collect::<StringViews>())
+        }
     }
 }
 
 fn fixed(width: usize, words: &[u64]) -> Values {
-    let mut values = Fixed::new(width);
+    let mut values = FixedLenBytes::new(width);
     for word in words {
         let bytes: Vec<u8> = word.to_le_bytes().into_iter().cycle().take(width).collect();
         values.push(&bytes);
@@ -50,7 +54,7 @@ pub(crate) fn cell(values: &Values, i: usize) -> Vec<u8> {
         Values::W64(words) => words[i].to_le_bytes().to_vec(),
         Values::Fixed(fixed) => fixed.get(i).to_vec(),
         Values::Bytes(views) => views.get(i).to_vec(),
-        Values::Joined(strings) => strings.get(i).to_vec(),
+        Values::Offsets(strings) => strings.get(i).to_vec(),
     }
 }
 

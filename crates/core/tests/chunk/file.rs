@@ -5,12 +5,12 @@ use bytes::Bytes;
 use marquetry_base::{Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
-use marquetry_core::page::{ChunkPages, PageMemory, PageOptions, Trust};
-use marquetry_core::read::{self, ColumnReader, LeafBatch, Target};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
+use marquetry_core::read::{self, ColumnBatch, ColumnReader, ReadTarget};
 use marquetry_core::source::Source;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{
     ColumnChunk, ColumnMetaData, CompressionCodec, FileMetaData, PageType, Repetition, RowGroup,
     SchemaElement, Tail, Type, Writer,
@@ -114,7 +114,7 @@ impl File {
     }
 
     /// Reads all rows at once.
-    pub(crate) fn read_all(&self, reading: &Reading) -> Result<LeafBatch> {
+    pub(crate) fn read_all(&self, reading: &Reading) -> Result<ColumnBatch> {
         self.reader(reading).read(self.metadata.num_rows as usize)
     }
 
@@ -128,11 +128,11 @@ impl File {
     }
 
     /// The pages of the first row group.
-    pub(crate) fn pages(&self, reading: &Reading) -> Result<ChunkPages> {
+    pub(crate) fn pages(&self, reading: &Reading) -> Result<PageReader> {
         let source: Arc<dyn Source> = Arc::new(self.finish());
         let metadata = read_metadata(&*source, &reading.limits)?.metadata;
         let options = options(&metadata, reading);
-        ChunkPages::new(source, metadata.row_group(0).column(0)?, options, PageMemory::default())
+        PageReader::new(source, metadata.row_group(0).column(0)?, options, PageMemory::default())
     }
 }
 
@@ -145,17 +145,17 @@ pub(crate) fn reader(source: Arc<dyn Source>, reading: &Reading) -> ColumnReader
     ColumnReader::new(source, metadata, &row_groups, 0, target, options)
 }
 
-pub(crate) fn target(metadata: &ParquetMetaData, want_keys: bool) -> Target {
-    let fields = Field::from_schema(metadata.schema());
-    let layout = if want_keys { read::Layout::Keys } else { read::Layout::Values };
-    Target::new(metadata.schema().column(0), &fields[0], 0, layout)
+pub(crate) fn target(metadata: &ParquetMetaData, want_keys: bool) -> ReadTarget {
+    let fields = NestedField::from_schema(metadata.schema());
+    let layout = if want_keys { read::ValueLayout::Indices } else { read::ValueLayout::Native };
+    ReadTarget::new(metadata.schema().column(0), &fields[0], 0, layout)
 }
 
 fn options(metadata: &ParquetMetaData, reading: &Reading) -> PageOptions {
     PageOptions {
         limits: Arc::new(reading.limits.clone()),
         verify_checksums: reading.verify,
-        trust: Trust::of_writer(metadata.created_by()),
+        trust: ChecksumTrust::of_writer(metadata.created_by()),
     }
 }
 
@@ -185,9 +185,9 @@ pub(crate) fn group(name: &str, repetition: Repetition, children: usize) -> Sche
     }
 }
 
-pub(crate) fn leaf(name: &str, repetition: Repetition, physical: Physical) -> SchemaElement {
+pub(crate) fn leaf(name: &str, repetition: Repetition, physical: PhysicalType) -> SchemaElement {
     let type_length = match physical {
-        Physical::FixedLenByteArray(width) => Some(width as i32),
+        PhysicalType::FixedLenByteArray(width) => Some(width as i32),
         _ => None,
     };
     SchemaElement {
@@ -199,16 +199,16 @@ pub(crate) fn leaf(name: &str, repetition: Repetition, physical: Physical) -> Sc
     }
 }
 
-pub(crate) fn type_of(physical: Physical) -> Type {
+pub(crate) fn type_of(physical: PhysicalType) -> Type {
     match physical {
-        Physical::Boolean => Type::BOOLEAN,
-        Physical::Int32 => Type::INT32,
-        Physical::Int64 => Type::INT64,
-        Physical::Int96 => Type::INT96,
-        Physical::Float => Type::FLOAT,
-        Physical::Double => Type::DOUBLE,
-        Physical::ByteArray => Type::BYTE_ARRAY,
-        Physical::FixedLenByteArray(_) => Type::FIXED_LEN_BYTE_ARRAY,
+        PhysicalType::Boolean => Type::BOOLEAN,
+        PhysicalType::Int32 => Type::INT32,
+        PhysicalType::Int64 => Type::INT64,
+        PhysicalType::Int96 => Type::INT96,
+        PhysicalType::Float => Type::FLOAT,
+        PhysicalType::Double => Type::DOUBLE,
+        PhysicalType::ByteArray => Type::BYTE_ARRAY,
+        PhysicalType::FixedLenByteArray(_) => Type::FIXED_LEN_BYTE_ARRAY,
     }
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod file;
 pub(crate) mod model;
 
 use marquetry_codec::{Codec, Compressor};
-use marquetry_encoding::{Physical, Values, bit_packed, levels, plain, registry, rle};
+use marquetry_encoding::{PhysicalType, Values, bit_packed, levels, plain, registry, rle};
 use marquetry_format as format;
 use marquetry_format::{
     DataPageHeader, DataPageHeaderV2, DictionaryPageHeader, Encoding, IndexPageHeader, PageHeader, PageType,
@@ -15,7 +15,7 @@ use marquetry_format::{
 /// A column chunk before it is cut into pages: the levels of each entry, and the values that are there.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
-    pub(crate) physical: Physical,
+    pub(crate) physical: PhysicalType,
     pub(crate) max_def: u8,
     pub(crate) max_rep: u8,
     pub(crate) def: Vec<u8>,
@@ -65,7 +65,7 @@ pub(crate) struct Page {
 
 impl Column {
     /// A column that is in no list; values for `None` are absent if it is optional.
-    pub(crate) fn flat(physical: Physical, words: &[Option<u64>], is_optional: bool) -> Column {
+    pub(crate) fn flat(physical: PhysicalType, words: &[Option<u64>], is_optional: bool) -> Column {
         let max_def = u8::from(is_optional);
         let present: Vec<u64> = words.iter().filter_map(|word| *word).collect();
         Column {
@@ -81,7 +81,7 @@ impl Column {
     /// INT32 values, required.
     pub(crate) fn ints(values: impl IntoIterator<Item = u32>) -> Column {
         let words: Vec<_> = values.into_iter().map(|value| Some(u64::from(value))).collect();
-        Column::flat(Physical::Int32, &words, false)
+        Column::flat(PhysicalType::Int32, &words, false)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use super::data::Random;
 use super::file::{group, leaf};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{ConvertedType, Repetition, SchemaElement};
 
 /// A nested type.
@@ -40,7 +40,7 @@ pub(crate) enum Datum {
 
 /// What one leaf shreds to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shredded {
+pub(crate) struct ShreddedColumn {
     pub(crate) def: Vec<u8>,
     pub(crate) rep: Vec<u8>,
     pub(crate) words: Vec<u64>,
@@ -86,7 +86,7 @@ impl Node {
         &self,
         name: &str,
         repetition: Repetition,
-        physical: Physical,
+        physical: PhysicalType,
         out: &mut Vec<SchemaElement>,
     ) {
         match self {
@@ -140,15 +140,15 @@ impl Node {
     }
 
     /// Shreds `rows`: one result for each leaf.
-    pub(crate) fn shred(&self, rows: &[Datum]) -> Vec<Shredded> {
-        let mut out = vec![Shredded::default(); self.leaves()];
+    pub(crate) fn shred(&self, rows: &[Datum]) -> Vec<ShreddedColumn> {
+        let mut out = vec![ShreddedColumn::default(); self.leaves()];
         for row in rows {
             self.shred_one(row, At::default(), &mut out);
         }
         out
     }
 
-    fn shred_one(&self, datum: &Datum, at: At, out: &mut [Shredded]) {
+    fn shred_one(&self, datum: &Datum, at: At, out: &mut [ShreddedColumn]) {
         match (self, datum) {
             (Node::Leaf, Datum::Value(word)) => {
                 at.push(out);
@@ -207,7 +207,7 @@ struct At {
 }
 
 impl At {
-    fn push(self, out: &mut [Shredded]) {
+    fn push(self, out: &mut [ShreddedColumn]) {
         for leaf in out {
             leaf.def.push(self.def);
             leaf.rep.push(self.rep);

@@ -1,8 +1,8 @@
 //! Columns are found, and literals become values: exactly, or with an error that says what would do.
 
-use marquetry_core::predicate::{Bound, LeafValues, Predicate};
+use marquetry_core::predicate::{BoundPredicate, LeafValues, Predicate};
 use marquetry_core::schema::Schema;
-use marquetry_encoding::{Bits, Values};
+use marquetry_encoding::{Bitmap, Values};
 
 fn schema() -> Schema {
     Schema::parse(
@@ -23,7 +23,7 @@ fn schema() -> Schema {
     .unwrap()
 }
 
-fn bind(text: &str) -> marquetry_base::Result<Bound> {
+fn bind(text: &str) -> marquetry_base::Result<BoundPredicate> {
     Predicate::parse(text)?.bind(&schema())
 }
 
@@ -128,7 +128,7 @@ fn floats_are_rounded_once() {
 #[test]
 fn halves_are_the_nearest() {
     let all: Vec<u16> = (0..0x7c00).chain(0x8000..0xfc00).collect();
-    let mut values = marquetry_encoding::Fixed::new(2);
+    let mut values = marquetry_encoding::FixedLenBytes::new(2);
     all.iter().for_each(|bits| values.push(&bits.to_le_bytes()));
     let values = Values::Fixed(values);
     let random = &mut crate::data::Random(3);
@@ -156,7 +156,7 @@ fn halves_are_the_nearest() {
 fn nulls_are_unknown() {
     let bound = |text: &str| bind(text).unwrap();
     let values = Values::Bytes(["a", "", "b"].into_iter().collect());
-    let validity = Bits::from_iter([true, false, true]);
+    let validity = Bitmap::from_iter([true, false, true]);
     let name = LeafValues { values: &values, validity: Some(&validity), dictionary: None };
     for (text, expected) in [
         ("name = 'a'", [true, false, false]),
@@ -172,7 +172,7 @@ fn nulls_are_unknown() {
         ("name >= ''", [true, false, true]),
     ] {
         let found = bound(text).evaluate(3, &[(2, name)]).unwrap();
-        assert_eq!(found, Bits::from_iter(expected), "{text}");
+        assert_eq!(found, Bitmap::from_iter(expected), "{text}");
     }
 }
 

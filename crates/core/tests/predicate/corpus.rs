@@ -6,16 +6,16 @@ use crate::soundness::{every_option, is_sound};
 use bytes::Bytes;
 use marquetry_base::Limits;
 use marquetry_core::io::read_metadata;
-use marquetry_core::logical::moment::Moment;
-use marquetry_core::logical::{Logical, TimeUnit};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::order::plain_value;
+use marquetry_core::logical_type::moment::Moment;
+use marquetry_core::logical_type::{LogicalType, TimeUnit};
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::{Comparison, Literal, Number, Predicate, col};
-use marquetry_core::prune::{Kept, PruneReport, prune_row_group};
-use marquetry_core::read::LeafBatch;
+use marquetry_core::prune::{PruneReport, RowGroupMatch, prune_row_group};
+use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Leaf;
+use marquetry_core::sort_order::plain_value;
 use marquetry_core::source::Source;
-use marquetry_encoding::{Physical, Values};
+use marquetry_encoding::{PhysicalType, Values};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ fn ask(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
     (row_group, column): (usize, usize),
-    batch: &LeafBatch,
+    batch: &ColumnBatch,
     predicate: &Predicate,
     name: &str,
     seen: &mut Seen,
@@ -114,9 +114,9 @@ fn ask(
         let kept = prune_row_group(&**source, metadata, row_group, &bound, &options, &mut report).unwrap();
         seen.asked += 1;
         match &kept {
-            Kept::None => seen.none += 1,
-            Kept::All => seen.all += 1,
-            Kept::Some(_) => seen.some += 1,
+            RowGroupMatch::None => seen.none += 1,
+            RowGroupMatch::All => seen.all += 1,
+            RowGroupMatch::Some(_) => seen.some += 1,
         }
         let what = || format!("{name}, row group {row_group}, {stage}: {predicate}");
         if std::panic::catch_unwind(|| is_sound(&kept, &truth, what)).is_err() {
@@ -127,7 +127,7 @@ fn ask(
 }
 
 /// What can be asked of a column, with some of its own values.
-fn questions(leaf: &Leaf, batch: &LeafBatch) -> Vec<Predicate> {
+fn questions(leaf: &Leaf, batch: &ColumnBatch) -> Vec<Predicate> {
     let path = || col(&**leaf.dotted());
     let mut out = vec![path().is_null(), path().is_not_null()];
     let is_valid = |row: &usize| batch.validity.as_ref().is_none_or(|bits| bits.get(*row));
@@ -155,7 +155,7 @@ fn questions(leaf: &Leaf, batch: &LeafBatch) -> Vec<Predicate> {
 fn literal(leaf: &Leaf, values: &Values, row: usize) -> Option<Literal> {
     let scratch = &mut [0; 8];
     let value = plain_value(values, row, scratch);
-    let is_signed = !matches!(leaf.logical(), Some(Logical::Integer { signed: false, .. }));
+    let is_signed = !matches!(leaf.logical(), Some(LogicalType::Integer { signed: false, .. }));
     let word = || {
         let is_negative = is_signed && value.last().is_some_and(|last| last & 0x80 != 0);
         let mut bytes = [if is_negative { 0xff } else { 0 }; 16];
@@ -173,14 +173,14 @@ fn literal(leaf: &Leaf, values: &Values, row: usize) -> Option<Literal> {
         TimeUnit::Nanos => 1,
     };
     match (leaf.logical(), leaf.physical()) {
-        (Some(Logical::Date), _) => Some(Literal::Date(i32::try_from(word()).ok()?)),
-        (Some(Logical::Time { unit, .. }), _) => {
+        (Some(LogicalType::Date), _) => Some(Literal::Date(i32::try_from(word()).ok()?)),
+        (Some(LogicalType::Time { unit, .. }), _) => {
             Some(Literal::Time(i64::try_from(word() * per(*unit)).ok()?))
         }
-        (Some(Logical::Timestamp { unit, .. }), _) => moment(word() * per(*unit)),
-        (Some(Logical::Decimal { scale, .. }), physical) => {
+        (Some(LogicalType::Timestamp { unit, .. }), _) => moment(word() * per(*unit)),
+        (Some(LogicalType::Decimal { scale, .. }), physical) => {
             let unscaled = match physical {
-                Physical::Int32 | Physical::Int64 => word(),
+                PhysicalType::Int32 | PhysicalType::Int64 => word(),
                 _ => {
                     let sign = if value.first()? & 0x80 != 0 { 0xff } else { 0 };
                     let mut bytes = [sign; 16];
@@ -190,18 +190,20 @@ fn literal(leaf: &Leaf, values: &Values, row: usize) -> Option<Literal> {
             };
             Number::parse(&format!("{unscaled}e{}", -scale)).map(Literal::Number)
         }
-        (Some(Logical::Float16), _) => {
+        (Some(LogicalType::Float16), _) => {
             Some(crate::kinds::half(u16::from_le_bytes(value.try_into().ok()?)).into())
         }
-        (_, Physical::Boolean) => Some(Literal::Bool(value[0] != 0)),
-        (_, Physical::Int32 | Physical::Int64) => Some(word().into()),
-        (_, Physical::Float) => Some(f32::from_le_bytes(value.try_into().ok()?).into()),
-        (_, Physical::Double) => Some(f64::from_le_bytes(value.try_into().ok()?).into()),
-        (_, Physical::Int96) => {
+        (_, PhysicalType::Boolean) => Some(Literal::Bool(value[0] != 0)),
+        (_, PhysicalType::Int32 | PhysicalType::Int64) => Some(word().into()),
+        (_, PhysicalType::Float) => Some(f32::from_le_bytes(value.try_into().ok()?).into()),
+        (_, PhysicalType::Double) => Some(f64::from_le_bytes(value.try_into().ok()?).into()),
+        (_, PhysicalType::Int96) => {
             let nanos = i64::from_le_bytes(value[..8].try_into().ok()?);
             let day = i32::from_le_bytes(value[8..].try_into().ok()?);
             moment((i128::from(day) - 2_440_588) * 86_400_000_000_000 + i128::from(nanos))
         }
-        (_, Physical::ByteArray | Physical::FixedLenByteArray(_)) => Some(Literal::Bytes(value.to_vec())),
+        (_, PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_)) => {
+            Some(Literal::Bytes(value.to_vec()))
+        }
     }
 }

@@ -5,12 +5,12 @@ use crate::data::Random;
 use crate::sample::Sample;
 use crate::soundness::is_sound;
 use bytes::Bytes;
-use marquetry_base::{Error, Kind, Limits, Result};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::order::Order;
-use marquetry_core::prune::{Kept, PruneOptions, PruneReport, Stage, prune_row_group};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage, prune_row_group};
+use marquetry_core::sort_order::SortOrder;
 use marquetry_core::source::Source;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::ColumnOrder;
 
 /// The same file by other writers: counts and bounds are missing, deprecated, of no known order, or wrong where a reader
@@ -26,7 +26,7 @@ pub(crate) fn weakened(random: &mut Random, metadata: &ParquetMetaData) -> Parqu
         thrift.column_orders = None;
     }
     for (column, order) in thrift.column_orders.iter_mut().flatten().enumerate() {
-        if random.one_in(10) && !schema.column(column).physical().eq(&Physical::Int96) {
+        if random.one_in(10) && !schema.column(column).physical().eq(&PhysicalType::Int96) {
             *order = ColumnOrder::Unknown(77);
         }
     }
@@ -45,7 +45,7 @@ pub(crate) fn weakened(random: &mut Random, metadata: &ParquetMetaData) -> Parqu
             meta.bloom_filter_length = None;
         }
         let Some(statistics) = &mut meta.statistics else { continue };
-        let order = declared.as_ref().and_then(|orders| Order::for_reading(leaf, orders.get(column)));
+        let order = declared.as_ref().and_then(|orders| SortOrder::for_reading(leaf, orders.get(column)));
         match random.below(12) {
             0 => statistics.null_count = None,
             1 => statistics.min_value = None,
@@ -54,28 +54,31 @@ pub(crate) fn weakened(random: &mut Random, metadata: &ParquetMetaData) -> Parqu
             4 => (statistics.min_value, statistics.max_value) = (None, None),
             5 => (statistics.min, statistics.max) = (None, None),
             // Nobody may take a bound of NaN, nor the one beside it.
-            6 if order == Some(Order::Double) => {
+            6 if order == Some(SortOrder::Double) => {
                 statistics.min_value = Some(f64::NAN.to_le_bytes().to_vec());
                 statistics.max_value = Some(0f64.to_le_bytes().to_vec());
             }
             // Either zero may stand for both.
-            7 if order == Some(Order::Float) => {
+            7 if order == Some(SortOrder::Float) => {
                 for bound in [&mut statistics.min_value, &mut statistics.max_value].into_iter().flatten() {
                     if bound[..3] == [0; 3] && bound[3] & 0x7f == 0 {
                         bound[3] ^= 0x80;
                     }
                 }
             }
-            // Bounds in the wrong order are no bounds.
+            // MinMaxStats in the wrong order are no bounds.
             8 if statistics.min_value != statistics.max_value => {
                 std::mem::swap(&mut statistics.min_value, &mut statistics.max_value);
             }
             // Of the wrong length.
-            9 => statistics.max_value = Some(vec![1; 77]).filter(|_| leaf.physical() != Physical::ByteArray),
+            9 => {
+                statistics.max_value =
+                    Some(vec![1; 77]).filter(|_| leaf.physical() != PhysicalType::ByteArray)
+            }
             _ => {}
         }
-        let is_unsigned = matches!(Order::of(leaf), Order::Unsigned32 | Order::Unsigned64)
-            || matches!(leaf.physical(), Physical::ByteArray | Physical::FixedLenByteArray(_));
+        let is_unsigned = matches!(SortOrder::of(leaf), SortOrder::Unsigned32 | SortOrder::Unsigned64)
+            || matches!(leaf.physical(), PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_));
         if lies && is_unsigned {
             (statistics.min_value, statistics.max_value) = (Some(vec![5; 4]), Some(vec![5; 4]));
         }
@@ -93,7 +96,7 @@ fn broken_indexes_are_passed_over() {
         let ask = Ask::random(random, &sample.columns, 1);
         let bound = ask.predicate(&sample.columns).bind(sample.metadata.schema()).unwrap();
         let last_data =
-            |chunk: marquetry_core::meta::ColumnChunk<'_>| chunk.byte_range().map(|range| range.end);
+            |chunk: marquetry_core::metadata::ColumnChunk<'_>| chunk.byte_range().map(|range| range.end);
         let pages = sample.metadata.row_groups().flat_map(|group| group.columns());
         let from = pages.filter_map(|chunk| last_data(chunk.ok()?).ok()).max().unwrap_or(4) as usize;
         let to = sample.metadata.row_group(0).column(0).unwrap().data_end().unwrap() as usize;
@@ -111,7 +114,7 @@ fn broken_indexes_are_passed_over() {
             let kept =
                 prune_row_group(&file, &sample.metadata, row_group, &bound, &options, &mut report).unwrap();
             notes += report.notes.len();
-            if let Kept::Some(ranges) = kept {
+            if let RowGroupMatch::Some(ranges) = kept {
                 assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start));
             }
         }
@@ -158,7 +161,7 @@ impl Source for Broken {
     }
 
     fn read_at(&self, _: u64, _: usize) -> Result<Bytes> {
-        Err(Error::new(Kind::Io, "the cable is out"))
+        Err(Error::new(ErrorKind::Io, "the cable is out"))
     }
 }
 
@@ -183,7 +186,7 @@ fn a_source_that_fails_is_an_error() {
             match kept {
                 Ok(_) => assert_eq!(report.of(stage).reads, 0),
                 Err(error) => {
-                    assert_eq!((error.kind(), error.place().row_group), (Kind::Io, Some(0)), "{error}");
+                    assert_eq!((error.kind(), error.place().row_group), (ErrorKind::Io, Some(0)), "{error}");
                     failures += 1;
                 }
             }

@@ -7,18 +7,18 @@ use bytes::Bytes;
 use marquetry_base::Limits;
 use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::{Definition, Field, Present, Shredded};
-use marquetry_core::order::Order;
-use marquetry_core::page::{PageOptions, Trust};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, NestedField, ShreddedColumn};
+use marquetry_core::page::{ChecksumTrust, PageOptions};
 use marquetry_core::predicate::LeafValues;
-use marquetry_core::read::{ColumnReader, Layout, LeafBatch, Target};
+use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::schema::Schema;
+use marquetry_core::sort_order::SortOrder;
 use marquetry_core::write::{
     BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodingChoice, FileSettings, FileWriter,
     PageVersion, StatisticsLevel, Workspace,
 };
-use marquetry_encoding::{Physical, Values};
+use marquetry_encoding::{PhysicalType, Values};
 use std::sync::Arc;
 
 /// A file, and what is in it.
@@ -93,7 +93,7 @@ impl Sample {
             schema.columns().iter().map(|leaf| settings(random, leaf.physical())).collect();
         let orders = schema.columns().iter().zip(&settings);
         let orders =
-            orders.map(|(leaf, settings)| Order::for_writing(leaf, settings.total_order).1).collect();
+            orders.map(|(leaf, settings)| SortOrder::for_writing(leaf, settings.total_order).1).collect();
         let file_settings = FileSettings { column_orders: Some(orders), ..FileSettings::default() };
         let mut file = FileWriter::new(Vec::new(), schema.to_thrift(), file_settings).unwrap();
         let mut row_groups = Vec::new();
@@ -106,9 +106,10 @@ impl Sample {
                 let stored: Vec<&[u8]> =
                     slots.iter().flatten().map(|(stored, _)| stored.as_slice()).collect();
                 let mut writer = ColumnWriter::new(leaf, &settings[i]).unwrap();
-                let values = Present::Values(values(leaf.physical(), &stored));
-                let def = if leaf.max_def() == 0 { Definition::Max } else { Definition::Levels(def) };
-                let shredded = Shredded { rows, entries: rows, def, rep: Vec::new(), values };
+                let values = ColumnValues::Values(values(leaf.physical(), &stored));
+                let def =
+                    if leaf.max_def() == 0 { DefinitionLevels::Max } else { DefinitionLevels::Levels(def) };
+                let shredded = ShreddedColumn { rows, entries: rows, def, rep: Vec::new(), values };
                 writer.write(&shredded, &mut workspace).unwrap();
                 chunks.push(writer.close(&mut workspace).unwrap().0);
                 cells.push(slots.into_iter().map(|slot| slot.map_or(Cell::Null, |(_, cell)| cell)).collect());
@@ -122,7 +123,7 @@ impl Sample {
     }
 
     /// The column of a row group.
-    pub(crate) fn read(&self, row_group: usize, column: usize, want_keys: bool) -> LeafBatch {
+    pub(crate) fn read(&self, row_group: usize, column: usize, want_keys: bool) -> ColumnBatch {
         read(&(Arc::new(self.file.clone()) as _), &self.metadata, row_group, column, want_keys).unwrap()
     }
 }
@@ -133,17 +134,18 @@ pub(crate) fn read(
     row_group: usize,
     column: usize,
     want_keys: bool,
-) -> marquetry_base::Result<LeafBatch> {
-    let fields = Field::from_schema(metadata.schema());
+) -> marquetry_base::Result<ColumnBatch> {
+    let fields = NestedField::from_schema(metadata.schema());
     let field = fields.iter().find(|field| field.has_leaf(column)).unwrap();
-    let layout = if want_keys { Layout::Keys } else { Layout::Values };
-    let target = Target::new(metadata.schema().column(column), field, column, layout);
-    let options = PageOptions { limits: Arc::default(), verify_checksums: false, trust: Trust::Believed };
+    let layout = if want_keys { ValueLayout::Indices } else { ValueLayout::Native };
+    let target = ReadTarget::new(metadata.schema().column(column), field, column, layout);
+    let options =
+        PageOptions { limits: Arc::default(), verify_checksums: false, trust: ChecksumTrust::Believed };
     let rows = metadata.row_group(row_group).num_rows() as usize;
     ColumnReader::new(source.clone(), metadata.clone(), &[row_group], column, target, options).read(rows)
 }
 
-pub(crate) fn leaf_values(batch: &LeafBatch) -> LeafValues<'_> {
+pub(crate) fn leaf_values(batch: &ColumnBatch) -> LeafValues<'_> {
     LeafValues {
         values: &batch.values,
         validity: batch.validity.as_ref(),
@@ -179,7 +181,7 @@ fn rows_of(random: &mut Random, column: &Asked, max_def: u8, rows: usize) -> (Ve
     (slots, def)
 }
 
-fn values(physical: Physical, stored: &[&[u8]]) -> Values {
+fn values(physical: PhysicalType, stored: &[&[u8]]) -> Values {
     let mut out = physical.shape().empty();
     match &mut out {
         Values::Bit(bits) => stored.iter().for_each(|value| bits.push(value[0] != 0)),
@@ -191,18 +193,18 @@ fn values(physical: Physical, stored: &[&[u8]]) -> Values {
         }
         Values::Fixed(fixed) => stored.iter().for_each(|value| fixed.push(value)),
         Values::Bytes(views) => stored.iter().for_each(|value| views.push(value)),
-        Values::Joined(_) => unreachable!("no shape is laid out so"),
+        Values::Offsets(_) => unreachable!("no shape is laid out so"),
     }
     out
 }
 
-fn settings(random: &mut Random, physical: Physical) -> ColumnSettings {
-    let has_dictionary = physical != Physical::Boolean;
+fn settings(random: &mut Random, physical: PhysicalType) -> ColumnSettings {
+    let has_dictionary = physical != PhysicalType::Boolean;
     ColumnSettings {
         codec: random.pick(&[Codec::Uncompressed, Codec::Snappy]),
         level: None,
         encoding: match random.below(3) {
-            0 => EncodingChoice::Fixed(0),
+            0 => EncodingChoice::FixedLenBytes(0),
             1 if has_dictionary => EncodingChoice::DictionaryOr(0),
             _ => EncodingChoice::Auto { dictionary: has_dictionary },
         },

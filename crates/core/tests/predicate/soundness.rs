@@ -4,8 +4,8 @@ use crate::ask::Ask;
 use crate::damage::weakened;
 use crate::data::Random;
 use crate::sample::{Sample, leaf_values};
-use marquetry_core::predicate::{Bound, Predicate};
-use marquetry_core::prune::{Kept, PruneOptions, PruneReport, Stage, prune_row_group};
+use marquetry_core::predicate::{BoundPredicate, Predicate};
+use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage, prune_row_group};
 use std::collections::BTreeMap;
 
 /// How often a stage was of use: a test that prunes nothing would always pass.
@@ -65,9 +65,9 @@ fn case(seed: u64, uses: &mut BTreeMap<&'static str, Use>) {
                 let used = uses.entry(name).or_default();
                 match kept {
                     _ if rows == 0 => {}
-                    Kept::None => used.none += 1,
-                    Kept::All => used.all += 1,
-                    Kept::Some(ranges) => {
+                    RowGroupMatch::None => used.none += 1,
+                    RowGroupMatch::All => used.all += 1,
+                    RowGroupMatch::Some(ranges) => {
                         let kept: u64 = ranges.iter().map(|range| range.end - range.start).sum();
                         used.some += usize::from(kept < rows as u64);
                     }
@@ -84,11 +84,11 @@ pub(crate) fn every_option() -> [(&'static str, PruneOptions); 5] {
 }
 
 /// What is kept holds every row that matches; if all match, all do.
-pub(crate) fn is_sound(kept: &Kept, truth: &[bool], what: impl Fn() -> String) {
+pub(crate) fn is_sound(kept: &RowGroupMatch, truth: &[bool], what: impl Fn() -> String) {
     match kept {
-        Kept::None => assert!(!truth.contains(&true), "a row is lost: {}", what()),
-        Kept::All => assert!(!truth.contains(&false), "not all match: {}", what()),
-        Kept::Some(ranges) => {
+        RowGroupMatch::None => assert!(!truth.contains(&true), "a row is lost: {}", what()),
+        RowGroupMatch::All => assert!(!truth.contains(&false), "not all match: {}", what()),
+        RowGroupMatch::Some(ranges) => {
             assert!(!ranges.is_empty() && ranges.iter().all(|range| range.start < range.end), "{}", what());
             assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{}", what());
             assert!(ranges.last().unwrap().end <= truth.len() as u64, "{}", what());
@@ -101,7 +101,13 @@ pub(crate) fn is_sound(kept: &Kept, truth: &[bool], what: impl Fn() -> String) {
 }
 
 /// Values and keys give what each row means.
-fn evaluates(sample: &Sample, row_group: usize, bound: &Bound, truth: &[bool], predicate: &Predicate) {
+fn evaluates(
+    sample: &Sample,
+    row_group: usize,
+    bound: &BoundPredicate,
+    truth: &[bool],
+    predicate: &Predicate,
+) {
     for want_keys in [false, true] {
         let batches: Vec<_> =
             bound.leaves().iter().map(|leaf| (*leaf, sample.read(row_group, *leaf, want_keys))).collect();
@@ -123,7 +129,7 @@ fn conjuncts_are_the_whole() {
             bound.leaves().iter().map(|leaf| (*leaf, sample.read(0, *leaf, true))).collect();
         let columns: Vec<_> = batches.iter().map(|(leaf, batch)| (*leaf, leaf_values(batch))).collect();
         let rows = sample.row_groups[0][0].len();
-        let mut all: marquetry_encoding::Bits = (0..rows).map(|_| true).collect();
+        let mut all: marquetry_encoding::Bitmap = (0..rows).map(|_| true).collect();
         bound.conjuncts().iter().for_each(|part| all.and(&part.evaluate(rows, &columns).unwrap()));
         assert_eq!(all, bound.evaluate(rows, &columns).unwrap());
     }

@@ -3,7 +3,7 @@
 
 use crate::sample::{contents, footer_start};
 use bytes::Bytes;
-use marquetry_base::{Kind, Limits};
+use marquetry_base::{ErrorKind, Limits};
 use marquetry_core::io::read_metadata;
 use marquetry_core::recover::{GivenSchema, RecoverOptions, Recovery, SchemaOrigin, recover};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn encrypted_files_of_others_are_left() {
         files += 1;
         let bytes = Bytes::from(std::fs::read(&path).unwrap());
         let error = recover(Arc::new(bytes), &RecoverOptions::default()).err();
-        assert_eq!(error.map(|error| error.kind()), Some(Kind::Key), "{}", path.display());
+        assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Key), "{}", path.display());
     }
     assert!(files > 5, "{files}");
 }

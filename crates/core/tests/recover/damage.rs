@@ -4,7 +4,7 @@ use crate::sample::{
     PLAIN, SCHEMA, Style, contents, ends, file, file_of, footer_start, given, rewritten, saved,
 };
 use bytes::Bytes;
-use marquetry_base::Kind;
+use marquetry_base::ErrorKind;
 use marquetry_codec::Codec;
 use marquetry_core::recover::{Confidence, RecoverOptions, SchemaOrigin};
 
@@ -37,7 +37,10 @@ fn every_whole_row_group_before_a_cut_is_found() {
                     }
                 }
                 Err(error) => {
-                    assert!(whole == 0 && error.kind() == Kind::Corrupt, "{style:?} cut at {len}: {error}")
+                    assert!(
+                        whole == 0 && error.kind() == ErrorKind::Corrupt,
+                        "{style:?} cut at {len}: {error}"
+                    )
                 }
             }
         }
@@ -220,7 +223,9 @@ fn zeros_from_anywhere_to_the_end() {
                 let is_kept = !recovery.report().row_groups.is_empty();
                 assert!(!is_kept || rewritten(&recovery) == all[..1], "zeros from {at}");
             }
-            Err(error) => assert!(whole == 0 && error.kind() == Kind::Corrupt, "zeros from {at}: {error}"),
+            Err(error) => {
+                assert!(whole == 0 && error.kind() == ErrorKind::Corrupt, "zeros from {at}: {error}")
+            }
         }
     }
 }
@@ -246,7 +251,7 @@ fn encrypted_files_are_left() {
     let good = file(PLAIN, &[40]);
     for at in [0, good.len() - 4] {
         let broken = changed(&good, |bytes| bytes[at..at + 4].copy_from_slice(b"PARE"));
-        assert_eq!(saved(&broken, &given(SCHEMA)).err().unwrap().kind(), Kind::Key);
+        assert_eq!(saved(&broken, &given(SCHEMA)).err().unwrap().kind(), ErrorKind::Key);
     }
     // Modules of an encrypted column behind a plain beginning, and no footer.
     let mut bytes = b"PAR1".to_vec();
@@ -254,7 +259,7 @@ fn encrypted_files_are_left() {
         bytes.extend((100 + i).to_le_bytes());
         bytes.extend((0..100 + i).map(|j| (j * 37 + i) as u8));
     }
-    assert_eq!(saved(&bytes.into(), &given(SCHEMA)).err().unwrap().kind(), Kind::Key);
+    assert_eq!(saved(&bytes.into(), &given(SCHEMA)).err().unwrap().kind(), ErrorKind::Key);
 }
 
 #[test]

@@ -6,13 +6,13 @@ use bytes::Bytes;
 use marquetry_base::{Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
-use marquetry_core::page::{PageMemory, PageOptions, Trust};
-use marquetry_core::read::{self, ChunkReader, LeafBatch, Target};
+use marquetry_core::page::{ChecksumTrust, PageMemory, PageOptions};
+use marquetry_core::read::{self, ColumnBatch, ColumnChunkReader, ReadTarget};
 use marquetry_core::recover::{GivenSchema, RecoverOptions, Recovery, SchemaOrigin, recover};
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
 use marquetry_core::write::{ChunkBytes, EncodedChunk, FileSettings, FileWriter};
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format as format;
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
         },
         v2: style.v2,
         encoding: match leaf.physical() {
-            Physical::Int32 | Physical::Int64 if style.delta => 5,
+            PhysicalType::Int32 | PhysicalType::Int64 if style.delta => 5,
             _ if column == 1 && style.nulls_from == usize::MAX => RLE_DICTIONARY,
             _ => 0,
         },
@@ -120,27 +120,28 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
 pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
     let source: Arc<dyn Source> = Arc::new(bytes.clone());
     let metadata = read_metadata(&*source, &Limits::default())?.metadata;
-    let options = PageOptions { limits: Arc::default(), verify_checksums: true, trust: Trust::Disbelieved };
+    let options =
+        PageOptions { limits: Arc::default(), verify_checksums: true, trust: ChecksumTrust::Disbelieved };
     let column = |group: usize, i: usize| -> Result<String> {
         let chunk = metadata.row_group(group).column(i)?;
         let leaf = chunk.leaf();
-        let target = Target {
+        let target = ReadTarget {
             physical: leaf.physical(),
             max_def: leaf.max_def(),
             max_rep: leaf.max_rep(),
             slot_def: 0,
             keep_levels: true,
             is_text: false,
-            layout: read::Layout::Values,
+            layout: read::ValueLayout::Native,
         };
-        let mut reader = ChunkReader::new(
+        let mut reader = ColumnChunkReader::new(
             source.clone(),
             chunk,
             Arc::new(target),
             options.clone(),
             PageMemory::default(),
         )?;
-        let mut batch = LeafBatch::new(leaf.physical().shape());
+        let mut batch = ColumnBatch::new(leaf.physical().shape());
         reader.read(metadata.row_group(group).num_rows() as usize, &mut batch)?;
         let cells: Vec<Vec<u8>> = (0..batch.values.len()).map(|i| cell(&batch.values, i)).collect();
         Ok(format!("{:?} {:?} {cells:?}", batch.def, batch.rep))
@@ -182,5 +183,10 @@ pub(crate) fn footer_start(bytes: &Bytes) -> usize {
     bytes.len() - 8 - read_metadata(bytes, &Limits::default()).unwrap().footer_len
 }
 
-pub(crate) const PHYSICAL: [Physical; 5] =
-    [Physical::Int64, Physical::ByteArray, Physical::Int32, Physical::Boolean, Physical::Double];
+pub(crate) const PHYSICAL: [PhysicalType; 5] = [
+    PhysicalType::Int64,
+    PhysicalType::ByteArray,
+    PhysicalType::Int32,
+    PhysicalType::Boolean,
+    PhysicalType::Double,
+];

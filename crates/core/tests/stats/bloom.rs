@@ -2,8 +2,8 @@
 
 use crate::bounds::{column, plain};
 use crate::files;
-use marquetry_base::Kind;
-use marquetry_core::stats::BloomFilter;
+use marquetry_base::ErrorKind;
+use marquetry_core::statistics::BloomFilter;
 use marquetry_encoding::Values;
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn the_example_sizes_of_bloom_filter_md() {
         assert_eq!(BloomFilter::new(ndv, fpp * 1.05).num_bytes(), 1024 * 32, "{ndv}");
         assert_eq!(BloomFilter::new(ndv, fpp * 0.90).num_bytes(), 2048 * 32, "{ndv}");
     }
-    // Bits of space per insert.
+    // Bitmap of space per insert.
     for (bits, fpp) in [(6.0, 0.1), (10.5, 0.01), (16.9, 0.001), (26.4, 0.0001), (41.0, 0.00001)] {
         let ndv = ((1u64 << 23) as f64 / bits) as u64;
         assert_eq!(BloomFilter::new(ndv, fpp * 1.1).num_bytes(), 1 << 20, "{bits}");
@@ -114,12 +114,12 @@ fn what_is_damaged_or_of_another_kind_is_refused() {
         BloomFilter::read(&bytes).map_err(|error| error.kind())
     };
     assert!(header(&[0x40], 0x1c).is_ok()); // 32
-    assert_eq!(header(&[0x40], 0x2c), Err(Kind::Unsupported));
-    assert_eq!(header(&[0x00], 0x1c), Err(Kind::Corrupt)); // 0
-    assert_eq!(header(&[0x3f], 0x1c), Err(Kind::Corrupt)); // -32
-    assert_eq!(header(&[0x42], 0x1c), Err(Kind::Corrupt)); // 33
-    assert_eq!(header(&[0x80, 0x04], 0x1c), Err(Kind::Truncated)); // 256
-    assert_eq!(header(&[0xc0, 0x80, 0x80, 0x80, 0x01], 0x1c), Err(Kind::Limit)); // 128 MiB + 32
+    assert_eq!(header(&[0x40], 0x2c), Err(ErrorKind::Unsupported));
+    assert_eq!(header(&[0x00], 0x1c), Err(ErrorKind::Corrupt)); // 0
+    assert_eq!(header(&[0x3f], 0x1c), Err(ErrorKind::Corrupt)); // -32
+    assert_eq!(header(&[0x42], 0x1c), Err(ErrorKind::Corrupt)); // 33
+    assert_eq!(header(&[0x80, 0x04], 0x1c), Err(ErrorKind::Truncated)); // 256
+    assert_eq!(header(&[0xc0, 0x80, 0x80, 0x80, 0x01], 0x1c), Err(ErrorKind::Limit)); // 128 MiB + 32
 }
 
 /// Written by parquet-mr, with four strings.

@@ -1,25 +1,25 @@
 //! The column index of pages.
 
 use crate::bounds::{column, plain};
-use marquetry_core::order::Order;
-use marquetry_core::stats::{Bounds, ColumnIndexBuilder, LevelCounts, PageCounts};
-use marquetry_encoding::{Values, Views};
+use marquetry_core::sort_order::SortOrder;
+use marquetry_core::statistics::{ColumnIndexBuilder, LevelHistogram, MinMaxStats, PageStatistics};
+use marquetry_encoding::{StringViews, Values};
 use marquetry_format::{BoundaryOrder, ColumnIndex};
 use proptest::prelude::*;
 use std::ops::Range;
 
 /// The index of pages that are ranges of `values`, each with one null.
 fn index(
-    order: Order,
+    order: SortOrder,
     values: &Values,
     pages: &[Range<usize>],
     truncate: Option<usize>,
 ) -> Option<ColumnIndex> {
     let mut builder = ColumnIndexBuilder::new(order, truncate, false);
     for page in pages {
-        let mut bounds = Bounds::new(order);
+        let mut bounds = MinMaxStats::new(order);
         bounds.update(values, page.clone());
-        builder.push_page(PageCounts {
+        builder.push_page(PageStatistics {
             bounds: &bounds,
             values: page.len() as u64,
             null_count: 1,
@@ -38,7 +38,7 @@ fn order_of(pages: &[Option<(i32, i32)>]) -> BoundaryOrder {
         words.extend(page.iter().flat_map(|(min, max)| [*min as u32, *max as u32]));
         ranges.push(start..words.len());
     }
-    index(Order::Signed32, &Values::W32(words), &ranges, None).unwrap().boundary_order
+    index(SortOrder::Signed32, &Values::W32(words), &ranges, None).unwrap().boundary_order
 }
 
 fn doubles(values: &[f64]) -> Values {
@@ -47,7 +47,7 @@ fn doubles(values: &[f64]) -> Values {
 
 #[test]
 fn pages_of_nulls_only_have_empty_bounds() {
-    let found = index(Order::Signed32, &Values::W32(vec![5, 7]), &[0..0, 0..2, 2..2], None).unwrap();
+    let found = index(SortOrder::Signed32, &Values::W32(vec![5, 7]), &[0..0, 0..2, 2..2], None).unwrap();
     assert_eq!(found.null_pages, [true, false, true]);
     assert_eq!(found.min_values, [vec![], vec![5, 0, 0, 0], vec![]]);
     assert_eq!(found.max_values, [vec![], vec![7, 0, 0, 0], vec![]]);
@@ -77,10 +77,10 @@ fn what_is_ordered_both_ways_is_ascending() {
 
 #[test]
 fn the_order_is_that_of_the_cut_bounds() {
-    let values = Values::Bytes(["ab", "aa"].iter().collect::<Views>());
-    let whole = index(Order::Bytes, &values, &[0..1, 1..2], None).unwrap();
+    let values = Values::Bytes(["ab", "aa"].iter().collect::<StringViews>());
+    let whole = index(SortOrder::Bytes, &values, &[0..1, 1..2], None).unwrap();
     assert_eq!(whole.boundary_order, BoundaryOrder::DESCENDING);
-    let cut = index(Order::Bytes, &values, &[0..1, 1..2], Some(1)).unwrap();
+    let cut = index(SortOrder::Bytes, &values, &[0..1, 1..2], Some(1)).unwrap();
     assert_eq!(cut.boundary_order, BoundaryOrder::ASCENDING);
     assert_eq!((cut.min_values, cut.max_values), (vec![b"a".to_vec(); 2], vec![b"b".to_vec(); 2]));
 }
@@ -88,8 +88,8 @@ fn the_order_is_that_of_the_cut_bounds() {
 #[test]
 fn type_order_has_no_index_if_all_values_of_a_page_are_nan() {
     let values = doubles(&[1.0, f64::NAN, f64::NAN, 2.0]);
-    assert_eq!(index(Order::Double, &values, &[0..1, 1..3, 3..4], None), None);
-    let found = index(Order::Double, &values, &[0..2, 2..4], None).unwrap();
+    assert_eq!(index(SortOrder::Double, &values, &[0..1, 1..3, 3..4], None), None);
+    let found = index(SortOrder::Double, &values, &[0..2, 2..4], None).unwrap();
     assert_eq!(found.nan_counts, Some(vec![1, 1]));
     assert_eq!(found.max_values, [1.0f64.to_le_bytes(), 2.0f64.to_le_bytes()]);
 }
@@ -97,7 +97,7 @@ fn type_order_has_no_index_if_all_values_of_a_page_are_nan() {
 #[test]
 fn total_order_has_nan_bounds_if_all_values_of_a_page_are_nan() {
     let values = doubles(&[1.0, f64::NAN, -f64::NAN]);
-    let found = index(Order::TotalDouble, &values, &[0..1, 1..3], None).unwrap();
+    let found = index(SortOrder::TotalDouble, &values, &[0..1, 1..3], None).unwrap();
     assert_eq!(found.min_values[1], (-f64::NAN).to_le_bytes());
     assert_eq!(found.max_values[1], f64::NAN.to_le_bytes());
     assert_eq!(found.nan_counts, Some(vec![0, 2]));
@@ -106,7 +106,7 @@ fn total_order_has_nan_bounds_if_all_values_of_a_page_are_nan() {
 
 #[test]
 fn type_order_writes_zeros_as_minus_zero_and_plus_zero() {
-    let found = index(Order::Double, &doubles(&[0.0]), &[0..1, 0..1], None).unwrap();
+    let found = index(SortOrder::Double, &doubles(&[0.0]), &[0..1, 0..1], None).unwrap();
     assert_eq!(
         (&found.min_values[0], &found.max_values[0]),
         (&(-0.0f64).to_le_bytes().to_vec(), &vec![0; 8])
@@ -115,25 +115,25 @@ fn type_order_writes_zeros_as_minus_zero_and_plus_zero() {
 
 #[test]
 fn what_has_no_order_has_no_index() {
-    assert_eq!(index(Order::Undefined, &Values::Bytes(Views::new()), &[0..0, 0..0], None), None);
+    assert_eq!(index(SortOrder::Undefined, &Values::Bytes(StringViews::new()), &[0..0, 0..0], None), None);
 }
 
 #[test]
 fn a_chunk_without_pages_has_no_index() {
-    assert_eq!(index(Order::Signed32, &Values::W32(vec![]), &[], None), None);
+    assert_eq!(index(SortOrder::Signed32, &Values::W32(vec![]), &[], None), None);
 }
 
 #[test]
 fn histograms_of_all_pages_are_end_to_end() {
     let build = |with: &[bool]| {
-        let mut builder = ColumnIndexBuilder::new(Order::Signed32, None, false);
+        let mut builder = ColumnIndexBuilder::new(SortOrder::Signed32, None, false);
         for (page, with) in (0u8..).zip(with) {
-            let mut levels = LevelCounts::new(2, 1);
+            let mut levels = LevelHistogram::new(2, 1);
             levels.add_def_levels(&[page, 1]);
             levels.add_rep_levels(&[0, page]);
-            let bounds = Bounds::new(Order::Signed32);
+            let bounds = MinMaxStats::new(SortOrder::Signed32);
             let levels = with.then_some(&levels);
-            builder.push_page(PageCounts { bounds: &bounds, values: 0, null_count: 2, levels });
+            builder.push_page(PageStatistics { bounds: &bounds, values: 0, null_count: 2, levels });
         }
         builder.finish().unwrap()
     };
@@ -152,7 +152,7 @@ proptest! {
         let pages: Vec<_> = (0..values.len()).step_by(size).map(|i| i..(i + size).min(values.len())).collect();
         let all = plain(&values);
         let is_nan_page = |page: &Range<usize>| all[page.clone()].iter().all(|value| order.is_nan(value));
-        let impossible = order == Order::Undefined
+        let impossible = order == SortOrder::Undefined
             || pages.is_empty()
             || !order.is_total() && pages.iter().any(is_nan_page);
         let found = index(order, &values, &pages, truncate);

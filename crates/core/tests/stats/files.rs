@@ -1,17 +1,17 @@
-//! Bounds that other writers have written are those that we find, or bound them.
+//! MinMaxStats that other writers have written are those that we find, or bound them.
 
 use bytes::Bytes;
 use marquetry_base::Limits;
-use marquetry_core::index::read_column_index;
 use marquetry_core::io::{LocalFile, read_metadata};
-use marquetry_core::meta::ParquetMetaData;
-use marquetry_core::nesting::Field;
-use marquetry_core::order::Order;
-use marquetry_core::page::{PageOptions, Trust};
-use marquetry_core::read::{ColumnReader, Layout, Target};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::page::{ChecksumTrust, PageOptions};
+use marquetry_core::page_index::read_column_index;
+use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::schema::Leaf;
+use marquetry_core::sort_order::SortOrder;
 use marquetry_core::source::Source;
-use marquetry_core::stats::{BloomFilter, Bounds, boundary_order, statistics};
+use marquetry_core::statistics::{BloomFilter, MinMaxStats, boundary_order, statistics};
 use marquetry_encoding::Values;
 use marquetry_format::{BoundaryOrder, ColumnIndex, ColumnMetaData, ColumnOrder};
 use std::cmp::Ordering;
@@ -48,11 +48,11 @@ pub(crate) fn chunks(path: &Path) -> Vec<Chunk> {
     let source: Arc<dyn Source> = Arc::new(LocalFile::open(path).unwrap());
     let Ok(footer) = read_metadata(&*source, &Limits::default()) else { return Vec::new() };
     let metadata = Arc::new(footer.metadata);
-    let fields = Field::from_schema(metadata.schema());
+    let fields = NestedField::from_schema(metadata.schema());
     let mut found = Vec::new();
     for row_group in 0..metadata.num_row_groups() {
         for (i, leaf) in metadata.schema().columns().iter().enumerate() {
-            let target = Target::new(leaf, &fields[leaf.root()], i, Layout::Values);
+            let target = ReadTarget::new(leaf, &fields[leaf.root()], i, ValueLayout::Native);
             found.extend(chunk(&source, &metadata, row_group, i, target));
         }
     }
@@ -64,7 +64,7 @@ fn chunk(
     metadata: &Arc<ParquetMetaData>,
     row_group: usize,
     i: usize,
-    target: Target,
+    target: ReadTarget,
 ) -> Option<Chunk> {
     let leaf = metadata.schema().column(i).clone();
     let column = metadata.row_group(row_group).column(i).ok()?;
@@ -75,7 +75,7 @@ fn chunk(
     let options = PageOptions {
         limits: Arc::default(),
         verify_checksums: false,
-        trust: Trust::of_writer(metadata.created_by()),
+        trust: ChecksumTrust::of_writer(metadata.created_by()),
     };
     let mut reader = ColumnReader::new(source.clone(), metadata.clone(), &[row_group], i, target, options);
     let batch = reader.read(rows).ok()?;
@@ -120,8 +120,8 @@ fn bounds_of_other_writers_are_those_that_we_find() {
         for chunk in chunks(&path) {
             let place = format!("{} {}", path.display(), chunk.leaf.dotted());
             let Some(theirs) = &chunk.meta.statistics else { continue };
-            let Some(order) = Order::for_reading(&chunk.leaf, chunk.declared.as_ref()) else { continue };
-            let mut bounds = Bounds::new(order);
+            let Some(order) = SortOrder::for_reading(&chunk.leaf, chunk.declared.as_ref()) else { continue };
+            let mut bounds = MinMaxStats::new(order);
             bounds.update(&chunk.values, 0..chunk.values.len());
             let ours = statistics(&bounds, 0, None, None, false);
             if let Some(nan_count) = theirs.nan_count {
@@ -158,7 +158,7 @@ fn boundary_orders_of_other_writers_hold() {
     for path in all_files(&root) {
         for chunk in chunks(&path) {
             let Some(index) = &chunk.index else { continue };
-            let Some(order) = Order::for_reading(&chunk.leaf, chunk.declared.as_ref()) else { continue };
+            let Some(order) = SortOrder::for_reading(&chunk.leaf, chunk.declared.as_ref()) else { continue };
             let ours = boundary_order(order, &index.null_pages, &index.min_values, &index.max_values);
             if index.boundary_order != BoundaryOrder::UNORDERED && index.null_pages.len() > 1 {
                 assert_eq!(ours, index.boundary_order, "{} {}", path.display(), chunk.leaf.dotted());
@@ -176,8 +176,8 @@ fn both_orders_of_floats_as_another_writer_has_them() {
     let Some(root) = root() else { return };
     let (mut compared, mut indexes) = (0, 0);
     for chunk in chunks(&root.join("floating_orders_nan_count.parquet")) {
-        let order = Order::for_reading(&chunk.leaf, chunk.declared.as_ref()).unwrap();
-        let mut bounds = Bounds::new(order);
+        let order = SortOrder::for_reading(&chunk.leaf, chunk.declared.as_ref()).unwrap();
+        let mut bounds = MinMaxStats::new(order);
         bounds.update(&chunk.values, 0..chunk.values.len());
         let theirs = chunk.meta.statistics.unwrap();
         let ours = statistics(&bounds, 0, None, None, false);

@@ -1,23 +1,23 @@
 //! Bounding boxes and kinds of geometries.
 
 use crate::files::{self, chunks};
-use marquetry_core::logical::Logical;
-use marquetry_core::stats::GeoBounds;
-use marquetry_encoding::{Values, Views};
+use marquetry_core::logical_type::LogicalType;
+use marquetry_core::statistics::GeoBounds;
+use marquetry_encoding::{StringViews, Values};
 use marquetry_format::{BoundingBox, GeospatialStatistics};
 use proptest::prelude::*;
 
-fn geometry() -> Logical {
-    Logical::Geometry { crs: None }
+fn geometry() -> LogicalType {
+    LogicalType::Geometry { crs: None }
 }
 
-fn geography() -> Logical {
-    Logical::Geography { crs: None, algorithm: None }
+fn geography() -> LogicalType {
+    LogicalType::Geography { crs: None, algorithm: None }
 }
 
-fn of(logical: &Logical, geometries: &[Vec<u8>]) -> Option<GeospatialStatistics> {
+fn of(logical: &LogicalType, geometries: &[Vec<u8>]) -> Option<GeospatialStatistics> {
     let mut bounds = GeoBounds::of(Some(logical)).unwrap();
-    bounds.update(&Values::Bytes(geometries.iter().collect::<Views>()), 0..geometries.len());
+    bounds.update(&Values::Bytes(geometries.iter().collect::<StringViews>()), 0..geometries.len());
     bounds.finish()
 }
 
@@ -53,7 +53,7 @@ fn found(bbox: Option<BoundingBox>, types: &[i32]) -> Option<GeospatialStatistic
 #[test]
 fn only_geometry_and_geography_have_them() {
     assert!(GeoBounds::of(None).is_none());
-    assert!(GeoBounds::of(Some(&Logical::String)).is_none());
+    assert!(GeoBounds::of(Some(&LogicalType::String)).is_none());
 }
 
 #[test]

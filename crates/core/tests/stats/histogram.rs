@@ -1,14 +1,14 @@
 //! Histograms of levels, and which of them are written.
 
-use marquetry_core::stats::LevelCounts;
-use marquetry_encoding::Bits;
+use marquetry_core::statistics::LevelHistogram;
+use marquetry_encoding::Bitmap;
 use marquetry_format::SizeStatistics;
 use proptest::prelude::*;
 
 #[test]
 fn all_three_forms_of_definition_levels_count() {
-    let mut counts = LevelCounts::new(1, 0);
-    let mut bits = Bits::new();
+    let mut counts = LevelHistogram::new(1, 0);
+    let mut bits = Bitmap::new();
     [true, false, true, true, false].iter().for_each(|bit| bits.push(*bit));
     counts.add_def_bits(&bits, 1..5);
     counts.add_def_max(10);
@@ -20,7 +20,7 @@ fn all_three_forms_of_definition_levels_count() {
 #[test]
 fn histograms_may_be_omitted_without_loss() {
     let written = |max_def, max_rep| {
-        let counts = LevelCounts::new(max_def, max_rep);
+        let counts = LevelHistogram::new(max_def, max_rep);
         (counts.written_def().is_some(), counts.written_rep().is_some())
     };
     assert_eq!(written(0, 0), (false, false));
@@ -32,12 +32,12 @@ fn histograms_may_be_omitted_without_loss() {
 
 #[test]
 fn size_statistics_have_what_there_is() {
-    let mut flat = LevelCounts::new(1, 0);
+    let mut flat = LevelHistogram::new(1, 0);
     flat.add_def_max(3);
     assert_eq!(flat.size_statistics(None), None);
     let sizes = SizeStatistics { unencoded_byte_array_data_bytes: Some(7), ..SizeStatistics::default() };
     assert_eq!(flat.size_statistics(Some(7)), Some(sizes));
-    let mut nested = LevelCounts::new(2, 1);
+    let mut nested = LevelHistogram::new(2, 1);
     nested.add_def_levels(&[0, 1, 2, 2]);
     nested.add_rep_levels(&[0, 0, 0, 1]);
     let sizes = nested.size_statistics(None).unwrap();
@@ -56,7 +56,7 @@ proptest! {
         let mut expected = vec![0; usize::from(max) + 1];
         levels.iter().for_each(|level| expected[usize::from(*level)] += 1);
         let (front, back) = levels.split_at(cut.index(levels.len() + 1));
-        let (mut counts, mut others) = (LevelCounts::new(max, max), LevelCounts::new(max, max));
+        let (mut counts, mut others) = (LevelHistogram::new(max, max), LevelHistogram::new(max, max));
         counts.add_def_levels(front);
         counts.add_rep_levels(back);
         others.add_rep_levels(front);

@@ -1,6 +1,6 @@
-//! Bounds that are cut still bound, and stay what they are.
+//! MinMaxStats that are cut still bound, and stay what they are.
 
-use marquetry_core::stats::truncate::{lower, upper};
+use marquetry_core::statistics::truncate::{lower, upper};
 use proptest::prelude::*;
 
 fn upper_text(value: &str, n: usize) -> Option<String> {

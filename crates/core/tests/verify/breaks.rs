@@ -5,7 +5,7 @@ use crate::chunk::{Column, Layout, Page, dictionary_page};
 use crate::make::Make;
 use bytes::Bytes;
 use marquetry_codec::Codec;
-use marquetry_encoding::Physical;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{
     ColumnOrder, CompressionCodec, ConvertedType, Encoding, LogicalType, PageEncodingStats, PageType,
     Repetition, SchemaElement, Type,
@@ -89,14 +89,14 @@ fn optional_keys(def: &[u8]) -> Make {
 /// A group `g` around one required field.
 fn around(converted: ConvertedType) -> Bytes {
     let mut make = Make::ints();
-    make.schema = vec![root(1), outer("g", converted), leaf("x", Repetition::REQUIRED, Physical::Int32)];
+    make.schema = vec![root(1), outer("g", converted), leaf("x", Repetition::REQUIRED, PhysicalType::Int32)];
     make.columns[0].1 = vec!["g".into(), "x".into()];
     make.good().finish()
 }
 
 pub(crate) fn nesting() -> Vec<Case> {
     let mut bare = list();
-    bare.schema = vec![root(1), leaf("x", Repetition::REPEATED, Physical::Int32)];
+    bare.schema = vec![root(1), leaf("x", Repetition::REPEATED, PhysicalType::Int32)];
     bare.columns[0].1 = vec!["x".into()];
     let boundary = {
         let mut make = list();
@@ -131,8 +131,8 @@ fn siblings() -> Make {
         outer("l", ConvertedType::LIST),
         group("list", Repetition::REPEATED, 1),
         group("element", Repetition::REQUIRED, 2),
-        leaf("a", Repetition::REQUIRED, Physical::Int32),
-        leaf("b", Repetition::REQUIRED, Physical::Int32),
+        leaf("a", Repetition::REQUIRED, PhysicalType::Int32),
+        leaf("b", Repetition::REQUIRED, PhysicalType::Int32),
     ];
     let path = |name: &str| ["l", "list", "element", name].map(str::to_owned).to_vec();
     make.columns[0].1 = path("a");
@@ -146,7 +146,8 @@ pub(crate) fn chunk() -> Vec<Case> {
     let ints = || Make::ints().good();
     let overlap = {
         let mut two = Make::ints();
-        two.schema = vec![root(2), two.schema[1].clone(), leaf("y", Repetition::REQUIRED, Physical::Int32)];
+        two.schema =
+            vec![root(2), two.schema[1].clone(), leaf("y", Repetition::REQUIRED, PhysicalType::Int32)];
         two.columns.push((Column::ints(0..10), vec!["y".into()]));
         two.good().edited(|made| {
             let first = made.meta().data_page_offset;

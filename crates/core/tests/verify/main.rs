@@ -11,7 +11,7 @@ mod more_breaks;
 mod rules;
 
 use bytes::Bytes;
-use marquetry_base::Place;
+use marquetry_base::ErrorLocation;
 use marquetry_core::verify::{Finding, Level, Report, VerifyOptions, verify};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn report(bytes: &Bytes, level: Level) -> Report {
 fn found_at_each_level(bytes: &Bytes) -> [BTreeSet<(&'static str, String)>; 3] {
     [Level::Quick, Level::Default, Level::Deep].map(|level| {
         let of_finding = |finding: &Finding| {
-            let Place { row_group, column, page, .. } = &finding.place;
+            let ErrorLocation { row_group, column, page, .. } = &finding.place;
             (finding.rule.id, format!("{row_group:?} {column:?} {page:?}"))
         };
         report(bytes, level).findings.iter().map(of_finding).collect()

@@ -3,7 +3,7 @@
 use crate::chunk::file::{File, group, leaf, root};
 use crate::chunk::{Column, Layout, Page, pages};
 use bytes::Bytes;
-use marquetry_encoding::{Physical, Values, Views};
+use marquetry_encoding::{PhysicalType, StringViews, Values};
 use marquetry_format::{
     ColumnChunk, ColumnIndex, ColumnMetaData, ColumnOrder, Encoding, OffsetIndex, PageLocation, Repetition,
     SchemaElement, Writer,
@@ -40,15 +40,18 @@ impl Make {
     /// The same, of which the page at 5 has a null.
     pub(crate) fn optional() -> Make {
         let words: Vec<_> = (0..10).map(|i| (i != 5).then_some(i)).collect();
-        Make::flat(Column::flat(Physical::Int32, &words, true), Layout { cuts: vec![5], ..Layout::default() })
+        Make::flat(
+            Column::flat(PhysicalType::Int32, &words, true),
+            Layout { cuts: vec![5], ..Layout::default() },
+        )
     }
 
     /// Byte strings.
     pub(crate) fn strings(strings: &[&[u8]]) -> Make {
-        let mut views = Views::new();
+        let mut views = StringViews::new();
         strings.iter().for_each(|string| views.push(string));
         let mut column = Column::ints(0..strings.len() as u32);
-        column.physical = Physical::ByteArray;
+        column.physical = PhysicalType::ByteArray;
         column.values = Values::Bytes(views);
         Make::flat(column, Layout::default())
     }
@@ -63,7 +66,7 @@ impl Make {
             root(1),
             outer,
             group(repeated, Repetition::REPEATED, 1),
-            leaf(element, Repetition::REQUIRED, Physical::Int32),
+            leaf(element, Repetition::REQUIRED, PhysicalType::Int32),
         ];
         let rows = rep.iter().filter(|rep| **rep == 0).count();
         Make { schema, columns: vec![(column, path)], rows, layout: Layout::default() }

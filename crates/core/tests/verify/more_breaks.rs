@@ -6,8 +6,8 @@ use crate::chunk::{Column, Layout, Page};
 use crate::make::{Make, column_index};
 use bytes::Bytes;
 use marquetry_core::checkpoint;
-use marquetry_core::stats::BloomFilter;
-use marquetry_encoding::Physical;
+use marquetry_core::statistics::BloomFilter;
+use marquetry_encoding::PhysicalType;
 use marquetry_format::{
     BoundaryOrder, BoundingBox, ColumnIndex, ConvertedType, GeospatialStatistics, LogicalType, OffsetIndex,
     SchemaElement, SizeStatistics, SortingColumn, Statistics,
@@ -73,7 +73,7 @@ fn with_statistics(make: &Make, statistics: Statistics) -> Bytes {
 
 fn floats() -> Make {
     let words: Vec<_> = [1.0f32, 2.0].map(|x| Some(u64::from(x.to_bits()))).to_vec();
-    Make::flat(Column::flat(Physical::Float, &words, false), Layout::default())
+    Make::flat(Column::flat(PhysicalType::Float, &words, false), Layout::default())
 }
 
 fn none() -> Statistics {

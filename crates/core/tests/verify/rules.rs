@@ -4,7 +4,7 @@ use crate::chunk::file::footer;
 use crate::make::Make;
 use crate::{breaks, broken, found_at_each_level, more_breaks, report};
 use bytes::Bytes;
-use marquetry_base::{Kind, Limits};
+use marquetry_base::{ErrorKind, Limits};
 use marquetry_core::verify::{Level, RULES, Severity, VerifyOptions, verify};
 use marquetry_format::{Statistics, Tail, parse_metadata, read_tail};
 use std::collections::BTreeSet;
@@ -154,7 +154,7 @@ fn rules_are_chosen_and_left_out() {
     let without = VerifyOptions { ignore: ids(&["footer-version"]), ..VerifyOptions::default() };
     assert_eq!(broken(without), ["footer-rows"]);
     let wrong = VerifyOptions { ignore: ids(&["no-such-rule"]), ..VerifyOptions::default() };
-    assert_eq!(run(wrong).unwrap_err().kind(), Kind::Argument);
+    assert_eq!(run(wrong).unwrap_err().kind(), ErrorKind::Argument);
 }
 
 #[test]

@@ -2,16 +2,16 @@
 
 use crate::chunk::data::cell;
 use bytes::Bytes;
-use marquetry_base::{Limits, PageBytes};
+use marquetry_base::{Limits, PaddedBytes};
 use marquetry_codec::{Codec, Decompressor};
-use marquetry_core::index::{read_column_index, read_offset_index};
-use marquetry_core::meta::ColumnChunk;
-use marquetry_core::order::Order;
-use marquetry_core::stats::BloomFilter;
+use marquetry_core::metadata::ColumnChunk;
+use marquetry_core::page_index::{read_column_index, read_offset_index};
+use marquetry_core::sort_order::SortOrder;
+use marquetry_core::statistics::BloomFilter;
 use marquetry_core::write::{ColumnSettings, PageVersion, StatisticsLevel};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::levels::Levels;
-use marquetry_encoding::{EncodedPage, Physical, Values, registry};
+use marquetry_encoding::{EncodedPage, PhysicalType, Values, registry};
 use marquetry_format::{
     BoundaryOrder, ColumnIndex, ColumnMetaData, Encoding, PageHeader, PageType, Reader, Statistics,
 };
@@ -21,14 +21,14 @@ use std::sync::Arc;
 
 /// What a chunk must hold.
 pub(crate) struct Truth<'a> {
-    pub(crate) physical: Physical,
+    pub(crate) physical: PhysicalType,
     pub(crate) max_def: u8,
     pub(crate) max_rep: u8,
     pub(crate) def: &'a [u8],
     pub(crate) rep: &'a [u8],
     pub(crate) values: &'a Values,
     pub(crate) settings: &'a ColumnSettings,
-    pub(crate) order: Order,
+    pub(crate) order: SortOrder,
 }
 
 /// Part of it: entries and values of a page, or of all.
@@ -143,7 +143,7 @@ fn encoding(header: &PageHeader) -> Encoding {
     v1.or(v2).or(header.dictionary_page_header.as_ref().map(|header| header.encoding)).unwrap()
 }
 
-fn decompressed(page: &Page<'_>, codec: i32, stored: &[u8], before: usize) -> PageBytes {
+fn decompressed(page: &Page<'_>, codec: i32, stored: &[u8], before: usize) -> PaddedBytes {
     let codec = Codec::from_code(codec).unwrap();
     let len = page.header.uncompressed_page_size as usize - before;
     let mut out = vec![0; len];
@@ -154,7 +154,7 @@ fn decompressed(page: &Page<'_>, codec: i32, stored: &[u8], before: usize) -> Pa
             Decompressor::new().decompress(codec, stored, len, &mut out).unwrap();
         }
     }
-    PageBytes::copy_of(&out)
+    PaddedBytes::copy_of(&out)
 }
 
 /// Decodes a page, which must hold what comes after `before`.
@@ -185,7 +185,7 @@ fn data_page<'a>(
             n = header.num_values as usize;
             let rep_len = header.repetition_levels_byte_length as usize;
             let levels_len = rep_len + header.definition_levels_byte_length as usize;
-            let stored = PageBytes::copy_of(page.stored);
+            let stored = PaddedBytes::copy_of(page.stored);
             rep = Levels::rle(stored.slice(0..rep_len), max_rep).unwrap();
             def = Levels::rle(stored.slice(rep_len..levels_len), max_def).unwrap();
             let uncompressed = page.header.uncompressed_page_size as usize - levels_len;
@@ -251,7 +251,7 @@ impl Part<'_> {
     /// Least and greatest, NaNs left out unless there is nothing else and the order is total.
     fn bounds(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         let order = self.truth.order;
-        if order == Order::Undefined {
+        if order == SortOrder::Undefined {
             return None;
         }
         let numbers: Vec<_> = self.cells().filter(|cell| !order.is_nan(cell)).collect();
@@ -323,7 +323,7 @@ fn check_sizes(meta: &ColumnMetaData, all: Part<'_>) {
         return;
     }
     let sizes = meta.size_statistics.clone().unwrap_or_default();
-    let is_bytes = truth.physical == Physical::ByteArray;
+    let is_bytes = truth.physical == PhysicalType::ByteArray;
     assert_eq!(sizes.unencoded_byte_array_data_bytes, is_bytes.then(|| all.string_bytes()));
     let def = (truth.max_def > 1).then(|| all.histogram(truth.def, truth.max_def));
     assert_eq!(sizes.definition_level_histogram, def);
@@ -354,7 +354,7 @@ fn check_indexes(
     let index = read_column_index(file, chunk, &Limits::default()).unwrap();
     let is_bounded = |part: &Part<'_>| part.values.0 == part.values.1 || part.bounds().is_some();
     let is_wanted = truth.settings.statistics == StatisticsLevel::Page
-        && truth.order != Order::Undefined
+        && truth.order != SortOrder::Undefined
         && !parts.is_empty()
         && parts.iter().all(is_bounded);
     assert_eq!(index.is_some(), is_wanted);

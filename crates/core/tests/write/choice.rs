@@ -3,11 +3,11 @@
 use crate::chunk::data::Random;
 use crate::sample::{flat, flat_blocks, flat_leaf, plain_settings};
 use marquetry_codec::Codec;
-use marquetry_core::nesting::{Definition, Present, Shredded};
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::write::{
     Choice, ColumnSettings, ColumnWriter, Compat, EncodedChunk, EncodingChoice, Workspace,
 };
-use marquetry_encoding::{Bits, Physical, Values, Views, registry};
+use marquetry_encoding::{Bitmap, PhysicalType, StringViews, Values, registry};
 use marquetry_format::Repetition;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,9 +23,9 @@ const DELTA_BINARY_PACKED: i32 = 5;
 const RLE_DICTIONARY: i32 = 8;
 
 fn written(
-    physical: Physical,
+    physical: PhysicalType,
     settings: &ColumnSettings,
-    blocks: &[Shredded],
+    blocks: &[ShreddedColumn],
 ) -> (EncodedChunk, Choice, u64) {
     let leaf = flat_leaf(physical, Repetition::OPTIONAL);
     let workspace = &mut Workspace::new();
@@ -37,7 +37,7 @@ fn written(
 }
 
 /// Encodings of the data pages, and whether there is a dictionary page.
-fn chosen(physical: Physical, settings: &ColumnSettings, values: &Values) -> (Vec<i32>, bool) {
+fn chosen(physical: PhysicalType, settings: &ColumnSettings, values: &Values) -> (Vec<i32>, bool) {
     let (chunk, _, estimate) = written(physical, settings, &flat_blocks(values));
     let stats = chunk.metadata.encoding_stats.unwrap();
     let is_dictionary = |page_type: i32| page_type == 2;
@@ -50,7 +50,7 @@ fn chosen(physical: Physical, settings: &ColumnSettings, values: &Values) -> (Ve
 }
 
 fn strings(n: usize, string: impl Fn(usize) -> String) -> Values {
-    Values::Bytes((0..n).map(string).collect::<Views>())
+    Values::Bytes((0..n).map(string).collect::<StringViews>())
 }
 
 #[test]
@@ -59,18 +59,18 @@ fn typical_columns_get_what_suits_them() {
     let random = &mut Random(1);
     let n = 100_000;
     let sorted = Values::W64((0..n).map(|i| 1_700_000_000_000 + i * 1000 + (i * i) % 700).collect());
-    assert_eq!(chosen(Physical::Int64, &settings, &sorted), (vec![DELTA_BINARY_PACKED], false));
+    assert_eq!(chosen(PhysicalType::Int64, &settings, &sorted), (vec![DELTA_BINARY_PACKED], false));
     let few: Vec<usize> = (0..n).map(|_| random.below(15)).collect();
     let few = strings(n as usize, |i| format!("one of the fifteen: {}", few[i]));
-    assert_eq!(chosen(Physical::ByteArray, &settings, &few), (vec![RLE_DICTIONARY], true));
+    assert_eq!(chosen(PhysicalType::ByteArray, &settings, &few), (vec![RLE_DICTIONARY], true));
     let doubles = Values::W64((0..n).map(|_| (random.word() as f64 / 1e19).to_bits()).collect());
-    assert!(!chosen(Physical::Double, &settings, &doubles).1);
+    assert!(!chosen(PhysicalType::Double, &settings, &doubles).1);
     let unique: Vec<u64> = (0..n).map(|_| random.word()).collect();
     let unique = strings(n as usize, |i| format!("{:016x}", unique[i]));
-    assert!(!chosen(Physical::ByteArray, &settings, &unique).1);
+    assert!(!chosen(PhysicalType::ByteArray, &settings, &unique).1);
     for compat in [Compat::Maximum, Compat::Modern] {
         let settings = ColumnSettings { compat, ..settings.clone() };
-        assert_eq!(chosen(Physical::Int64, &settings, &sorted), (vec![PLAIN], false));
+        assert_eq!(chosen(PhysicalType::Int64, &settings, &sorted), (vec![PLAIN], false));
     }
 }
 
@@ -79,35 +79,37 @@ fn many_values_that_come_again_stay_a_dictionary() {
     let random = &mut Random(2);
     let pool: Vec<u64> = (0..50_000).map(|_| random.word()).collect();
     let values = Values::W64((0..1_000_000).map(|_| random.pick(&pool)).collect());
-    assert_eq!(chosen(Physical::Int64, &plain_settings(), &values), (vec![RLE_DICTIONARY], true));
+    assert_eq!(chosen(PhysicalType::Int64, &plain_settings(), &values), (vec![RLE_DICTIONARY], true));
 }
 
 #[test]
 fn a_column_that_changes_is_not_written_badly() {
     let random = &mut Random(3);
     let values = Values::W64((0..200_000).map(|i| if i < 20_000 { random.word() } else { 7 }).collect());
-    let (chunk, _, _) = written(Physical::Int64, &plain_settings(), &flat_blocks(&values));
+    let (chunk, _, _) = written(PhysicalType::Int64, &plain_settings(), &flat_blocks(&values));
     // The unique ones, and next to nothing for the rest: ZSTD at level 1 makes 2 bits of a small number that repeats.
     assert!(chunk.bytes.len() < 230_000, "{}", chunk.bytes.len());
 }
 
 #[test]
 fn columns_of_nothing() {
-    let nulls = |n: usize, values: Values| Shredded {
+    let nulls = |n: usize, values: Values| ShreddedColumn {
         rows: n,
         entries: n,
-        def: Definition::Bits(std::iter::repeat_n(false, n).collect::<Bits>()),
+        def: DefinitionLevels::Bitmap(std::iter::repeat_n(false, n).collect::<Bitmap>()),
         rep: vec![],
-        values: Present::Values(values),
+        values: ColumnValues::Values(values),
     };
-    for encoding in
-        [EncodingChoice::Auto { dictionary: true }, EncodingChoice::DictionaryOr(0), EncodingChoice::Fixed(0)]
-    {
+    for encoding in [
+        EncodingChoice::Auto { dictionary: true },
+        EncodingChoice::DictionaryOr(0),
+        EncodingChoice::FixedLenBytes(0),
+    ] {
         let settings = ColumnSettings { encoding, ..plain_settings() };
         let mut blocks = [nulls(3_000_000, Values::W32(vec![]))];
-        let (chunk, _, _) = written(Physical::Int32, &settings, &blocks);
-        blocks[0].def = Definition::Null;
-        let (other, _, _) = written(Physical::Int32, &settings, &blocks);
+        let (chunk, _, _) = written(PhysicalType::Int32, &settings, &blocks);
+        blocks[0].def = DefinitionLevels::Null;
+        let (other, _, _) = written(PhysicalType::Int32, &settings, &blocks);
         let bytes = |chunk: &EncodedChunk| {
             let mut bytes = Vec::new();
             chunk.bytes.copy_to(&mut bytes).unwrap();
@@ -116,54 +118,57 @@ fn columns_of_nothing() {
         assert!(bytes(&chunk) == bytes(&other));
         assert_eq!(chunk.metadata.dictionary_page_offset, None);
         assert!(chunk.bytes.len() < 15_000, "{}", chunk.bytes.len());
-        let (chunk, _, _) = written(Physical::Int32, &settings, &[]);
+        let (chunk, _, _) = written(PhysicalType::Int32, &settings, &[]);
         assert_eq!((chunk.bytes.len(), chunk.metadata.num_values), (0, 0));
     }
-    let empty = Values::Bytes((0..50_000).map(|_| "").collect::<Views>());
+    let empty = Values::Bytes((0..50_000).map(|_| "").collect::<StringViews>());
     assert_eq!(
-        written(Physical::ByteArray, &plain_settings(), &flat_blocks(&empty)).0.metadata.num_values,
+        written(PhysicalType::ByteArray, &plain_settings(), &flat_blocks(&empty)).0.metadata.num_values,
         50_000
     );
-    let mut none = Physical::FixedLenByteArray(0).shape().empty();
+    let mut none = PhysicalType::FixedLenByteArray(0).shape().empty();
     none.push_defaults(50_000);
-    let (chunk, _, _) = written(Physical::FixedLenByteArray(0), &plain_settings(), &flat_blocks(&none));
+    let (chunk, _, _) = written(PhysicalType::FixedLenByteArray(0), &plain_settings(), &flat_blocks(&none));
     assert!(chunk.bytes.len() < 1_000);
 }
 
 #[test]
 fn what_does_not_belong_together_is_refused() {
-    let leaf = flat_leaf(Physical::Int32, Repetition::OPTIONAL);
-    let error = |settings: &ColumnSettings, block: Shredded| {
+    let leaf = flat_leaf(PhysicalType::Int32, Repetition::OPTIONAL);
+    let error = |settings: &ColumnSettings, block: ShreddedColumn| {
         let writer = ColumnWriter::new(&leaf, settings);
         writer.and_then(|mut writer| writer.write(&block, &mut Workspace::new())).unwrap_err().to_string()
     };
     let settings = plain_settings();
     let good = flat(Values::W32(vec![1, 2, 3]));
     assert!(error(&settings, flat(Values::W64(vec![1]))).contains("W64 values for a column of INT32"));
-    assert!(error(&settings, Shredded { entries: 4, ..good.clone() }).contains("4 rows and 4 values"));
-    let def = Definition::Bits([true, false, true].into_iter().collect());
-    assert!(error(&settings, Shredded { def, ..good.clone() }).contains("3 rows and 2 values"));
+    assert!(error(&settings, ShreddedColumn { entries: 4, ..good.clone() }).contains("4 rows and 4 values"));
+    let def = DefinitionLevels::Bitmap([true, false, true].into_iter().collect());
+    assert!(error(&settings, ShreddedColumn { def, ..good.clone() }).contains("3 rows and 2 values"));
     assert!(
-        error(&settings, Shredded { def: Definition::Null, ..good.clone() }).contains("3 rows and 0 values")
+        error(&settings, ShreddedColumn { def: DefinitionLevels::Null, ..good.clone() })
+            .contains("3 rows and 0 values")
     );
-    let def = Definition::Levels(vec![1, 1]);
-    assert!(error(&settings, Shredded { def, ..good.clone() }).contains("not those of whole rows"));
-    for encoding in [EncodingChoice::Fixed(2), EncodingChoice::Fixed(7), EncodingChoice::DictionaryOr(8)] {
+    let def = DefinitionLevels::Levels(vec![1, 1]);
+    assert!(error(&settings, ShreddedColumn { def, ..good.clone() }).contains("not those of whole rows"));
+    for encoding in
+        [EncodingChoice::FixedLenBytes(2), EncodingChoice::FixedLenBytes(7), EncodingChoice::DictionaryOr(8)]
+    {
         let settings = ColumnSettings { encoding, ..settings.clone() };
         assert!(error(&settings, good.clone()).contains("is not for INT32"));
     }
-    let keys = Present::Keys { keys: vec![0, 1, 9], dictionary: Arc::new(Values::W32(vec![5, 6])) };
-    assert!(error(&settings, Shredded { values: keys, ..good }).contains("key 9"));
+    let keys = ColumnValues::Keys { keys: vec![0, 1, 9], dictionary: Arc::new(Values::W32(vec![5, 6])) };
+    assert!(error(&settings, ShreddedColumn { values: keys, ..good }).contains("key 9"));
 }
 
 /// Columns as they are met.
-fn columns(n: usize) -> Vec<(&'static str, Physical, Values)> {
+fn columns(n: usize) -> Vec<(&'static str, PhysicalType, Values)> {
     let random = &mut Random(9);
     let mut words =
         |f: &mut dyn FnMut(usize, &mut Random) -> u64| -> Vec<u64> { (0..n).map(|i| f(i, random)).collect() };
     let w32 = |words: Vec<u64>| Values::W32(words.into_iter().map(|word| word as u32).collect());
     let text = |words: Vec<u64>, f: &dyn Fn(u64) -> String| {
-        Values::Bytes(words.into_iter().map(f).collect::<Views>())
+        Values::Bytes(words.into_iter().map(f).collect::<StringViews>())
     };
     let mut at = 1_700_000_000_000_000;
     let times = words(&mut |_, r| {
@@ -183,66 +188,70 @@ fn columns(n: usize) -> Vec<(&'static str, Physical, Values)> {
     };
     let nouns = ["furiously", "quick", "packages", "above the", "deposits", "sleep", "final", "carefully"];
     vec![
-        ("row number", Physical::Int64, Values::W64(words(&mut |i, _| i as u64))),
-        ("sorted times", Physical::Int64, Values::W64(times)),
-        ("random i64", Physical::Int64, Values::W64(words(&mut |_, r| r.word()))),
-        ("foreign key", Physical::Int64, Values::W64(words(&mut |_, r| r.below(200_000) as u64))),
-        ("order key x4", Physical::Int64, Values::W64(words(&mut |i, _| (i / 4 * 8) as u64))),
-        ("quantity 1-50", Physical::Int32, w32(words(&mut |_, r| 1 + r.below(50) as u64))),
-        ("dates 7 years", Physical::Int32, w32(words(&mut |_, r| 8000 + r.below(2526) as u64))),
-        ("skewed ints", Physical::Int32, w32(words(&mut |_, r| skew(r)))),
-        ("runs of ints", Physical::Int32, w32(words(&mut |i, _| (i / 1000 * 37 % 97) as u64))),
+        ("row number", PhysicalType::Int64, Values::W64(words(&mut |i, _| i as u64))),
+        ("sorted times", PhysicalType::Int64, Values::W64(times)),
+        ("random i64", PhysicalType::Int64, Values::W64(words(&mut |_, r| r.word()))),
+        ("foreign key", PhysicalType::Int64, Values::W64(words(&mut |_, r| r.below(200_000) as u64))),
+        ("order key x4", PhysicalType::Int64, Values::W64(words(&mut |i, _| (i / 4 * 8) as u64))),
+        ("quantity 1-50", PhysicalType::Int32, w32(words(&mut |_, r| 1 + r.below(50) as u64))),
+        ("dates 7 years", PhysicalType::Int32, w32(words(&mut |_, r| 8000 + r.below(2526) as u64))),
+        ("skewed ints", PhysicalType::Int32, w32(words(&mut |_, r| skew(r)))),
+        ("runs of ints", PhysicalType::Int32, w32(words(&mut |i, _| (i / 1000 * 37 % 97) as u64))),
         (
             "cents",
-            Physical::Double,
+            PhysicalType::Double,
             Values::W64(words(&mut |_, r| (r.below(10_000_000) as f64 / 100.0).to_bits())),
         ),
         (
             "rates 0-0.1",
-            Physical::Double,
+            PhysicalType::Double,
             Values::W64(words(&mut |_, r| (r.below(11) as f64 / 100.0).to_bits())),
         ),
-        ("random walk", Physical::Double, Values::W64(walk)),
+        ("random walk", PhysicalType::Double, Values::W64(walk)),
         (
             "random f32",
-            Physical::Float,
+            PhysicalType::Float,
             w32(words(&mut |_, r| u64::from((r.below(1 << 24) as f32 / 16e6).to_bits()))),
         ),
         (
             "15 strings",
-            Physical::ByteArray,
+            PhysicalType::ByteArray,
             text(words(&mut |_, r| r.below(15) as u64), &|w| format!("status number {w}")),
         ),
         (
             "uuids",
-            Physical::ByteArray,
+            PhysicalType::ByteArray,
             text(words(&mut |_, r| r.word()), &|w| format!("{w:016x}-{:016x}", w.wrapping_mul(77))),
         ),
-        ("names", Physical::ByteArray, text(words(&mut |i, _| i as u64), &|w| format!("Customer#{w:09}"))),
+        (
+            "names",
+            PhysicalType::ByteArray,
+            text(words(&mut |i, _| i as u64), &|w| format!("Customer#{w:09}")),
+        ),
         (
             "sorted urls",
-            Physical::ByteArray,
+            PhysicalType::ByteArray,
             text(words(&mut |i, _| i as u64), &|w| format!("https://example.com/{}/{}", w / 50, w % 50)),
         ),
         (
             "skewed words",
-            Physical::ByteArray,
+            PhysicalType::ByteArray,
             text(words(&mut |_, r| skew(r)), &|w| format!("word{:x}", w.wrapping_mul(0x9e37_79b9))),
         ),
         (
             "comments",
-            Physical::ByteArray,
+            PhysicalType::ByteArray,
             text(words(&mut |_, r| r.word()), &|w| {
                 (0..3 + w % 4).map(|i| nouns[(w >> (8 + 3 * i)) as usize % 8]).collect::<Vec<_>>().join(" ")
             }),
         ),
         (
             "flags",
-            Physical::Boolean,
+            PhysicalType::Boolean,
             Values::Bit(words(&mut |_, r| r.below(10) as u64).iter().map(|w| *w == 0).collect()),
         ),
-        ("decimals", Physical::FixedLenByteArray(16), {
-            let mut fixed = marquetry_encoding::Fixed::new(16);
+        ("decimals", PhysicalType::FixedLenByteArray(16), {
+            let mut fixed = marquetry_encoding::FixedLenBytes::new(16);
             words(&mut |_, r| r.below(10_000_000) as u64)
                 .iter()
                 .for_each(|w| fixed.push(&u128::from(*w).to_be_bytes()));
@@ -254,10 +263,10 @@ fn columns(n: usize) -> Vec<(&'static str, Physical, Values)> {
 const WRITTEN: [i32; 7] = [0, 3, 5, 6, 7, 8, 9];
 
 /// The encodings that may be chosen: with `Latest` all but ALP.
-fn legal(physical: Physical, compat: Compat) -> Vec<i32> {
+fn legal(physical: PhysicalType, compat: Compat) -> Vec<i32> {
     let is_modern = |code: i32| [PLAIN, RLE_DICTIONARY].contains(&code);
     let is_allowed = |code: &i32| compat == Compat::Latest || is_modern(*code);
-    let rows = registry::TABLE.iter().filter(|row| (row.legal)(physical)).map(|row| row.code);
+    let rows = registry::ENCODINGS.iter().filter(|row| (row.legal)(physical)).map(|row| row.code);
     rows.filter(|code| WRITTEN.contains(code)).filter(is_allowed).collect()
 }
 
@@ -282,7 +291,7 @@ fn nothing_else_would_have_been_much_smaller() {
                         // A dictionary may not be larger than it may be.
                         let encoding = match code {
                             RLE_DICTIONARY => EncodingChoice::DictionaryOr(PLAIN),
-                            code => EncodingChoice::Fixed(code),
+                            code => EncodingChoice::FixedLenBytes(code),
                         };
                         let (chunk, _, _, time) = size(encoding);
                         (code, chunk.bytes.len(), time)
@@ -336,7 +345,7 @@ fn how_long_it_takes() {
                 runs.fold((Duration::ZERO, 0), |all, (time, code)| (all.0 + time, code))
             };
             let (auto, code) = time(&settings);
-            let encoding = EncodingChoice::Fixed(code);
+            let encoding = EncodingChoice::FixedLenBytes(code);
             let (fixed, _) = time(&ColumnSettings { encoding, ..settings });
             let [auto, fixed] = [auto, fixed].map(|time| time.as_secs_f64() * 1e2);
             if name != "comments" {

@@ -3,10 +3,10 @@
 use crate::sample::{flat, flat_leaf, plain_settings};
 use marquetry_base::Limits;
 use marquetry_codec::Codec;
-use marquetry_core::nesting::{Definition, Present, Shredded};
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{ColumnSettings, ColumnWriter, EncodingChoice, Spill, Workspace};
-use marquetry_encoding::{Physical, Values, Views};
+use marquetry_encoding::{PhysicalType, StringViews, Values};
 use marquetry_format::Repetition;
 use std::sync::Arc;
 
@@ -18,16 +18,18 @@ use crate::chunk::file::{leaf, root};
 fn pages_of_strings_of_very_different_lengths() {
     let strings = |n: usize| {
         let string = |i: usize| if i % 100 < 20 { vec![i as u8; 1 << 20] } else { vec![i as u8; 5] };
-        flat(Values::Bytes((0..n).map(string).collect::<Views>()))
+        flat(Values::Bytes((0..n).map(string).collect::<StringViews>()))
     };
-    for encoding in
-        [EncodingChoice::Fixed(0), EncodingChoice::Fixed(6), EncodingChoice::Auto { dictionary: true }]
-    {
+    for encoding in [
+        EncodingChoice::FixedLenBytes(0),
+        EncodingChoice::FixedLenBytes(6),
+        EncodingChoice::Auto { dictionary: true },
+    ] {
         let settings =
             ColumnSettings { codec: Codec::Uncompressed, level: None, encoding, ..plain_settings() };
         let workspace = &mut Workspace::new();
         let mut writer =
-            ColumnWriter::new(&flat_leaf(Physical::ByteArray, Repetition::REQUIRED), &settings).unwrap();
+            ColumnWriter::new(&flat_leaf(PhysicalType::ByteArray, Repetition::REQUIRED), &settings).unwrap();
         writer.write(&strings(150), workspace).unwrap();
         let (chunk, _) = writer.close(workspace).unwrap();
         let pages = chunk.offset_index.unwrap().page_locations;
@@ -49,12 +51,12 @@ fn spilling_keeps_memory_small() {
                 dictionary_page_bytes: 1 << 20,
                 ..plain_settings()
             };
-            let leaf = flat_leaf(Physical::ByteArray, Repetition::REQUIRED);
+            let leaf = flat_leaf(PhysicalType::ByteArray, Repetition::REQUIRED);
             let (workspace, spill) = (&mut Workspace::new(), Arc::new(Spill::new().unwrap()));
             let mut writer = ColumnWriter::new(&leaf, &settings).unwrap();
             for _ in 0..100 {
                 let string = |_| format!("{:0100}", random.below(distinct));
-                let block = flat(Values::Bytes((0..2_000).map(string).collect::<Views>()));
+                let block = flat(Values::Bytes((0..2_000).map(string).collect::<StringViews>()));
                 writer.write(&block, workspace).unwrap();
                 if writer.memory_size() > 2 << 20 {
                     writer.spill_to(&spill, workspace).unwrap();
@@ -72,23 +74,25 @@ fn spilling_keeps_memory_small() {
 /// A row is never cut, though it is larger than a page should be.
 #[test]
 fn a_row_of_a_million_elements() {
-    let schema = [root(1), leaf("c", Repetition::REPEATED, Physical::Int64)];
+    let schema = [root(1), leaf("c", Repetition::REPEATED, PhysicalType::Int64)];
     let leaf = Schema::from_thrift(&schema, &Limits::default()).unwrap().column(0).clone();
     let sizes = [3, 1_000_000, 0, 2];
     let def: Vec<u8> = sizes.iter().flat_map(|n| vec![u8::from(*n > 0); (*n).max(1)]).collect();
     let row = |n: &usize| (0..(*n).max(1)).map(|i| u8::from(i > 0)).collect::<Vec<_>>();
     let rep: Vec<u8> = sizes.iter().flat_map(row).collect();
     let values = Values::W64((0..1_000_005).collect());
-    let block = Shredded {
+    let block = ShreddedColumn {
         rows: 4,
         entries: def.len(),
-        def: Definition::Levels(def),
+        def: DefinitionLevels::Levels(def),
         rep,
-        values: Present::Values(values),
+        values: ColumnValues::Values(values),
     };
-    for encoding in
-        [EncodingChoice::Fixed(0), EncodingChoice::Fixed(8), EncodingChoice::Auto { dictionary: true }]
-    {
+    for encoding in [
+        EncodingChoice::FixedLenBytes(0),
+        EncodingChoice::FixedLenBytes(8),
+        EncodingChoice::Auto { dictionary: true },
+    ] {
         let settings = ColumnSettings { encoding, page_bytes: 10, ..plain_settings() };
         let workspace = &mut Workspace::new();
         let mut writer = ColumnWriter::new(&leaf, &settings).unwrap();

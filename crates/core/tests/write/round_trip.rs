@@ -7,15 +7,15 @@ use crate::sample::Sample;
 use bytes::Bytes;
 use marquetry_base::Limits;
 use marquetry_core::io::read_metadata;
-use marquetry_core::order::Order;
-use marquetry_core::read::LeafBatch;
+use marquetry_core::read::ColumnBatch;
+use marquetry_core::sort_order::SortOrder;
 use marquetry_core::write::Workspace;
 use proptest::prelude::*;
 use std::sync::Arc;
 
 fn check_file(sample: &Sample, file: &Bytes) {
     let metadata = read_metadata(file, &Limits::default()).unwrap().metadata;
-    let (order, _) = Order::for_writing(&sample.leaf, sample.settings.total_order);
+    let (order, _) = SortOrder::for_writing(&sample.leaf, sample.settings.total_order);
     let rows: usize = sample.row_groups.iter().map(Vec::len).sum();
     let mut slots = Vec::new();
     let mut reps = Vec::new();
@@ -43,7 +43,7 @@ fn check_file(sample: &Sample, file: &Bytes) {
     assert_eq!(slots_of(&batch), expected);
 }
 
-fn slots_of(batch: &LeafBatch) -> Vec<Option<Vec<u8>>> {
+fn slots_of(batch: &ColumnBatch) -> Vec<Option<Vec<u8>>> {
     let is_valid = |i| batch.validity.as_ref().is_none_or(|bits| bits.get(i));
     (0..batch.values.len()).map(|i| is_valid(i).then(|| cell(&batch.values, i))).collect()
 }

@@ -6,26 +6,26 @@ use crate::chunk::model::{Datum, Node};
 use bytes::Bytes;
 use marquetry_base::Limits;
 use marquetry_codec::Codec;
-use marquetry_core::nesting::{Definition, Present, Shredded};
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_core::write::{
     BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodingChoice, FileSettings, FileWriter,
     PageVersion, Spill, StatisticsLevel, Workspace,
 };
-use marquetry_encoding::{Physical, Values, registry};
+use marquetry_encoding::{PhysicalType, Values, registry};
 use marquetry_format::{Repetition, SchemaElement};
 use std::sync::Arc;
 
 /// A column of several row groups.
 pub(crate) struct Sample {
     pub(crate) node: Node,
-    pub(crate) physical: Physical,
+    pub(crate) physical: PhysicalType,
     pub(crate) schema: Vec<SchemaElement>,
     pub(crate) leaf: Leaf,
     pub(crate) row_groups: Vec<Vec<Datum>>,
     pub(crate) settings: ColumnSettings,
     /// Blocks of each row group.
-    blocks: Vec<Vec<Shredded>>,
+    blocks: Vec<Vec<ShreddedColumn>>,
 }
 
 pub(crate) fn plain_settings() -> ColumnSettings {
@@ -111,13 +111,13 @@ impl Sample {
 }
 
 /// A flat column.
-pub(crate) fn flat_leaf(physical: Physical, repetition: Repetition) -> Leaf {
+pub(crate) fn flat_leaf(physical: PhysicalType, repetition: Repetition) -> Leaf {
     let schema = [root(1), crate::chunk::file::leaf("c", repetition, physical)];
     Schema::from_thrift(&schema, &Limits::default()).unwrap().column(0).clone()
 }
 
 /// Blocks of a flat column without nulls.
-pub(crate) fn flat_blocks(values: &Values) -> Vec<Shredded> {
+pub(crate) fn flat_blocks(values: &Values) -> Vec<ShreddedColumn> {
     let starts = (0..values.len()).step_by(8192);
     starts
         .map(|start| {
@@ -130,10 +130,10 @@ pub(crate) fn flat_blocks(values: &Values) -> Vec<Shredded> {
 }
 
 /// Rows of a flat column without nulls.
-pub(crate) fn flat(values: Values) -> Shredded {
+pub(crate) fn flat(values: Values) -> ShreddedColumn {
     let n = values.len();
-    let values = Present::Values(values);
-    Shredded { rows: n, entries: n, def: Definition::Max, rep: Vec::new(), values }
+    let values = ColumnValues::Values(values);
+    ShreddedColumn { rows: n, entries: n, def: DefinitionLevels::Max, rep: Vec::new(), values }
 }
 
 fn each_word(datum: &mut Datum, change: &mut impl FnMut(&mut u64)) {
@@ -160,32 +160,38 @@ fn restyle(word: &mut u64, i: &mut u64, style: usize, turn: u64) {
 }
 
 /// The rows in blocks of random sizes, in random forms.
-fn cut(random: &mut Random, node: &Node, physical: Physical, leaf: &Leaf, data: &[Datum]) -> Vec<Shredded> {
+fn cut(
+    random: &mut Random,
+    node: &Node,
+    physical: PhysicalType,
+    leaf: &Leaf,
+    data: &[Datum],
+) -> Vec<ShreddedColumn> {
     let most = random.pick(&[3, 50, 9_000]).max(data.len() / 50);
     let (mut at, mut blocks) = (0, Vec::new());
-    let has_keys = physical != Physical::Boolean && random.one_in(4);
+    let has_keys = physical != PhysicalType::Boolean && random.one_in(4);
     while at < data.len() {
         let end = (at + random.below(most + 1)).min(data.len());
         let shredded = node.shred(&data[at..end]).remove(0);
         let (is_max, max) = (|def: &u8| *def == leaf.max_def(), leaf.max_def());
         let def = match (shredded.def.iter().all(is_max), max, random.one_in(2)) {
-            (true, _, true) | (true, 0, _) => Definition::Max,
-            (_, 1, true) => Definition::Bits(shredded.def.iter().map(is_max).collect()),
-            _ => Definition::Levels(shredded.def.clone()),
+            (true, _, true) | (true, 0, _) => DefinitionLevels::Max,
+            (_, 1, true) => DefinitionLevels::Bitmap(shredded.def.iter().map(is_max).collect()),
+            _ => DefinitionLevels::Levels(shredded.def.clone()),
         };
         let values = match has_keys && !random.one_in(5) {
             true => keys(random, physical, &shredded.words),
-            false => Present::Values(values(physical, &shredded.words)),
+            false => ColumnValues::Values(values(physical, &shredded.words)),
         };
         let rep = if leaf.max_rep() > 0 { shredded.rep } else { Vec::new() };
-        blocks.push(Shredded { rows: end - at, entries: shredded.def.len(), def, rep, values });
+        blocks.push(ShreddedColumn { rows: end - at, entries: shredded.def.len(), def, rep, values });
         at = end;
     }
     blocks
 }
 
 /// The values by keys of a dictionary that has more than them, in no order, and some of them twice.
-fn keys(random: &mut Random, physical: Physical, words: &[u64]) -> Present {
+fn keys(random: &mut Random, physical: PhysicalType, words: &[u64]) -> ColumnValues {
     let mut dictionary: Vec<u64> = words.to_vec();
     dictionary.sort_unstable();
     if random.one_in(2) {
@@ -194,18 +200,18 @@ fn keys(random: &mut Random, physical: Physical, words: &[u64]) -> Present {
     dictionary.push(u64::MAX);
     let at = |word: &u64| dictionary.binary_search(word).unwrap() as u32;
     let keys = words.iter().map(at).collect();
-    Present::Keys { keys, dictionary: Arc::new(values(physical, &dictionary)) }
+    ColumnValues::Keys { keys, dictionary: Arc::new(values(physical, &dictionary)) }
 }
 
-fn settings(random: &mut Random, physical: Physical) -> ColumnSettings {
-    let legal: Vec<i32> = registry::TABLE
+fn settings(random: &mut Random, physical: PhysicalType) -> ColumnSettings {
+    let legal: Vec<i32> = registry::ENCODINGS
         .iter()
         .filter(|row| (row.legal)(physical) && row.code != 2)
         .map(|row| row.code)
         .collect();
     let no_dictionary: Vec<i32> = legal.iter().copied().filter(|code| *code != 8).collect();
     let encoding = match random.below(5) {
-        0 => EncodingChoice::Fixed(random.pick(&legal)),
+        0 => EncodingChoice::FixedLenBytes(random.pick(&legal)),
         1 => EncodingChoice::DictionaryOr(random.pick(&no_dictionary)),
         2 => EncodingChoice::Auto { dictionary: false },
         _ => EncodingChoice::Auto { dictionary: true },

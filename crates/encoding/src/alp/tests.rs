@@ -32,8 +32,8 @@ fn vectors_of_any_size_are_read() {
     let mut expected = [1.5; 10];
     // Two multiplications: not the float that is next to 0.4.
     (expected[8], expected[9]) = (f32::NEG_INFINITY, 4.0 * 10.0 * 0.01);
-    assert_eq!(decode(&PAGE, Physical::Float, 10).unwrap(), floats(&expected));
-    assert!(decode(&PAGE, Physical::Float, 11).is_err());
+    assert_eq!(decode(&PAGE, PhysicalType::Float, 10).unwrap(), floats(&expected));
+    assert!(decode(&PAGE, PhysicalType::Float, 11).is_err());
 }
 
 #[test]
@@ -57,12 +57,12 @@ fn what_the_format_forbids_is_refused() {
     ] {
         let mut page = PAGE;
         page[at] = value;
-        assert!(decode(&page, Physical::Float, 10).is_err(), "byte {at} is {value}");
+        assert!(decode(&page, PhysicalType::Float, 10).is_err(), "byte {at} is {value}");
     }
     let page = EncodedPage {
-        bytes: PageBytes::copy_of(&PAGE),
+        bytes: PaddedBytes::copy_of(&PAGE),
         max_values: 9,
-        physical: Physical::Float,
+        physical: PhysicalType::Float,
         dictionary: None,
     };
     assert!(Decoder::new(&page).is_err());
@@ -72,9 +72,9 @@ fn what_the_format_forbids_is_refused() {
 fn no_values() {
     let bytes = encode(&floats(&[])).unwrap();
     assert_eq!(bytes, [0, 0, 10, 0, 0, 0, 0]);
-    assert_eq!(decode(&bytes, Physical::Float, 0).unwrap(), floats(&[]));
-    assert_eq!(decode(&[], Physical::Float, 0).unwrap(), floats(&[]));
-    assert!(decode(&[], Physical::Float, 1).is_err());
+    assert_eq!(decode(&bytes, PhysicalType::Float, 0).unwrap(), floats(&[]));
+    assert_eq!(decode(&[], PhysicalType::Float, 0).unwrap(), floats(&[]));
+    assert!(decode(&[], PhysicalType::Float, 1).is_err());
 }
 
 #[test]
@@ -87,11 +87,11 @@ fn every_bit_comes_back() {
     for values in [bits.clone(), bits.iter().map(|bits| vec![*bits; 3]).collect::<Vec<_>>().concat()] {
         let n = values.len();
         let values = Values::W64(values);
-        assert_eq!(decode(&encode(&values).unwrap(), Physical::Double, n).unwrap(), values);
+        assert_eq!(decode(&encode(&values).unwrap(), PhysicalType::Double, n).unwrap(), values);
     }
     for bits in bits {
         let value = Values::W64(vec![bits; 9]);
-        assert_eq!(decode(&encode(&value).unwrap(), Physical::Double, 9).unwrap(), value);
+        assert_eq!(decode(&encode(&value).unwrap(), PhysicalType::Double, 9).unwrap(), value);
     }
 }
 
@@ -101,5 +101,5 @@ fn decimals_shrink() {
         (0..5000u64).map(|i| (i * 7919 % 100_000) as f64 / 100.0).map(f64::to_bits).collect();
     let bytes = encode(&Values::W64(prices.clone())).unwrap();
     assert!(bytes.len() < 5000 * 18 / 8, "{} bytes", bytes.len());
-    assert_eq!(decode(&bytes, Physical::Double, 5000).unwrap(), Values::W64(prices));
+    assert_eq!(decode(&bytes, PhysicalType::Double, 5000).unwrap(), Values::W64(prices));
 }

@@ -40,7 +40,7 @@ pub(crate) trait Lane: Copy {
     /// The difference, wrapping around.
     fn minus(self, other: Self) -> Self;
 
-    /// Bits that are set in either.
+    /// Bitmap that are set in either.
     fn or(self, other: Self) -> Self;
 }
 

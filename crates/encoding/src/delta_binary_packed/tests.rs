@@ -11,29 +11,29 @@ fn page(parts: &[&[u8]]) -> Vec<u8> {
     [&[HEAD.as_slice()], parts].concat().concat()
 }
 
-fn round_trip(values: &Values, physical: Physical) {
+fn round_trip(values: &Values, physical: PhysicalType) {
     let bytes = encode(values).unwrap();
     assert_eq!(&decode(&bytes, physical, values.len()).unwrap(), values);
     assert!(decode(&bytes, physical, values.len() + 1).is_err());
-    let bytes = PageBytes::copy_of(&bytes);
+    let bytes = PaddedBytes::copy_of(&bytes);
     assert_eq!(Deltas::<u64>::new(&bytes, 0).unwrap().end().unwrap(), bytes.len());
 }
 
 #[test]
 fn the_ends_of_both_types_wrap_around() {
     let ends = [i32::MIN, i32::MAX, 0, i32::MAX, i32::MIN, -1, 1, i32::MIN];
-    round_trip(&Values::W32(ends.map(|v| v as u32).to_vec()), Physical::Int32);
+    round_trip(&Values::W32(ends.map(|v| v as u32).to_vec()), PhysicalType::Int32);
     let ends = [i64::MIN, i64::MAX, 0, i64::MAX, i64::MIN, -1, 1, i64::MIN];
-    round_trip(&Values::W64(ends.map(|v| v as u64).to_vec()), Physical::Int64);
+    round_trip(&Values::W64(ends.map(|v| v as u64).to_vec()), PhysicalType::Int64);
 }
 
 #[test]
 fn any_number_of_values_around_block_and_miniblock_ends() {
     for n in [0, 1, 2, 32, 33, 34, 127, 128, 129, 130, 160, 161, 256, 257, 258, 1000] {
         let values = (0..n).map(|i: u64| i * i % 1009);
-        round_trip(&Values::W64(values.clone().collect()), Physical::Int64);
-        round_trip(&Values::W32(values.map(|v| v as u32).collect()), Physical::Int32);
-        round_trip(&Values::W32(vec![7; n as usize]), Physical::Int32);
+        round_trip(&Values::W64(values.clone().collect()), PhysicalType::Int64);
+        round_trip(&Values::W32(values.map(|v| v as u32).collect()), PhysicalType::Int32);
+        round_trip(&Values::W32(vec![7; n as usize]), PhysicalType::Int32);
     }
 }
 
@@ -43,9 +43,9 @@ fn no_value_and_one_value_are_a_header_alone() {
     assert_eq!(encode(&Values::W32(vec![])).unwrap(), none);
     let one = page(&[&[0x01, 0x09]]);
     assert_eq!(encode(&Values::W32(vec![-5i32 as u32])).unwrap(), one);
-    assert!(decode(&none, Physical::Int32, 1).is_err());
+    assert!(decode(&none, PhysicalType::Int32, 1).is_err());
     // A page of nulls only.
-    let page = PageBytes::copy_of(&[]);
+    let page = PaddedBytes::copy_of(&[]);
     assert!(Deltas::<u32>::new(&page, 0).unwrap().decode(1, &mut vec![]).is_err());
     assert_eq!(Deltas::<u32>::new(&page, 0).unwrap().end().unwrap(), 0);
 }
@@ -60,11 +60,11 @@ fn what_is_not_needed_is_not_looked_at() {
         &[0x00, 0x01],          // deltas 1, 2; not filled up
     ]);
     let values = Values::W32(vec![0, 1, 3]);
-    assert_eq!(decode(&bytes, Physical::Int32, 3).unwrap(), values);
-    assert!(decode(&bytes[..bytes.len() - 1], Physical::Int32, 3).is_err());
+    assert_eq!(decode(&bytes, PhysicalType::Int32, 3).unwrap(), values);
+    assert!(decode(&bytes[..bytes.len() - 1], PhysicalType::Int32, 3).is_err());
     let mut filled = bytes.clone();
     filled.extend([0xee; 40]); // 30 bytes of filling, and what follows
-    let filled = PageBytes::copy_of(&filled);
+    let filled = PaddedBytes::copy_of(&filled);
     assert_eq!(Deltas::<u32>::new(&filled, 0).unwrap().end().unwrap(), bytes.len() + 30);
 }
 
@@ -77,22 +77,22 @@ fn int32_may_come_in_more_than_32_bits() {
         &[33, 0, 0, 0], // widths
     ]);
     bytes.extend(0x1_0000_0003u64.to_le_bytes()); // delta 3, but for bit 32
-    assert_eq!(decode(&bytes, Physical::Int32, 2).unwrap(), Values::W32(vec![u32::MAX, 2]));
+    assert_eq!(decode(&bytes, PhysicalType::Int32, 2).unwrap(), Values::W32(vec![u32::MAX, 2]));
     bytes[6] = 65;
     bytes.extend([0; 9]);
-    assert!(decode(&bytes, Physical::Int64, 2).is_err());
+    assert!(decode(&bytes, PhysicalType::Int64, 2).is_err());
 }
 
 #[test]
 fn impossible_sizes_are_refused() {
     for (block, miniblocks) in [(0, 1), (128, 0), (128, 3), (128, 8), (64, 2), (100, 1), (4, 1)] {
         let bytes = [block as u8 | 0x80, (block >> 7) as u8, miniblocks, 1, 0];
-        let error = decode(&bytes, Physical::Int32, 1).unwrap_err();
+        let error = decode(&bytes, PhysicalType::Int32, 1).unwrap_err();
         assert!(error.to_string().contains("delta blocks"), "{block} {miniblocks}: {error}");
     }
     let huge = [0xff; 9];
     let huge = [&huge, [1].as_slice(), &[0x80, 0x01, 0, 0]].concat();
-    assert!(decode(&huge, Physical::Int32, 0).is_err());
+    assert!(decode(&huge, PhysicalType::Int32, 0).is_err());
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn a_count_that_is_a_lie_costs_nothing() {
         0x02, // least delta 1
         0x00, // width
     ];
-    assert_eq!(decode(&bytes, Physical::Int64, 3).unwrap(), Values::W64(vec![0, 1, 2]));
-    let deltas = Deltas::<u64>::new(&PageBytes::copy_of(&bytes), 0).unwrap();
+    assert_eq!(decode(&bytes, PhysicalType::Int64, 3).unwrap(), Values::W64(vec![0, 1, 2]));
+    let deltas = Deltas::<u64>::new(&PaddedBytes::copy_of(&bytes), 0).unwrap();
     assert_eq!(deltas.end().unwrap(), bytes.len());
 }
 
@@ -130,7 +130,7 @@ proptest! {
         let (size, mut bytes) = (encoder.size(), Vec::new());
         encoder.finish(&mut bytes);
         prop_assert_eq!(bytes.len(), size);
-        let mut deltas = Deltas::<u64>::new(&PageBytes::copy_of(&bytes), 0).unwrap();
+        let mut deltas = Deltas::<u64>::new(&PaddedBytes::copy_of(&bytes), 0).unwrap();
         let mut from = 0;
         for (n, skip) in splits {
             prop_assert_eq!(deltas.end().unwrap(), bytes.len());

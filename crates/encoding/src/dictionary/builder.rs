@@ -5,7 +5,7 @@ use super::words::Words;
 use super::{Dictionary, look_up};
 use crate::arena::Arena;
 use crate::values::wrong_shape;
-use crate::{Fixed, Shape, Values, Views};
+use crate::{FixedLenBytes, Shape, StringViews, Values};
 use marquetry_base::{Error, Result};
 use marquetry_kernels::{self as kernels, view_is_inline};
 use std::ops::Range;
@@ -16,12 +16,12 @@ use std::sync::Arc;
 /// Values are the same if their bits are: -0.0 is not 0.0, and each NaN pattern is a value of its own.
 ///
 /// ```
-/// use marquetry_encoding::{dictionary::Builder, Shape, Values, Views};
+/// use marquetry_encoding::{dictionary::Builder, Shape, Values, StringViews};
 /// let mut builder = Builder::new(Shape::Bytes);
 /// let mut indices = Vec::new();
-/// builder.intern(&Values::Bytes(Views::from_iter(["red", "blue", "red"])), 0..3, &mut indices)?;
+/// builder.intern(&Values::Bytes(StringViews::from_iter(["red", "blue", "red"])), 0..3, &mut indices)?;
 /// assert_eq!(indices, [0, 1, 0]);
-/// assert_eq!(builder.values(), &Values::Bytes(Views::from_iter(["red", "blue"])));
+/// assert_eq!(builder.values(), &Values::Bytes(StringViews::from_iter(["red", "blue"])));
 /// assert_eq!(builder.page_bytes(), 4 + 3 + 4 + 4);
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
@@ -45,7 +45,7 @@ enum Table {
 /// What has become of the values of a dictionary that input came with.
 #[derive(Debug)]
 struct Remap {
-    /// Held, so that no other dictionary can be at the same address.
+    /// MemoryReservation, so that no other dictionary can be at the same address.
     dictionary: Arc<Values>,
     /// The index of each of its values here, or [`UNKNOWN`].
     indices: Vec<u32>,
@@ -205,8 +205,8 @@ impl Builder {
 
 fn intern_fixed(
     table: &mut Hashes,
-    dictionary: &mut Fixed,
-    values: &Fixed,
+    dictionary: &mut FixedLenBytes,
+    values: &FixedLenBytes,
     range: Range<usize>,
     indices: &mut Vec<u32>,
 ) {
@@ -231,8 +231,8 @@ fn intern_fixed(
 
 fn intern_strings(
     table: &mut Hashes,
-    dictionary: &mut Views,
-    strings: &Views,
+    dictionary: &mut StringViews,
+    strings: &StringViews,
     range: Range<usize>,
     indices: &mut Vec<u32>,
 ) {
@@ -289,7 +289,7 @@ fn intern_strings(
 /// The hash of each string of a block, and its index if it is where its hash says; [`NONE`] if not.
 fn guess_mixed(
     table: &Hashes,
-    strings: &Views,
+    strings: &StringViews,
     arena: &Arena<'_>,
     block: &[u128],
     hashes: &mut [u32; HASHED],

@@ -10,7 +10,7 @@ mod data;
 mod pages;
 
 use data::{Case, cases, mix};
-use marquetry_encoding::{Physical, Shape, Values};
+use marquetry_encoding::{PhysicalType, Shape, Values};
 use pages::Page;
 use peak_alloc::PeakAlloc;
 
@@ -103,7 +103,7 @@ fn is_padded(case: &Case) -> bool {
 }
 
 /// Bytes of a value in memory.
-fn width(physical: Physical) -> usize {
+fn width(physical: PhysicalType) -> usize {
     match physical.shape() {
         Shape::Bit => 1,
         Shape::W32 => 4,

@@ -2,9 +2,9 @@
 
 use crate::data::{PHYSICAL, mix, values};
 use crate::pages::part;
-use marquetry_base::{Kind, PageBytes};
+use marquetry_base::{ErrorKind, PaddedBytes};
 use marquetry_encoding::dictionary::{Builder, Indices, encode_indices, index_width, look_up};
-use marquetry_encoding::{Decode, Fixed, Physical, Shape, Values, Views, plain};
+use marquetry_encoding::{Decode, FixedLenBytes, PhysicalType, Shape, StringViews, Values, plain};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn bytes(values: &Values) -> Vec<Vec<u8>> {
         Values::W64(words) => words.iter().map(|word| word.to_le_bytes().to_vec()).collect(),
         Values::Fixed(fixed) => (0..fixed.len()).map(|i| fixed.get(i).to_vec()).collect(),
         Values::Bytes(views) => views.iter().map(<[u8]>::to_vec).collect(),
-        Values::Joined(strings) => strings.iter().map(<[u8]>::to_vec).collect(),
+        Values::Offsets(strings) => strings.iter().map(<[u8]>::to_vec).collect(),
     }
 }
 
@@ -60,15 +60,15 @@ fn intern(values: &Values, sizes: &[usize]) -> (Builder, Vec<u32>) {
     (builder, indices)
 }
 
-const WITH_DICTIONARY: [Physical; 8] = [
-    Physical::Int32,
-    Physical::Double,
-    Physical::Int96,
-    Physical::ByteArray,
-    Physical::FixedLenByteArray(0),
-    Physical::FixedLenByteArray(1),
-    Physical::FixedLenByteArray(5),
-    Physical::FixedLenByteArray(16),
+const WITH_DICTIONARY: [PhysicalType; 8] = [
+    PhysicalType::Int32,
+    PhysicalType::Double,
+    PhysicalType::Int96,
+    PhysicalType::ByteArray,
+    PhysicalType::FixedLenByteArray(0),
+    PhysicalType::FixedLenByteArray(1),
+    PhysicalType::FixedLenByteArray(5),
+    PhysicalType::FixedLenByteArray(16),
 ];
 
 proptest! {
@@ -95,7 +95,7 @@ proptest! {
         ], 0..1_000),
         size in 1usize..300,
     ) {
-        let values = Values::Bytes(Views::from_iter(strings));
+        let values = Values::Bytes(StringViews::from_iter(strings));
         let (builder, indices) = intern(&values, &[size, 0, 1, 64]);
         check(&builder, &values, &indices);
     }
@@ -127,14 +127,14 @@ proptest! {
         encode_indices(&indices, width, &mut page);
         prop_assert_eq!(u32::from(page[6]), width);
         let mut out = Shape::W32.empty();
-        Indices::new(&PageBytes::copy_of(&page[6..])).unwrap().decode(indices.len(), &mut out).unwrap();
+        Indices::new(&PaddedBytes::copy_of(&page[6..])).unwrap().decode(indices.len(), &mut out).unwrap();
         prop_assert_eq!(out, Values::W32(indices));
     }
 }
 
 #[test]
 fn every_set_of_values_is_interned() {
-    for physical in PHYSICAL.into_iter().filter(|physical| *physical != Physical::Boolean) {
+    for physical in PHYSICAL.into_iter().filter(|physical| *physical != PhysicalType::Boolean) {
         for (_, values) in crate::data::sets(physical, 3_000) {
             let (builder, indices) = intern(&values, &[1_000, 1]);
             check(&builder, &values, &indices);
@@ -158,16 +158,16 @@ fn values_that_were_made_to_collide_are_interned() {
     for tail in ["", "tail that makes it a long string"] {
         let string =
             |i: u32| [&i.to_le_bytes()[..], &zero, &[0; 4][..tail.len().min(4)], tail.as_bytes()].concat();
-        let strings = Values::Bytes(Views::from_iter((0..50_000).map(string)));
+        let strings = Values::Bytes(StringViews::from_iter((0..50_000).map(string)));
         let (builder, indices) = intern(&strings, &[8_192]);
         check(&builder, &strings, &indices);
     }
     let string = |i: u64| [&i.to_le_bytes()[..], &zero, b"the same at the end"].concat();
     let strings: Vec<Vec<u8>> = (0..50_000).map(string).collect();
-    let all = Values::Bytes(Views::from_iter(&strings));
+    let all = Values::Bytes(StringViews::from_iter(&strings));
     let (builder, indices) = intern(&all, &[8_192]);
     check(&builder, &all, &indices);
-    let all = Values::Fixed(Fixed::from_bytes(strings[0].len(), strings.concat()));
+    let all = Values::Fixed(FixedLenBytes::from_bytes(strings[0].len(), strings.concat()));
     let (builder, indices) = intern(&all, &[8_192]);
     check(&builder, &all, &indices);
 }
@@ -206,17 +206,17 @@ fn bits_that_differ_are_values_that_differ() {
 fn what_cannot_be_interned_is_refused() {
     let mut builder = Builder::new(Shape::Fixed(4));
     let mut indices = Vec::new();
-    let other = Values::Fixed(Fixed::from_bytes(2, vec![0; 8]));
-    assert_eq!(builder.intern(&other, 0..1, &mut indices).unwrap_err().kind(), Kind::Argument);
+    let other = Values::Fixed(FixedLenBytes::from_bytes(2, vec![0; 8]));
+    assert_eq!(builder.intern(&other, 0..1, &mut indices).unwrap_err().kind(), ErrorKind::Argument);
     let other = Arc::new(Values::W32(vec![1]));
-    assert_eq!(builder.intern_keys(&[0], &other, &mut indices).unwrap_err().kind(), Kind::Argument);
+    assert_eq!(builder.intern_keys(&[0], &other, &mut indices).unwrap_err().kind(), ErrorKind::Argument);
     let bits = Values::Bit([true].into_iter().collect());
     assert_eq!(
         Builder::new(Shape::Bit).intern(&bits, 0..1, &mut indices).unwrap_err().kind(),
-        Kind::Argument
+        ErrorKind::Argument
     );
     let mut builder = Builder::new(Shape::W32);
-    assert_eq!(builder.intern_keys(&[0, 1], &other, &mut indices).unwrap_err().kind(), Kind::Argument);
+    assert_eq!(builder.intern_keys(&[0, 1], &other, &mut indices).unwrap_err().kind(), ErrorKind::Argument);
     builder.intern_keys(&[], &Arc::new(Values::W32(vec![])), &mut indices).unwrap();
     assert!(indices.is_empty() && builder.is_empty());
 }
@@ -231,8 +231,8 @@ fn widths_are_those_of_the_last_index() {
 fn copied_strings_share_few_buffers() {
     let strings: Vec<String> =
         (0..2_000).map(|i| format!("{:>1$}", mix(i), (mix(i) % 60) as usize)).collect();
-    let all = Views::from_iter(&strings);
-    let mut copy = Views::new();
+    let all = StringViews::from_iter(&strings);
+    let mut copy = StringViews::new();
     copy.push_copied(&all, 0..2_000);
     assert_eq!((&copy, copy.buffers().len()), (&all, 1));
     for i in 0..2_000 {

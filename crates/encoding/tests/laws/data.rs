@@ -1,13 +1,13 @@
-//! Physical types, and named sets of values for each of them.
+//! PhysicalType types, and named sets of values for each of them.
 
-use marquetry_encoding::registry::{Row, TABLE};
-use marquetry_encoding::{Fixed, Physical, Values, Views};
+use marquetry_encoding::registry::{ENCODINGS, EncodingEntry};
+use marquetry_encoding::{FixedLenBytes, PhysicalType, StringViews, Values};
 use std::fmt;
 
 /// One row of the registry with values to encode.
 pub(crate) struct Case {
-    pub(crate) row: &'static Row,
-    pub(crate) physical: Physical,
+    pub(crate) row: &'static EncodingEntry,
+    pub(crate) physical: PhysicalType,
     pub(crate) set: &'static str,
     pub(crate) values: Values,
 }
@@ -20,26 +20,26 @@ impl fmt::Display for Case {
 }
 
 /// All physical types; fixed widths that have kernels of their own, and some that have none.
-pub(crate) const PHYSICAL: [Physical; 13] = [
-    Physical::Boolean,
-    Physical::Int32,
-    Physical::Int64,
-    Physical::Int96,
-    Physical::Float,
-    Physical::Double,
-    Physical::ByteArray,
-    Physical::FixedLenByteArray(0),
-    Physical::FixedLenByteArray(1),
-    Physical::FixedLenByteArray(2),
-    Physical::FixedLenByteArray(5),
-    Physical::FixedLenByteArray(12),
-    Physical::FixedLenByteArray(16),
+pub(crate) const PHYSICAL: [PhysicalType; 13] = [
+    PhysicalType::Boolean,
+    PhysicalType::Int32,
+    PhysicalType::Int64,
+    PhysicalType::Int96,
+    PhysicalType::Float,
+    PhysicalType::Double,
+    PhysicalType::ByteArray,
+    PhysicalType::FixedLenByteArray(0),
+    PhysicalType::FixedLenByteArray(1),
+    PhysicalType::FixedLenByteArray(2),
+    PhysicalType::FixedLenByteArray(5),
+    PhysicalType::FixedLenByteArray(12),
+    PhysicalType::FixedLenByteArray(16),
 ];
 
 /// Every row of the registry with every type that it is legal for and every set of about `n` values.
 pub(crate) fn cases(n: usize) -> impl Iterator<Item = Case> {
     PHYSICAL.into_iter().flat_map(move |physical| {
-        let rows = TABLE.iter().filter(move |row| (row.legal)(physical));
+        let rows = ENCODINGS.iter().filter(move |row| (row.legal)(physical));
         rows.flat_map(move |row| {
             sets(physical, n).into_iter().map(move |(set, values)| Case { row, physical, set, values })
         })
@@ -47,35 +47,37 @@ pub(crate) fn cases(n: usize) -> impl Iterator<Item = Case> {
 }
 
 /// Sets of values of a type, with their names.
-pub(crate) fn sets(physical: Physical, n: usize) -> Vec<(&'static str, Values)> {
+pub(crate) fn sets(physical: PhysicalType, n: usize) -> Vec<(&'static str, Values)> {
     let mut sets: Vec<_> =
         words(n).into_iter().map(|(name, words)| (name, values(physical, &words))).collect();
     match physical {
-        Physical::ByteArray => sets.extend(strings(n)),
-        Physical::Float => {
+        PhysicalType::ByteArray => sets.extend(strings(n)),
+        PhysicalType::Float => {
             sets.push(("decimal", Values::W32(decimals(n).map(|v| (v as f32).to_bits()).collect())));
         }
-        Physical::Double => sets.push(("decimal", Values::W64(decimals(n).map(f64::to_bits).collect()))),
+        PhysicalType::Double => sets.push(("decimal", Values::W64(decimals(n).map(f64::to_bits).collect()))),
         _ => {}
     }
     sets
 }
 
 /// A value of the type for each word, so that words that are alike give values that are alike.
-pub(crate) fn values(physical: Physical, words: &[u64]) -> Values {
+pub(crate) fn values(physical: PhysicalType, words: &[u64]) -> Values {
     match physical {
-        Physical::Boolean => Values::Bit(words.iter().map(|word| word & 1 == 1).collect()),
-        Physical::Int32 | Physical::Float => Values::W32(words.iter().map(|&word| word as u32).collect()),
-        Physical::Int64 | Physical::Double => Values::W64(words.to_vec()),
-        Physical::Int96 => fixed(12, words),
-        Physical::FixedLenByteArray(width) => fixed(width, words),
-        Physical::ByteArray => Values::Bytes(words.iter().map(|&word| string(word)).collect()),
+        PhysicalType::Boolean => Values::Bit(words.iter().map(|word| word & 1 == 1).collect()),
+        PhysicalType::Int32 | PhysicalType::Float => {
+            Values::W32(words.iter().map(|&word| word as u32).collect())
+        }
+        PhysicalType::Int64 | PhysicalType::Double => Values::W64(words.to_vec()),
+        PhysicalType::Int96 => fixed(12, words),
+        PhysicalType::FixedLenByteArray(width) => fixed(width, words),
+        PhysicalType::ByteArray => Values::Bytes(words.iter().map(|&word| string(word)).collect()),
     }
 }
 
 /// The word big-endian at the end of each value: small words have a long prefix in common.
 fn fixed(width: usize, words: &[u64]) -> Values {
-    let mut values = Fixed::new(width);
+    let mut values = FixedLenBytes::new(width);
     for word in words {
         let mut bytes = [0; 24];
         bytes[16..].copy_from_slice(&word.to_be_bytes());
@@ -109,7 +111,7 @@ fn words(n: usize) -> Vec<(&'static str, Vec<u64>)> {
 }
 
 fn strings(n: usize) -> Vec<(&'static str, Values)> {
-    let bytes = |string: fn(usize) -> String| Values::Bytes(Views::from_iter((0..n).map(string)));
+    let bytes = |string: fn(usize) -> String| Values::Bytes(StringViews::from_iter((0..n).map(string)));
     vec![
         ("empty", bytes(|_| String::new())),
         ("inline", bytes(|i| "abcdefghijkl"[..mix(i as u64) as usize % 13].to_string())),

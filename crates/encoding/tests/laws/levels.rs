@@ -3,9 +3,9 @@
 use crate::READS;
 use crate::data::mix;
 use bytes::Bytes;
-use marquetry_base::{PageBytes, Result, SLACK};
+use marquetry_base::{PADDING, PaddedBytes, Result};
 use marquetry_encoding::levels::{self, LevelSlice, Levels, width};
-use marquetry_encoding::{Bits, bit_packed, rle};
+use marquetry_encoding::{Bitmap, bit_packed, rle};
 
 const N: usize = 2_100;
 const MAX: [u8; 6] = [1, 2, 3, 7, 8, 255];
@@ -52,8 +52,8 @@ impl Stored {
     /// A reader of other bytes in place of the stored ones, with neither zeros nor levels behind them.
     fn open_bytes(&self, bytes: &[u8]) -> Result<Levels> {
         let mut file = bytes.to_vec();
-        file.resize(bytes.len() + SLACK, 0xa5);
-        let page = PageBytes::within(&Bytes::from(file), 0..bytes.len());
+        file.resize(bytes.len() + PADDING, 0xa5);
+        let page = PaddedBytes::within(&Bytes::from(file), 0..bytes.len());
         let n = self.levels.len();
         match self.form {
             Form::V1Rle => Levels::v1(RLE, &page, self.max, n).map(|(levels, _)| levels),
@@ -107,7 +107,7 @@ fn v1_says_how_many_bytes_the_levels_take() {
             Form::V1BitPacked => BIT_PACKED,
             Form::V2 => continue,
         };
-        let page = PageBytes::from([&stored.bytes[..], b"values"].concat());
+        let page = PaddedBytes::from([&stored.bytes[..], b"values"].concat());
         let (mut levels, taken) = Levels::v1(encoding, &page, stored.max, stored.levels.len()).unwrap();
         assert_eq!(taken, stored.bytes.len(), "{}", stored.name());
         let mut out = Vec::new();
@@ -141,7 +141,7 @@ fn levels_that_are_skipped_are_counted() {
 #[test]
 fn validity_is_whether_a_level_is_the_largest() {
     for stored in all(N) {
-        let (mut levels, mut scratch, mut out) = (stored.open().unwrap(), vec![1, 2, 3], Bits::new());
+        let (mut levels, mut scratch, mut out) = (stored.open().unwrap(), vec![1, 2, 3], Bitmap::new());
         out.push(true);
         let mut left = stored.levels.len();
         for size in [5, 0, 64, 999].into_iter().cycle() {
@@ -153,7 +153,7 @@ fn validity_is_whether_a_level_is_the_largest() {
             }
         }
         let valid = stored.levels.iter().map(|&level| level == stored.max);
-        let expected: Bits = [true].into_iter().chain(valid).collect();
+        let expected: Bitmap = [true].into_iter().chain(valid).collect();
         assert_eq!(out, expected, "{}", stored.name());
     }
 }
@@ -163,7 +163,7 @@ fn more_levels_than_there_are_is_an_error() {
     for stored in all(300) {
         // The last byte, or packed group, may have room for up to 7 more.
         let more = stored.levels.len() + 8;
-        let (mut scratch, mut bits) = (Vec::new(), Bits::new());
+        let (mut scratch, mut bits) = (Vec::new(), Bitmap::new());
         let name = stored.name();
         assert!(stored.open().unwrap().decode(more, &mut scratch).is_err(), "{name}");
         assert!(stored.open().unwrap().skip(more, &mut scratch).is_err(), "{name}");
@@ -174,11 +174,11 @@ fn more_levels_than_there_are_is_an_error() {
 
 #[test]
 fn no_levels_are_stored_where_all_are_zero() {
-    let page = PageBytes::from(b"values".to_vec());
+    let page = PaddedBytes::from(b"values".to_vec());
     for encoding in [RLE, BIT_PACKED] {
         let (mut levels, taken) = Levels::v1(encoding, &page, 0, 10).unwrap();
         assert_eq!(taken, 0);
-        let (mut out, mut bits) = (Vec::new(), Bits::new());
+        let (mut out, mut bits) = (Vec::new(), Bitmap::new());
         levels.decode(4, &mut out).unwrap();
         assert_eq!(levels.skip(3, &mut Vec::new()).unwrap(), 3);
         levels.decode_is_max(3, &mut Vec::new(), &mut bits).unwrap();
@@ -224,22 +224,22 @@ fn levels_that_are_written_come_back() {
             levels::encode_v1(slice.clone(), max, &mut v1);
             levels::encode(slice, max, &mut v2);
             let (mut read, taken) =
-                Levels::v1(RLE, &PageBytes::copy_of(&v1[6..]), max, levels.len()).unwrap();
+                Levels::v1(RLE, &PaddedBytes::copy_of(&v1[6..]), max, levels.len()).unwrap();
             assert_eq!((taken, v1.len()), (v1.len() - 6, v2.len() + 4));
             let mut out = Vec::new();
             read.decode(levels.len(), &mut out).unwrap();
             assert!(out == levels, "{} levels up to {max}", levels.len());
             out.clear();
-            Levels::rle(PageBytes::copy_of(&v2[6..]), max).unwrap().decode(levels.len(), &mut out).unwrap();
+            Levels::rle(PaddedBytes::copy_of(&v2[6..]), max).unwrap().decode(levels.len(), &mut out).unwrap();
             assert!(out == levels, "{} levels up to {max}", levels.len());
         };
         check(LevelSlice::Levels(&levels), &levels);
         check(LevelSlice::Run { level: max, n: levels.len() }, &vec![max; levels.len()]);
-        let bits: Bits = levels.iter().map(|level| level % 2 == 1).collect();
+        let bits: Bitmap = levels.iter().map(|level| level % 2 == 1).collect();
         let low: Vec<u8> = levels.iter().map(|level| level % 2).collect();
         for start in [0, 1, 7, 8, 100].into_iter().filter(|start| *start <= levels.len()) {
             for end in [start, levels.len() - (levels.len() - start) / 3, levels.len()] {
-                check(LevelSlice::Bits { bits: &bits, range: start..end }, &low[start..end]);
+                check(LevelSlice::Bitmap { bits: &bits, range: start..end }, &low[start..end]);
             }
         }
     }
@@ -253,7 +253,7 @@ fn levels_that_are_written_come_back() {
 fn bits_of_every_pattern_come_back_and_take_no_more_than_packed() {
     for seed in 0..300 {
         // Runs of random lengths, some of which are longer than any word.
-        let mut bits = Bits::new();
+        let mut bits = Bitmap::new();
         for i in 0..40 {
             let word = mix(seed * 1_000 + i);
             bits.push_run(
@@ -265,10 +265,10 @@ fn bits_of_every_pattern_come_back_and_take_no_more_than_packed() {
             let range = start.min(bits.len())..bits.len();
             let expected: Vec<u8> = range.clone().map(|i| u8::from(bits.get(i))).collect();
             let mut out = Vec::new();
-            levels::encode(LevelSlice::Bits { bits: &bits, range }, 1, &mut out);
+            levels::encode(LevelSlice::Bitmap { bits: &bits, range }, 1, &mut out);
             assert!(out.len() <= 4 + expected.len().div_ceil(8), "seed {seed}");
             let mut levels = Vec::new();
-            Levels::rle(PageBytes::from(out), 1).unwrap().decode(expected.len(), &mut levels).unwrap();
+            Levels::rle(PaddedBytes::from(out), 1).unwrap().decode(expected.len(), &mut levels).unwrap();
             assert!(levels == expected, "seed {seed}");
         }
     }

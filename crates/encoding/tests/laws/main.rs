@@ -9,9 +9,9 @@ mod pages;
 mod random;
 
 use data::{Case, PHYSICAL, cases, mix, sets};
-use marquetry_base::Kind;
-use marquetry_encoding::registry::{self, TABLE};
-use marquetry_encoding::{Bits, EncodedPage, Joined, Physical, Values};
+use marquetry_base::ErrorKind;
+use marquetry_encoding::registry::{self, ENCODINGS};
+use marquetry_encoding::{Bitmap, EncodedPage, OffsetStrings, PhysicalType, Values};
 use pages::{Page, part};
 
 /// Enough for two vectors, many blocks and miniblocks, and a rest.
@@ -92,7 +92,7 @@ fn byte_strings_are_the_same_end_to_end() {
         let (page, n) = (write(&case), case.values.len());
         for size in READS.into_iter().filter(|&size| size > 0) {
             let mut decoder = page.open().unwrap();
-            let (mut out, mut expected) = (Values::Joined(Joined::new()), Joined::new());
+            let (mut out, mut expected) = (Values::Offsets(OffsetStrings::new()), OffsetStrings::new());
             let mut at = 0;
             for step in 0.. {
                 let take = size.min(n - at);
@@ -100,8 +100,8 @@ fn byte_strings_are_the_same_end_to_end() {
                     0 => decoder.skip(take).unwrap(),
                     // Every other slot is null.
                     1 if take > 1 => {
-                        let validity: Bits = (0..2 * take).map(|i| i % 2 == 1).collect();
-                        let mut dense = Values::Joined(Joined::new());
+                        let validity: Bitmap = (0..2 * take).map(|i| i % 2 == 1).collect();
+                        let mut dense = Values::Offsets(OffsetStrings::new());
                         out.lend(&mut dense, |dense| decoder.decode(take, dense)).unwrap();
                         out.push_expanded(&dense, &validity, 0, 2 * take);
                         let slots = (at..at + take).flat_map(|i| [&[][..], views.get(i)]);
@@ -118,11 +118,11 @@ fn byte_strings_are_the_same_end_to_end() {
                     break;
                 }
             }
-            let Values::Joined(out) = out else { unreachable!() };
+            let Values::Offsets(out) = out else { unreachable!() };
             assert_eq!(out, expected, "{case} in reads of {size}");
         }
         if !is_unbounded(&case) {
-            let mut out = Values::Joined(Joined::new());
+            let mut out = Values::Offsets(OffsetStrings::new());
             assert!(page.open().unwrap().decode(n + 8, &mut out).is_err(), "{case}");
         }
     }
@@ -156,12 +156,12 @@ fn a_page_is_spent_with_its_last_value() {
         let (page, n) = (write(&case), case.values.len());
         let mut decoder = page.open().unwrap();
         decoder.skip(n).unwrap();
-        assert!(decoder.is_spent(), "{case}: skipped");
+        assert!(decoder.is_exhausted(), "{case}: skipped");
         let mut decoder = page.open().unwrap();
         page.next(&mut *decoder, n.saturating_sub(8)).unwrap();
-        assert!(!decoder.is_spent() || n < 8 || page.bytes.is_empty(), "{case}: 8 are left");
+        assert!(!decoder.is_exhausted() || n < 8 || page.bytes.is_empty(), "{case}: 8 are left");
         page.next(&mut *decoder, n.min(8)).unwrap();
-        assert!(decoder.is_spent(), "{case}: decoded");
+        assert!(decoder.is_exhausted(), "{case}: decoded");
     }
 }
 
@@ -252,7 +252,7 @@ fn the_size_is_about_that_of_the_page() {
 
 #[test]
 fn values_of_another_shape_are_refused() {
-    for row in &TABLE {
+    for row in &ENCODINGS {
         for physical in PHYSICAL.into_iter().filter(|physical| (row.legal)(*physical)) {
             let values = data::values(physical, &[1, 2, 3]);
             let page = Page::write(row, physical, &values);
@@ -260,10 +260,18 @@ fn values_of_another_shape_are_refused() {
                 let name = row.name;
                 let mut out = other.shape().empty();
                 let error = page.open().unwrap().decode(1, &mut out).unwrap_err();
-                assert_eq!(error.kind(), Kind::Argument, "{name} of {physical} decoded as {other}: {error}");
+                assert_eq!(
+                    error.kind(),
+                    ErrorKind::Argument,
+                    "{name} of {physical} decoded as {other}: {error}"
+                );
                 let mut encoder = (row.encoder)(physical).unwrap();
                 let error = encoder.encode(&data::values(other, &[1]), 0..1).unwrap_err();
-                assert_eq!(error.kind(), Kind::Argument, "{other} encoded as {name} of {physical}: {error}");
+                assert_eq!(
+                    error.kind(),
+                    ErrorKind::Argument,
+                    "{other} encoded as {name} of {physical}: {error}"
+                );
             }
         }
     }
@@ -272,7 +280,7 @@ fn values_of_another_shape_are_refused() {
 #[test]
 fn a_page_of_no_bytes_has_no_values() {
     // Values of no bytes need no page.
-    for case in cases(0).filter(|case| case.physical != Physical::FixedLenByteArray(0)) {
+    for case in cases(0).filter(|case| case.physical != PhysicalType::FixedLenByteArray(0)) {
         let page = Page { bytes: vec![], max_values: 10, ..write(&case) };
         assert!(page.decode(1).is_err(), "{case}");
     }
@@ -280,8 +288,8 @@ fn a_page_of_no_bytes_has_no_values() {
 
 #[test]
 fn codes_are_unique_and_illegal_types_are_refused() {
-    for row in &TABLE {
-        assert_eq!(TABLE.iter().filter(|other| other.code == row.code).count(), 1, "{}", row.name);
+    for row in &ENCODINGS {
+        assert_eq!(ENCODINGS.iter().filter(|other| other.code == row.code).count(), 1, "{}", row.name);
         for physical in PHYSICAL {
             let page = EncodedPage { bytes: vec![].into(), max_values: 0, physical, dictionary: None };
             let refused = registry::decoder(row.code, &page).is_err();
@@ -306,5 +314,5 @@ fn write(case: &Case) -> Page {
 
 /// Values of no bytes: PLAIN cannot know how many there are.
 fn is_unbounded(case: &Case) -> bool {
-    case.physical == Physical::FixedLenByteArray(0) && case.row.name == "PLAIN"
+    case.physical == PhysicalType::FixedLenByteArray(0) && case.row.name == "PLAIN"
 }

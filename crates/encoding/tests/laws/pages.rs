@@ -1,17 +1,17 @@
 //! Writing a page, and opening it again.
 
 use bytes::Bytes;
-use marquetry_base::{PageBytes, Result, SLACK};
+use marquetry_base::{PADDING, PaddedBytes, Result};
 use marquetry_encoding::dictionary::Dictionary;
-use marquetry_encoding::registry::Row;
-use marquetry_encoding::{Decode, Encode, EncodedPage, Physical, Values, plain};
+use marquetry_encoding::registry::EncodingEntry;
+use marquetry_encoding::{Decode, Encode, EncodedPage, PhysicalType, Values, plain};
 use std::sync::Arc;
 
 /// The values section of a page, and what is needed to read it.
 #[derive(Clone)]
 pub(crate) struct Page {
-    pub(crate) row: &'static Row,
-    pub(crate) physical: Physical,
+    pub(crate) row: &'static EncodingEntry,
+    pub(crate) physical: PhysicalType,
     pub(crate) bytes: Vec<u8>,
     pub(crate) max_values: usize,
     pub(crate) dictionary: Option<Arc<Dictionary>>,
@@ -19,14 +19,19 @@ pub(crate) struct Page {
 
 impl Page {
     /// All of `values` in one page.
-    pub(crate) fn write(row: &'static Row, physical: Physical, values: &Values) -> Page {
+    pub(crate) fn write(row: &'static EncodingEntry, physical: PhysicalType, values: &Values) -> Page {
         let mut encoder = (row.encoder)(physical).unwrap();
         encoder.encode(values, 0..values.len()).unwrap();
         Page::finish(row, physical, &mut *encoder, values.len())
     }
 
     /// The page of the `n` values that the encoder has. Its dictionary is that of now.
-    pub(crate) fn finish(row: &'static Row, physical: Physical, encoder: &mut dyn Encode, n: usize) -> Page {
+    pub(crate) fn finish(
+        row: &'static EncodingEntry,
+        physical: PhysicalType,
+        encoder: &mut dyn Encode,
+        n: usize,
+    ) -> Page {
         let mut bytes = Vec::new();
         encoder.finish(&mut bytes).unwrap();
         Page { row, physical, bytes, max_values: n, dictionary: encoder.dictionary().cloned().map(Arc::new) }
@@ -35,9 +40,9 @@ impl Page {
     /// A decoder of these bytes; what follows them is neither zeros nor more of the page.
     pub(crate) fn open(&self) -> Result<Box<dyn Decode>> {
         let mut file = self.bytes.clone();
-        file.resize(self.bytes.len() + SLACK, 0xa5);
+        file.resize(self.bytes.len() + PADDING, 0xa5);
         (self.row.decoder)(&EncodedPage {
-            bytes: PageBytes::within(&Bytes::from(file), 0..self.bytes.len()),
+            bytes: PaddedBytes::within(&Bytes::from(file), 0..self.bytes.len()),
             max_values: self.max_values,
             physical: self.physical,
             dictionary: self.dictionary.clone(),
@@ -61,7 +66,7 @@ impl Page {
         let mut page = self.clone();
         if let Some(dictionary) = &self.dictionary {
             let values = dictionary.values();
-            let bytes = PageBytes::from(plain::encode(values).unwrap());
+            let bytes = PaddedBytes::from(plain::encode(values).unwrap());
             page.dictionary = Some(Arc::new(Dictionary::read(bytes, self.physical, values.len()).unwrap()));
         }
         page

@@ -2,8 +2,8 @@
 
 use crate::data::{PHYSICAL, values};
 use crate::pages::{Page, part};
-use marquetry_encoding::registry::TABLE;
-use marquetry_encoding::{Physical, Values, Views};
+use marquetry_encoding::registry::ENCODINGS;
+use marquetry_encoding::{PhysicalType, StringViews, Values};
 use proptest::prelude::*;
 
 proptest! {
@@ -16,22 +16,26 @@ proptest! {
 
     #[test]
     fn random_strings_come_back(strings in strings(), cut in any::<prop::sample::Index>()) {
-        round_trip(Physical::ByteArray, &Values::Bytes(Views::from_iter(strings)), cut)?;
+        round_trip(PhysicalType::ByteArray, &Values::Bytes(StringViews::from_iter(strings)), cut)?;
     }
 
     #[test]
     fn random_decimals_come_back(digits in prop::collection::vec(-9_999_999i64..9_999_999, 0..1_500), places in 0..12, cut in any::<prop::sample::Index>()) {
         let doubles = || digits.iter().map(|&digits| digits as f64 / 10f64.powi(places));
-        round_trip(Physical::Double, &Values::W64(doubles().map(f64::to_bits).collect()), cut)?;
-        round_trip(Physical::Float, &Values::W32(doubles().map(|value| (value as f32).to_bits()).collect()), cut)?;
+        round_trip(PhysicalType::Double, &Values::W64(doubles().map(f64::to_bits).collect()), cut)?;
+        round_trip(PhysicalType::Float, &Values::W32(doubles().map(|value| (value as f32).to_bits()).collect()), cut)?;
     }
 }
 
 /// Through every row that is legal, and in two parts.
-fn round_trip(physical: Physical, values: &Values, cut: prop::sample::Index) -> Result<(), TestCaseError> {
+fn round_trip(
+    physical: PhysicalType,
+    values: &Values,
+    cut: prop::sample::Index,
+) -> Result<(), TestCaseError> {
     let n = values.len();
     let cut = cut.index(n + 1);
-    for row in TABLE.iter().filter(|row| (row.legal)(physical)) {
+    for row in ENCODINGS.iter().filter(|row| (row.legal)(physical)) {
         let page = Page::write(row, physical, values);
         let mut decoder = page.open().unwrap();
         let mut out = page.next(&mut *decoder, cut).unwrap();

@@ -1,14 +1,14 @@
 //! Reading the compact protocol from a slice, without trusting a length in it.
 
 use super::Wire;
-use marquetry_base::{Cursor, Error, Limits, Result};
+use marquetry_base::{ByteCursor, Error, Limits, Result};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// Reads Thrift values front to back.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
-    pub(super) cursor: Cursor<'a>,
+    pub(super) cursor: ByteCursor<'a>,
     /// How many structs and lists may still be entered.
     pub(super) depth: usize,
 }
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
 
     /// A reader at the first of `bytes`.
     pub fn with_limits(bytes: &'a [u8], limits: &Limits) -> Self {
-        Reader { cursor: Cursor::new(bytes), depth: limits.thrift_depth }
+        Reader { cursor: ByteCursor::new(bytes), depth: limits.thrift_depth }
     }
 
     /// How many structs and lists may still be entered.
@@ -355,7 +355,7 @@ impl<'a> Bookmark<'a> {
     /// A reader at this place.
     #[inline]
     pub fn reader(self) -> Reader<'a> {
-        Reader { cursor: Cursor::behind(self.position, self.rest), depth: self.depth }
+        Reader { cursor: ByteCursor::behind(self.position, self.rest), depth: self.depth }
     }
 }
 

@@ -165,5 +165,5 @@ fn names_of_enums_parse() {
     }
     assert_eq!(format!("{} {:?}", Encoding(17), Encoding::ALP), "UNKNOWN(17) ALP");
     assert_eq!((Encoding(1).name(), Encoding(-1).name(), Type(8).name()), (None, None, None));
-    assert_eq!("zip".parse::<CompressionCodec>().unwrap_err().kind(), marquetry_base::Kind::Argument);
+    assert_eq!("zip".parse::<CompressionCodec>().unwrap_err().kind(), marquetry_base::ErrorKind::Argument);
 }

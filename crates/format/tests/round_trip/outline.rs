@@ -1,7 +1,7 @@
 //! A footer whose column chunks are read one by one says what it says when it is read as a whole.
 
 use crate::strategy;
-use marquetry_base::{Kind, Limits, Result};
+use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_format::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -140,7 +140,7 @@ fn a_chunk_fails_when_it_is_asked_for() {
     let outline = Outline::parse(&bytes, &Limits::default()).unwrap();
     assert!(read(&outline, &bytes, 0, 0).is_ok());
     let error = read(&outline, &bytes, 0, 1).unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::Corrupt, "ColumnMetaData.codec is missing"));
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Corrupt, "ColumnMetaData.codec is missing"));
     let whole = parse_metadata(&bytes, &Limits::default()).unwrap_err();
     assert_eq!(whole.to_string(), error.to_string());
 }

@@ -13,10 +13,10 @@ use marquetry::arrow::arrow_reader::{
     ArrowReaderOptions, LossReport, OnCorrupt, ParquetRecordBatchReaderBuilder,
 };
 use marquetry::errors::Error;
-use marquetry::file::page::{ChunkPages, PageMemory, PageOptions, Trust};
+use marquetry::file::page::{ChecksumTrust, PageMemory, PageOptions, PageReader};
 use marquetry::file::properties::WriterProperties;
 use marquetry::file::read_metadata;
-use marquetry_core::index::read_offset_index;
+use marquetry_core::page_index::read_offset_index;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -183,11 +183,14 @@ pub(crate) fn pages(file: &Bytes, indexed: &Bytes) -> Vec<Page> {
         let group_rows = first..first + row_group.num_rows();
         first = group_rows.end;
         for (column, leaf) in metadata.schema().columns().iter().enumerate() {
-            let options =
-                PageOptions { limits: limits.clone(), verify_checksums: true, trust: Trust::Believed };
+            let options = PageOptions {
+                limits: limits.clone(),
+                verify_checksums: true,
+                trust: ChecksumTrust::Believed,
+            };
             let chunk = row_group.column(column).unwrap();
             let mut walk =
-                ChunkPages::new(Arc::new(file.clone()), chunk, options, PageMemory::default()).unwrap();
+                PageReader::new(Arc::new(file.clone()), chunk, options, PageMemory::default()).unwrap();
             let index = read_offset_index(indexed, twin.column(column).unwrap(), &limits).unwrap().unwrap();
             let starts = index.page_locations.iter().map(|location| location.first_row_index as u64);
             let mut ends: Vec<u64> = starts.chain([row_group.num_rows()]).collect();

@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use futures::TryStreamExt;
 use marquetry_arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ProjectionMask};
 use marquetry_arrow::arrow_writer::ArrowWriter;
-use marquetry_arrow::async_reader::{ParquetRecordBatchStreamBuilder, RequestCost};
-use marquetry_base::{Error, Kind};
+use marquetry_arrow::async_reader::{CoalesceOptions, ParquetRecordBatchStreamBuilder};
+use marquetry_base::{Error, ErrorKind};
 use marquetry_core::source::Source;
 use marquetry_core::write::WriterProperties;
 use marquetry_object_store::object_store::http::HttpBuilder;
@@ -53,7 +53,7 @@ fn streamed(server: &Server) -> Result<Vec<RecordBatch>, Error> {
         let builder = ParquetRecordBatchStreamBuilder::new(object).await?;
         builder
             .with_batch_size(50_000)
-            .with_request_cost(RequestCost { gap: 0, largest: 100_000 })
+            .with_request_cost(CoalesceOptions { gap: 0, largest: 100_000 })
             .build()?
             .try_collect()
             .await
@@ -92,7 +92,7 @@ fn retries_are_the_stores() {
     }
     let server = Server::start(file(), Faults { busy: Some((3, usize::MAX)), ..Faults::default() });
     let error = streamed(&server).unwrap_err();
-    assert_eq!(error.kind(), Kind::Io);
+    assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().contains("503"), "{error}");
 }
 
@@ -142,7 +142,7 @@ fn who_does_not_wait_reads_by_url() {
     assert_eq!(server.take_answers(), []);
     assert_eq!(source.read_at(1000, 10).unwrap(), &file[1000..1010]);
     assert_eq!(server.take_answers().len(), 1);
-    assert_eq!(source.read_at(source.len() - 1, 2).unwrap_err().kind(), Kind::Truncated);
+    assert_eq!(source.read_at(source.len() - 1, 2).unwrap_err().kind(), ErrorKind::Truncated);
     let missing = server.url().replace("data", "none");
     let error = stores.open(&missing).err().unwrap();
     assert!(error.to_string().contains("there is no object none/file 1.parquet"), "{error}");
@@ -150,7 +150,7 @@ fn who_does_not_wait_reads_by_url() {
     // Inside of a runtime nothing may block.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
     let error = runtime.block_on(async { source.read_at(1000, 10) }).unwrap_err();
-    assert_eq!(error.kind(), Kind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Argument);
 }
 
 /// Ranges that lie apart are requests of their own, which are on their way together: who does not wait pays one latency for

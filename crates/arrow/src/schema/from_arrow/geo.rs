@@ -1,19 +1,19 @@
 //! GeoArrow's parameters, which are JSON, as those of GEOMETRY and GEOGRAPHY.
 
-use marquetry_core::logical::Logical;
+use marquetry_core::logical_type::LogicalType;
 use marquetry_format::EdgeInterpolationAlgorithm as Edges;
 use std::borrow::Cow;
 
 /// The logical type of a `geoarrow.wkb` field with these parameters: GEOGRAPHY where edges are said to be other than
 /// planar. What is no JSON says nothing.
-pub(in crate::schema) fn logical(parameters: &str) -> Logical {
+pub(in crate::schema) fn logical(parameters: &str) -> LogicalType {
     let members = members(parameters).unwrap_or_default();
     let member = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
     let text = |name: &str| member(name).and_then(string);
     let crs = crs(member("crs"), text("crs_type").as_deref());
     match text("edges").as_deref() {
-        None | Some("planar") => Logical::Geometry { crs },
-        Some(edges) => Logical::Geography { crs, algorithm: algorithm(edges) },
+        None | Some("planar") => LogicalType::Geometry { crs },
+        Some(edges) => LogicalType::Geography { crs, algorithm: algorithm(edges) },
     }
 }
 
@@ -117,8 +117,8 @@ fn string(value: &str) -> Option<Cow<'_, str>> {
 mod tests {
     use super::*;
 
-    fn geometry(crs: Option<&str>) -> Logical {
-        Logical::Geometry { crs: crs.map(str::to_owned) }
+    fn geometry(crs: Option<&str>) -> LogicalType {
+        LogicalType::Geometry { crs: crs.map(str::to_owned) }
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
         );
         let object = r#"{"id":{"authority":"EPSG","code":3857},"name":"a, b: }"}"#;
         assert_eq!(logical(&format!(r#"{{"crs":{object},"crs_type":"projjson"}}"#)), geometry(Some(object)));
-        let geography = Logical::Geography { crs: None, algorithm: Some(Edges::KARNEY) };
+        let geography = LogicalType::Geography { crs: None, algorithm: Some(Edges::KARNEY) };
         assert_eq!(logical(r#"{"edges":"karney"}"#), geography);
     }
 

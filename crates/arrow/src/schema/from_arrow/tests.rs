@@ -1,8 +1,8 @@
 use super::*;
 use crate::schema::{ARROW_SCHEMA_KEY, TypeOptions, ipc, to_arrow};
 use arrow_schema::{Fields, IntervalUnit, TimeUnit as ArrowUnit};
-use marquetry_base::{Kind, Limits};
-use marquetry_core::nesting::Field;
+use marquetry_base::{ErrorKind, Limits};
+use marquetry_core::nesting::NestedField;
 use marquetry_core::schema::Schema;
 use marquetry_format::{ConvertedType, EdgeInterpolationAlgorithm, LogicalType, Type};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ fn back(schema: &ArrowSchema, stored: bool) -> ArrowSchema {
     let elements = from_arrow(schema, &FromArrowOptions::default()).unwrap();
     let parquet = Schema::from_thrift(&elements, &Limits::default()).unwrap();
     assert_eq!(parquet.to_thrift(), elements);
-    let fields = Field::from_schema(&parquet);
+    let fields = NestedField::from_schema(&parquet);
     let encoded = ipc::encode(schema);
     let metadata = match stored {
         true => HashMap::from([(ARROW_SCHEMA_KEY, &*encoded)]),
@@ -245,7 +245,7 @@ fn what_parquet_cannot_store_is_named() {
     let refused = |data_type: DataType| {
         let inner = ArrowField::new("s", DataType::Struct(vec![nullable(data_type)].into()), true);
         let error = elements(inner).unwrap_err();
-        assert_eq!(error.kind(), Kind::Unsupported);
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
         error.to_string()
     };
     let union = arrow_schema::UnionFields::from_fields([nullable(DataType::Int8)]);
@@ -259,7 +259,7 @@ fn what_parquet_cannot_store_is_named() {
     assert!(refused(dictionary(dictionary(DataType::Utf8))).contains("dictionary"));
     assert!(refused(dictionary(DataType::List(element(DataType::Utf8)))).contains("no form"));
     let deep = (0..200).fold(DataType::Int8, |inner, _| DataType::List(element(inner)));
-    assert_eq!(elements(nullable(deep)).unwrap_err().kind(), Kind::Limit);
+    assert_eq!(elements(nullable(deep)).unwrap_err().kind(), ErrorKind::Limit);
 }
 
 #[test]

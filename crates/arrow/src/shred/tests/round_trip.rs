@@ -9,9 +9,9 @@ use arrow_array::*;
 use arrow_buffer::{BooleanBuffer, IntervalDayTime, i256};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{IntervalUnit, TimeUnit};
-use marquetry_base::Held;
-use marquetry_core::nesting::{Field, FieldKind};
-use marquetry_core::read::LeafBatch;
+use marquetry_base::MemoryReservation;
+use marquetry_core::nesting::{FieldKind, NestedField};
+use marquetry_core::read::ColumnBatch;
 use proptest::prelude::*;
 
 /// Numbers without end, the same for the same seed.
@@ -319,22 +319,22 @@ fn list_view<O: OffsetSizeTrait>(
 }
 
 /// What the reader would have of a column with these levels and values.
-fn batch(shredded: &Shredded, field: &Field, max_def: u8) -> LeafBatch {
+fn batch(shredded: &ShreddedColumn, field: &NestedField, max_def: u8) -> ColumnBatch {
     let def = match &shredded.def {
-        Definition::Max => vec![max_def; shredded.entries],
-        Definition::Null => vec![0; shredded.entries],
-        Definition::Bits(bits) => {
+        DefinitionLevels::Max => vec![max_def; shredded.entries],
+        DefinitionLevels::Null => vec![0; shredded.entries],
+        DefinitionLevels::Bitmap(bits) => {
             assert_eq!(max_def, 1);
             (0..bits.len()).map(|i| u8::from(bits.get(i))).collect()
         }
-        Definition::Levels(levels) => levels.clone(),
+        DefinitionLevels::Levels(levels) => levels.clone(),
     };
     assert_eq!(def.len(), shredded.entries);
     let valid: Vec<bool> =
         def.iter().filter(|&&def| def >= field.slot_def).map(|&def| def == max_def).collect();
     let dense = match &shredded.values {
-        Present::Values(values) => values.clone(),
-        Present::Keys { keys, dictionary } => {
+        ColumnValues::Values(values) => values.clone(),
+        ColumnValues::Keys { keys, dictionary } => {
             let mut values = dictionary.shape().empty();
             keys.iter().for_each(|&key| values.push_range(dictionary, key as usize..key as usize + 1));
             values
@@ -352,10 +352,10 @@ fn batch(shredded: &Shredded, field: &Field, max_def: u8) -> LeafBatch {
     let validity = valid.contains(&false).then(|| valid.into_iter().collect());
     let rep = shredded.rep.clone();
     let shape = values.shape();
-    LeafBatch { values, validity, def, rep, entries: shredded.entries, ..LeafBatch::new(shape) }
+    ColumnBatch { values, validity, def, rep, entries: shredded.entries, ..ColumnBatch::new(shape) }
 }
 
-fn leaf_fields<'a>(field: &'a Field, out: &mut Vec<&'a Field>) {
+fn leaf_fields<'a>(field: &'a NestedField, out: &mut Vec<&'a NestedField>) {
     match &field.kind {
         FieldKind::Leaf(_) => out.push(field),
         FieldKind::List(inner) | FieldKind::Map(inner) => leaf_fields(inner, out),
@@ -374,7 +374,7 @@ fn check(data_type: &DataType, rows: usize, cut: usize, nullable: bool, seed: u6
     let array = array(data_type, rows, nullable, &mut Random(seed | 1));
     let root = ArrowField::new("c", data_type.clone(), nullable);
     let schema = schema_of(&root);
-    let fields = Field::from_schema(&schema);
+    let fields = NestedField::from_schema(&schema);
     let mut leaves = Vec::new();
     leaf_fields(&fields[0], &mut leaves);
     let mut shredder = Shredder::new(&root, &schema, 0).unwrap();
@@ -391,7 +391,8 @@ fn check(data_type: &DataType, rows: usize, cut: usize, nullable: bool, seed: u6
             .enumerate()
             .collect();
         let mut dictionaries = ByLeaf::new(0..leaves.len(), DictionaryCache::default);
-        let (batches, dictionaries, held) = (&mut batches, &mut dictionaries, &mut Held::default());
+        let (batches, dictionaries, held) =
+            (&mut batches, &mut dictionaries, &mut MemoryReservation::default());
         let mut leaves = Leaves { schema: &schema, batches, dictionaries, held };
         let back = assemble(&fields[0], &root, &mut leaves).unwrap();
         assert_eq!(back.data_type(), data_type);

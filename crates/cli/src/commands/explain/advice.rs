@@ -3,8 +3,8 @@
 use super::matching::Matching;
 use marquetry::file::metadata::ColumnChunk;
 use marquetry::predicate::{Comparison, Predicate};
-use marquetry::prune::Kept;
-use marquetry_core::order::Order;
+use marquetry::prune::RowGroupMatch;
+use marquetry_core::sort_order::SortOrder;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ struct Asked {
 pub(super) fn advice(
     matching: &Matching,
     predicate: &Predicate,
-    kept: &[Kept],
+    kept: &[RowGroupMatch],
     counts: Option<&[u64]>,
 ) -> Vec<String> {
     let mut asked = BTreeMap::new();
     collect(predicate, false, &mut asked);
-    let left: Vec<usize> = (0..kept.len()).filter(|i| matches!(kept[*i], Kept::Some(_))).collect();
+    let left: Vec<usize> = (0..kept.len()).filter(|i| matches!(kept[*i], RowGroupMatch::Some(_))).collect();
     let mut out = Vec::new();
     for leaf in matching.bound.leaves() {
         let name = matching.metadata.schema().column(*leaf).dotted();
@@ -71,15 +71,15 @@ fn bounds<'a>(
     matching: &Matching,
     leaf: usize,
     chunk: ColumnChunk<'a>,
-) -> Option<(Order, &'a [u8], &'a [u8])> {
+) -> Option<(SortOrder, &'a [u8], &'a [u8])> {
     let (statistics, column) = (chunk.statistics()?, matching.metadata.schema().column(leaf));
     let declared = matching.metadata.column_orders().and_then(|orders| orders.get(leaf));
     let pair = statistics.min_value.zip(statistics.max_value);
-    if let (Some(order), Some((min, max))) = (Order::for_reading(column, declared), pair) {
+    if let (Some(order), Some((min, max))) = (SortOrder::for_reading(column, declared), pair) {
         return Some((order, min, max));
     }
     let (min, max) = statistics.min.zip(statistics.max)?;
-    Some((Order::for_deprecated(column)?, min, max))
+    Some((SortOrder::for_deprecated(column)?, min, max))
 }
 
 /// Row groups that are left, and have no bounds.
@@ -102,7 +102,7 @@ fn of_order(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> 
     if all.len() < 2 || left.len() < 2 {
         return None;
     }
-    let is_within = |value: &[u8], (order, min, max): &(Order, &[u8], &[u8])| {
+    let is_within = |value: &[u8], (order, min, max): &(SortOrder, &[u8], &[u8])| {
         order.compare(min, value).is_some_and(|ordering| ordering != Ordering::Greater)
             && order.compare(value, max).is_some_and(|ordering| ordering != Ordering::Greater)
     };

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use marquetry::arrow::ProjectionMask;
 use marquetry::errors::{Error, Limits};
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry::prune::Kept;
-use marquetry_core::index::read_offset_index;
+use marquetry::prune::RowGroupMatch;
+use marquetry_core::page_index::read_offset_index;
 use std::ops::Range;
 
 /// What is left of a file.
@@ -58,18 +58,18 @@ impl Left {
     }
 
     /// What may match.
-    pub(super) fn of(matching: &Matching, wanted: &[usize], kept: &[Kept]) -> Result<Left, Error> {
+    pub(super) fn of(matching: &Matching, wanted: &[usize], kept: &[RowGroupMatch]) -> Result<Left, Error> {
         let mut left = Left::default();
         for (group, kept) in matching.metadata.row_groups().zip(kept) {
             let whole: Vec<_> = std::iter::once(0..group.num_rows()).collect();
             let (leaves, ranges) = match kept {
-                Kept::None => continue,
+                RowGroupMatch::None => continue,
                 // The predicate is not evaluated, so that its columns are not read for it.
-                Kept::All => (wanted.to_vec(), &whole[..]),
-                Kept::Some(ranges) => (both(wanted, matching.bound.leaves()), &ranges[..]),
+                RowGroupMatch::All => (wanted.to_vec(), &whole[..]),
+                RowGroupMatch::Some(ranges) => (both(wanted, matching.bound.leaves()), &ranges[..]),
             };
             left.row_groups += 1;
-            left.matched += usize::from(*kept == Kept::All);
+            left.matched += usize::from(*kept == RowGroupMatch::All);
             left.rows += ranges.iter().map(|range| range.end - range.start).sum::<u64>();
             for leaf in leaves {
                 let Ok(chunk) = group.column(leaf) else { continue };

@@ -4,8 +4,8 @@ use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::Error;
 use marquetry::file::metadata::ParquetMetaData;
-use marquetry::predicate::{Bound, Predicate};
-use marquetry::prune::{Kept, PruneOptions, PruneReport, prune_row_group};
+use marquetry::predicate::{BoundPredicate, Predicate};
+use marquetry::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Matching {
     pub(super) source: Arc<dyn Source>,
     pub(super) metadata: Arc<ParquetMetaData>,
-    pub(super) bound: Bound,
+    pub(super) bound: BoundPredicate,
     /// Nothing but the rows that match.
     filtered: OpenFile,
 }
@@ -28,7 +28,11 @@ impl Matching {
     }
 
     /// What may match of each row group.
-    pub(super) fn prune(&self, options: &PruneOptions, report: &mut PruneReport) -> Result<Vec<Kept>, Error> {
+    pub(super) fn prune(
+        &self,
+        options: &PruneOptions,
+        report: &mut PruneReport,
+    ) -> Result<Vec<RowGroupMatch>, Error> {
         let each = 0..self.metadata.num_row_groups();
         each.map(|row_group| {
             prune_row_group(&*self.source, &self.metadata, row_group, &self.bound, options, report)
@@ -37,12 +41,12 @@ impl Matching {
     }
 
     /// How many rows of each row group match, `kept` being what may.
-    pub(super) fn count(&self, kept: &[Kept]) -> Result<Vec<u64>, Error> {
+    pub(super) fn count(&self, kept: &[RowGroupMatch]) -> Result<Vec<u64>, Error> {
         let each = kept.iter().enumerate();
         each.map(|(row_group, kept)| match kept {
-            Kept::None => Ok(0),
-            Kept::All => Ok(self.metadata.row_group(row_group).num_rows()),
-            Kept::Some(_) => {
+            RowGroupMatch::None => Ok(0),
+            RowGroupMatch::All => Ok(self.metadata.row_group(row_group).num_rows()),
+            RowGroupMatch::Some(_) => {
                 let (mut rows, mut reader) = (0, self.filtered.clone().row_groups([row_group]).batches()?);
                 while let Some(batch) = reader.next_batch() {
                     rows += batch?.num_rows() as u64;

@@ -1,6 +1,6 @@
 use super::*;
 
-fn bits(bits: &[u8]) -> Bits {
+fn bits(bits: &[u8]) -> Bitmap {
     bits.iter().map(|&bit| bit == 1).collect()
 }
 
@@ -16,13 +16,13 @@ fn repeated(above: &Entries, offsets: &[usize]) -> Entries {
     out
 }
 
-fn leaf(above: &Entries, nullable: bool, valid: Option<&[u8]>) -> Shredded {
-    let mut out = Shredded {
+fn leaf(above: &Entries, nullable: bool, valid: Option<&[u8]>) -> ShreddedColumn {
+    let mut out = ShreddedColumn {
         rows: 0,
         entries: 0,
-        def: Definition::Levels(vec![9]),
+        def: DefinitionLevels::Levels(vec![9]),
         rep: vec![9],
-        values: Present::Values(Values::W32(Vec::new())),
+        values: ColumnValues::Values(Values::W32(Vec::new())),
     };
     above.leaf(nullable, valid.map(bits), &mut out);
     out
@@ -37,7 +37,7 @@ fn the_drawing_of_the_module() {
     assert_eq!(elements.slots().ranges(), [0..2, 5..6]);
     let leaf = leaf(&elements, true, None);
     assert_eq!(leaf.rep, [0, 1, 0, 0, 0]);
-    assert_eq!(leaf.def, Definition::Levels(vec![3, 3, 0, 1, 3]));
+    assert_eq!(leaf.def, DefinitionLevels::Levels(vec![3, 3, 0, 1, 3]));
     assert_eq!((leaf.rows, leaf.entries), (4, 5));
     assert_eq!([0, 1, 2].map(|n| elements.row(n)), [0, 0, 3]);
 }
@@ -45,15 +45,15 @@ fn the_drawing_of_the_module() {
 #[test]
 fn flat_columns_have_the_cheapest_levels() {
     let rows = Entries::rows(2..5);
-    assert_eq!(leaf(&rows, false, None).def, Definition::Max);
-    assert_eq!(leaf(&rows, true, None).def, Definition::Max);
-    assert_eq!(leaf(&rows, true, Some(&[1, 0, 1])).def, Definition::Bits(bits(&[1, 0, 1])));
+    assert_eq!(leaf(&rows, false, None).def, DefinitionLevels::Max);
+    assert_eq!(leaf(&rows, true, None).def, DefinitionLevels::Max);
+    assert_eq!(leaf(&rows, true, Some(&[1, 0, 1])).def, DefinitionLevels::Bitmap(bits(&[1, 0, 1])));
     assert!(leaf(&rows, true, None).rep.is_empty());
     // Required in an optional struct: still a largest level of 1.
     let structs = optional(&rows, Some(&[0, 1, 1]));
-    assert_eq!(structs.slots(), &Slices::of(3..5));
-    assert_eq!(leaf(&structs, false, None).def, Definition::Bits(bits(&[0, 1, 1])));
-    assert_eq!(leaf(&structs, true, Some(&[1, 0])).def, Definition::Levels(vec![0, 2, 1]));
+    assert_eq!(structs.slots(), &SlotRanges::of(3..5));
+    assert_eq!(leaf(&structs, false, None).def, DefinitionLevels::Bitmap(bits(&[0, 1, 1])));
+    assert_eq!(leaf(&structs, true, Some(&[1, 0])).def, DefinitionLevels::Levels(vec![0, 2, 1]));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_leaf_that_is_nowhere_needs_no_bits() {
         let mut found = leaf(above, true, None);
         above.null_leaf(&mut found);
         match found.def {
-            Definition::Null => assert_eq!(expected.def, Definition::Bits(bits(&[0, 0, 0]))),
+            DefinitionLevels::Null => assert_eq!(expected.def, DefinitionLevels::Bitmap(bits(&[0, 0, 0]))),
             _ => assert_eq!(found, expected),
         }
     }
@@ -75,9 +75,9 @@ fn a_leaf_that_is_nowhere_needs_no_bits() {
 fn required_lists_of_required_elements() {
     let rows = Entries::rows(0..3);
     let elements = repeated(&rows, &[0, 2, 2, 3]);
-    assert_eq!(leaf(&elements, false, None).def, Definition::Bits(bits(&[1, 1, 0, 1])));
+    assert_eq!(leaf(&elements, false, None).def, DefinitionLevels::Bitmap(bits(&[1, 1, 0, 1])));
     let elements = repeated(&rows, &[0, 2, 3, 4]);
-    assert_eq!(leaf(&elements, false, None).def, Definition::Max);
+    assert_eq!(leaf(&elements, false, None).def, DefinitionLevels::Max);
     assert_eq!(leaf(&elements, false, None).rep, [0, 1, 0, 0]);
 }
 
@@ -90,20 +90,20 @@ fn lists_in_lists() {
     let values = repeated(&inner, &[0, 1, 1, 1, 3]);
     let leaf = leaf(&values, false, None);
     assert_eq!(leaf.rep, [0, 1, 0, 0, 1, 2]);
-    assert_eq!(leaf.def, Definition::Levels(vec![3, 2, 0, 1, 3, 3]));
-    assert_eq!(values.slots(), &Slices::of(0..3));
+    assert_eq!(leaf.def, DefinitionLevels::Levels(vec![3, 2, 0, 1, 3, 3]));
+    assert_eq!(values.slots(), &SlotRanges::of(0..3));
 }
 
 #[test]
 fn levels_of_many_bits() {
     for n in [0, 1, 7, 8, 63, 64, 65, 200] {
-        let bits: Bits = (0..n).map(|i| i * 7 % 5 < 2).collect();
+        let bits: Bitmap = (0..n).map(|i| i * 7 % 5 < 2).collect();
         let mut levels = vec![9];
         push_levels(&bits, 5, &mut levels);
         let expected: Vec<u8> = (0..n).map(|i| 5 + u8::from(bits.get(i))).collect();
         assert_eq!(levels[1..], expected);
-        let mut kept = Slices::default();
-        Slices::of(3..3 + n).keep(&bits, &mut kept);
+        let mut kept = SlotRanges::default();
+        SlotRanges::of(3..3 + n).keep(&bits, &mut kept);
         let slots: Vec<usize> = kept.ranges().iter().cloned().flatten().collect();
         assert_eq!(slots, (0..n).filter(|&i| bits.get(i)).map(|i| i + 3).collect::<Vec<_>>());
         assert!(kept.ranges().windows(2).all(|pair| pair[0].end < pair[1].start));

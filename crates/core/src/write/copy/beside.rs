@@ -1,10 +1,10 @@
 //! What stands beside the pages of a chunk: indexes and the bloom filter. They can be made again, so damage costs them
 //! only; a reader would believe them, so they are looked at.
 
-use crate::index::{read_bloom_filter_header, read_column_index, read_offset_index};
-use crate::meta::ColumnChunk;
+use crate::metadata::ColumnChunk;
+use crate::page_index::{read_bloom_filter_header, read_column_index, read_offset_index};
 use crate::source::Source;
-use marquetry_base::{Kind, Limits, Result};
+use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_format::{ColumnIndex, OffsetIndex, Writer};
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ impl Indexes {
         if had_offset && offset.is_none() {
             notes.push("an offset index that contradicts itself".into());
         }
-        // Bounds are bounds of pages: both indexes have the same pages, or one of them is wrong.
+        // MinMaxStats are bounds of pages: both indexes have the same pages, or one of them is wrong.
         let pages = offset.as_ref().map(|index| index.page_locations.len());
         let column = column.filter(|index| pages.is_none_or(|pages| pages == index.null_pages.len()));
         if had_column && column.is_none() {
@@ -82,7 +82,9 @@ fn kept<T>(
 ) -> Result<Option<T>> {
     match read {
         Ok(read) => Ok(read),
-        Err(error) if matches!(error.kind(), Kind::Corrupt | Kind::Truncated | Kind::Unsupported) => {
+        Err(error)
+            if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated | ErrorKind::Unsupported) =>
+        {
             notes.push(note.into());
             Ok(None)
         }

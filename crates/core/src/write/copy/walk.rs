@@ -1,8 +1,8 @@
 //! A chunk page by page: what need not change stays a range of its file.
 
 use super::recompress::Recompressor;
-use crate::meta::ColumnChunk;
-use crate::page::{Checksum, ChunkPages, PageMemory, PageOptions, PageStart, Trust};
+use crate::metadata::ColumnChunk;
+use crate::page::{Checksum, ChecksumTrust, PageMemory, PageOptions, PageReader, PageStart};
 use crate::source::Source;
 use crate::write::chunk_bytes::ChunkBytes;
 use marquetry_base::{Error, Limits, Result};
@@ -27,7 +27,7 @@ pub(super) struct Task {
     pub(super) rows: u64,
     /// Whether rows are to be counted by their levels where no header says how many there are.
     pub(super) count_rows: bool,
-    pub(super) trust: Trust,
+    pub(super) trust: ChecksumTrust,
     pub(super) limits: Arc<Limits>,
 }
 
@@ -100,7 +100,7 @@ pub(super) fn walk(
         source,
         task,
         index,
-        pages: ChunkPages::new(source.clone(), chunk, options, PageMemory::default())?,
+        pages: PageReader::new(source.clone(), chunk, options, PageMemory::default())?,
         max_rep: chunk.leaf().max_rep(),
         max_def: chunk.leaf().max_def(),
         recompressor,
@@ -122,7 +122,7 @@ struct Walk<'a> {
     source: &'a Arc<dyn Source>,
     task: &'a Task,
     index: Option<&'a OffsetIndex>,
-    pages: ChunkPages,
+    pages: PageReader,
     max_rep: u8,
     max_def: u8,
     recompressor: Option<Recompressor>,

@@ -155,14 +155,14 @@ impl WriterPropertiesBuilder {
         self
     }
 
-    /// Bounds in the column index are cut to so many bytes. Default 64; `None` keeps them whole.
+    /// MinMaxStats in the column index are cut to so many bytes. Default 64; `None` keeps them whole.
     #[must_use]
     pub fn set_column_index_truncate_length(mut self, value: Option<usize>) -> Self {
         self.properties.column_index_truncate_length = value;
         self
     }
 
-    /// Bounds of column chunks are cut to so many bytes. Default 64; `None` keeps them whole.
+    /// MinMaxStats of column chunks are cut to so many bytes. Default 64; `None` keeps them whole.
     #[must_use]
     pub fn set_statistics_truncate_length(mut self, value: Option<usize>) -> Self {
         self.properties.statistics_truncate_length = value;

@@ -7,16 +7,16 @@ use super::{
     BloomFilterProperties, DEFAULT_COMPRESSION, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT,
     DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE, EnabledStatistics, Encoding, WriterProperties,
 };
-use crate::logical::Logical;
+use crate::logical_type::LogicalType;
 use crate::schema::{Leaf, Schema, unknown_column};
 use crate::write::{BloomSettings, ColumnSettings, Compat, Compression, EncodingChoice};
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{Physical, registry};
+use marquetry_encoding::{PhysicalType, registry};
 
 impl WriterProperties {
     /// How a column is written.
     ///
-    /// Fails with [`Kind::Argument`](marquetry_base::Kind::Argument) if what was asked for is not legal for the
+    /// Fails with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument) if what was asked for is not legal for the
     /// column: an encoding that its type may not have, or that is deprecated; a page of no bytes or no rows; a false
     /// positive probability that is not between 0 and 1.
     pub fn column_settings(&self, leaf: &Leaf) -> Result<ColumnSettings> {
@@ -31,7 +31,7 @@ impl WriterProperties {
         Ok(settings)
     }
 
-    fn settings(&self, asked: Asked, physical: Physical) -> Result<ColumnSettings> {
+    fn settings(&self, asked: Asked, physical: PhysicalType) -> Result<ColumnSettings> {
         let compression = asked.compression.unwrap_or(match self.compat {
             Compat::Maximum => Compression::SNAPPY,
             Compat::Modern | Compat::Latest => DEFAULT_COMPRESSION,
@@ -67,7 +67,7 @@ impl WriterProperties {
 
     /// Whether the properties make sense for a schema.
     ///
-    /// Fails with [`Kind::Argument`](marquetry_base::Kind::Argument) if a setting is for a column that does not exist,
+    /// Fails with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument) if a setting is for a column that does not exist,
     /// naming similar ones; if a column cannot be written as asked, see [`column_settings`](Self::column_settings); if
     /// a sorting column does not exist or occurs twice; if a limit or a length is zero.
     pub fn check(&self, schema: &Schema) -> Result<()> {
@@ -121,9 +121,9 @@ impl WriterProperties {
 fn encoding_choice(
     encoding: Option<Encoding>,
     dictionary: Option<bool>,
-    physical: Physical,
+    physical: PhysicalType,
 ) -> Result<EncodingChoice> {
-    let has_dictionary = physical != Physical::Boolean && dictionary != Some(false);
+    let has_dictionary = physical != PhysicalType::Boolean && dictionary != Some(false);
     let code = match encoding.unwrap_or_default() {
         Encoding::Auto => return Ok(EncodingChoice::Auto { dictionary: has_dictionary }),
         deprecated @ (Encoding::PLAIN_DICTIONARY | Encoding::BIT_PACKED) => {
@@ -140,7 +140,7 @@ fn encoding_choice(
     };
     if !(row.legal)(physical) {
         let legal: Vec<_> =
-            registry::TABLE.iter().filter(|row| row.code != 2 && (row.legal)(physical)).collect();
+            registry::ENCODINGS.iter().filter(|row| row.code != 2 && (row.legal)(physical)).collect();
         let legal: Vec<_> = legal.iter().map(|row| row.name).collect();
         return Err(Error::argument(format!(
             "{} is not legal for {physical}, which may have {}",
@@ -151,7 +151,7 @@ fn encoding_choice(
     match encoding {
         Some(Encoding::RLE_DICTIONARY) => Ok(EncodingChoice::DictionaryOr(PLAIN)),
         _ if has_dictionary && dictionary == Some(true) => Ok(EncodingChoice::DictionaryOr(row.code)),
-        _ => Ok(EncodingChoice::Fixed(row.code)),
+        _ => Ok(EncodingChoice::FixedLenBytes(row.code)),
     }
 }
 
@@ -183,5 +183,5 @@ const MAX_PAGE_BYTES: usize = 1 << 30;
 /// QUIRK: DuckDB (2.0) asks the filter of a FLOAT16 column for values of 32 bits, and finds none of them. Of booleans there
 /// are two.
 fn may_have_filter(leaf: &Leaf) -> bool {
-    leaf.physical() != Physical::Boolean && leaf.logical() != Some(&Logical::Float16)
+    leaf.physical() != PhysicalType::Boolean && leaf.logical() != Some(&LogicalType::Float16)
 }

@@ -1,6 +1,6 @@
 //! Which columns a setting is for.
 
-use crate::logical::{Logical, TimeUnit};
+use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::{Leaf, physical_type};
 use marquetry_base::{Error, Result};
 use marquetry_format::Type;
@@ -108,11 +108,11 @@ impl AsRef<[String]> for ColumnPath {
 /// The columns of a type: of a physical one, or of a logical one whatever its parameters.
 ///
 /// ```
-/// use marquetry_core::logical::Logical;
+/// use marquetry_core::logical_type::LogicalType;
 /// use marquetry_core::write::TypeSelector;
 /// use marquetry_format::Type;
 /// assert_eq!("double".parse::<TypeSelector>()?, Type::DOUBLE.into());
-/// assert_eq!("decimal".parse::<TypeSelector>()?, Logical::Decimal { precision: 9, scale: 2 }.into());
+/// assert_eq!("decimal".parse::<TypeSelector>()?, LogicalType::Decimal { precision: 9, scale: 2 }.into());
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -120,29 +120,29 @@ pub struct TypeSelector(Selected);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Selected {
-    Physical(Type),
-    Logical(Discriminant<Logical>),
+    PhysicalType(Type),
+    LogicalType(Discriminant<LogicalType>),
 }
 
 impl TypeSelector {
     fn selects(self, leaf: &Leaf) -> bool {
         match self.0 {
-            Selected::Physical(wanted) => physical_type(leaf.physical()) == wanted,
-            Selected::Logical(wanted) => leaf.logical().map(discriminant) == Some(wanted),
+            Selected::PhysicalType(wanted) => physical_type(leaf.physical()) == wanted,
+            Selected::LogicalType(wanted) => leaf.logical().map(discriminant) == Some(wanted),
         }
     }
 }
 
 impl From<Type> for TypeSelector {
     fn from(physical: Type) -> Self {
-        TypeSelector(Selected::Physical(physical))
+        TypeSelector(Selected::PhysicalType(physical))
     }
 }
 
-impl From<Logical> for TypeSelector {
+impl From<LogicalType> for TypeSelector {
     /// The parameters do not matter: one timestamp stands for all.
-    fn from(logical: Logical) -> Self {
-        TypeSelector(Selected::Logical(discriminant(&logical)))
+    fn from(logical: LogicalType) -> Self {
+        TypeSelector(Selected::LogicalType(discriminant(&logical)))
     }
 }
 
@@ -173,23 +173,23 @@ const PHYSICAL: [Type; 8] = [
 ];
 
 /// A logical type of this name, with any parameters.
-fn logical(name: &str) -> Option<Logical> {
+fn logical(name: &str) -> Option<LogicalType> {
     Some(match name {
-        "STRING" => Logical::String,
-        "ENUM" => Logical::Enum,
-        "JSON" => Logical::Json,
-        "BSON" => Logical::Bson,
-        "UUID" => Logical::Uuid,
-        "DECIMAL" => Logical::Decimal { precision: 1, scale: 0 },
-        "DATE" => Logical::Date,
-        "TIME" => Logical::Time { utc: true, unit: TimeUnit::Millis },
-        "TIMESTAMP" => Logical::Timestamp { utc: true, unit: TimeUnit::Millis },
-        "INTEGER" => Logical::Integer { bits: 8, signed: true },
-        "INTERVAL" => Logical::Interval,
-        "FLOAT16" => Logical::Float16,
-        "UNKNOWN" => Logical::Null,
-        "GEOMETRY" => Logical::Geometry { crs: None },
-        "GEOGRAPHY" => Logical::Geography { crs: None, algorithm: None },
+        "STRING" => LogicalType::String,
+        "ENUM" => LogicalType::Enum,
+        "JSON" => LogicalType::Json,
+        "BSON" => LogicalType::Bson,
+        "UUID" => LogicalType::Uuid,
+        "DECIMAL" => LogicalType::Decimal { precision: 1, scale: 0 },
+        "DATE" => LogicalType::Date,
+        "TIME" => LogicalType::Time { utc: true, unit: TimeUnit::Millis },
+        "TIMESTAMP" => LogicalType::Timestamp { utc: true, unit: TimeUnit::Millis },
+        "INTEGER" => LogicalType::Integer { bits: 8, signed: true },
+        "INTERVAL" => LogicalType::Interval,
+        "FLOAT16" => LogicalType::Float16,
+        "UNKNOWN" => LogicalType::Null,
+        "GEOMETRY" => LogicalType::Geometry { crs: None },
+        "GEOGRAPHY" => LogicalType::Geography { crs: None, algorithm: None },
         _ => return None,
     })
 }

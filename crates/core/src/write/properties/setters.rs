@@ -44,7 +44,7 @@ impl WriterPropertiesBuilder {
     /// Default 1 MiB; more than 1 GiB counts as 1 GiB.
     #[must_use]
     pub fn set_data_page_size_limit(self, value: usize) -> Self {
-        self.rule(Selector::All, Change::PageBytes(value))
+        self.rule(Selector::All, Change::PaddedBytes(value))
     }
 
     /// A data page ends once it has so many rows, for all columns. Default 20,000.
@@ -129,7 +129,7 @@ impl WriterPropertiesBuilder {
     /// or for all in a group.
     #[must_use]
     pub fn set_column_data_page_size_limit(self, col: ColumnPath, value: usize) -> Self {
-        self.rule(Selector::Column(col), Change::PageBytes(value))
+        self.rule(Selector::Column(col), Change::PaddedBytes(value))
     }
 
     /// A data page ends once it has so many rows, for one column, or for all in a group.

@@ -1,0 +1,46 @@
+//! Reading without input and output: which bytes a read takes, and a source that has some of them.
+//!
+//! Everything in this crate reads from a [`Source`](crate::source::Source). Where bytes come late and requests are dear,
+//! a driver plans what a step needs, fetches it in few requests, and runs the step on what it fetched:
+//!
+//! ```text
+//!          plan               CoalesceOptions              RangeCache
+//! step ───────► ranges ───────────────────► requests ───────────► step runs ──► result
+//!                 ▲                                                   │
+//!                 └──────────────── what was missing ◄────────────────┘
+//! ```
+//!
+//! A plan may be wrong, because footers are, or incomplete, because only the pages tell. Then the step meets bytes that
+//! are not there, [`RangeCache`] notes them, and the driver fetches those and runs the step again. What a step gave
+//! while something was missing is never used.
+//!
+//! ```
+//! use marquetry_core::io::read_metadata;
+//! use marquetry_core::fetch::{RangeCache, CoalesceOptions};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! # let file = std::fs::read(path)?;
+//! # let fetch = |range: std::ops::Range<u64>| file[range.start as usize..range.end as usize].to_vec();
+//! let buffered = RangeCache::new(file.len() as u64);
+//! let footer = loop {
+//!     let step = read_metadata(&buffered, &Default::default());
+//!     let missing = buffered.take_missing();
+//!     if missing.is_empty() {
+//!         break step?;
+//!     }
+//!     for request in CoalesceOptions::OBJECT_STORE.requests(missing) {
+//!         buffered.give(request.start, fetch(request).into());
+//!     }
+//! };
+//! assert!(footer.metadata.num_rows() > 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod ahead;
+mod buffered;
+mod plan;
+
+pub use crate::source::CoalesceOptions;
+pub use ahead::{FetchPlanner, bytes};
+pub use buffered::RangeCache;
+pub use plan::{chunk_ranges, index_ranges, page_ranges};

@@ -1,0 +1,117 @@
+//! Which bytes a read is going to take, as far as footer and indexes tell.
+//!
+//! A plan is a guess that costs nothing: what it has too much is only fetched in vain, what it lacks is noted by
+//! [`RangeCache`](super::RangeCache) when it is missed.
+
+use crate::metadata::{ColumnChunk, ParquetMetaData};
+use crate::page_index::read_offset_index;
+use crate::read::is_damage;
+use crate::source::Source;
+use marquetry_base::{Limits, Result};
+use marquetry_format::OffsetIndex;
+use std::ops::Range;
+
+/// Where all pages of some columns of a row group are, dictionaries included.
+///
+/// A chunk whose place makes no sense has none here; reading it says what is wrong.
+pub fn chunk_ranges(metadata: &ParquetMetaData, row_group: usize, leaves: &[usize]) -> Vec<Range<u64>> {
+    let group = metadata.row_group(row_group);
+    leaves.iter().filter_map(|&leaf| whole(group.column(leaf).ok()?)).collect()
+}
+
+/// Where the column indexes and offset indexes of some columns of a row group are.
+pub fn index_ranges(metadata: &ParquetMetaData, row_group: usize, leaves: &[usize]) -> Vec<Range<u64>> {
+    let group = metadata.row_group(row_group);
+    let chunks = leaves.iter().filter_map(|&leaf| group.column(leaf).ok());
+    chunks.flat_map(|chunk| [chunk.column_index_range(), chunk.offset_index_range()]).flatten().collect()
+}
+
+/// Where those pages of some columns of a row group are that have any of `rows`, which are sorted and disjoint;
+/// dictionaries included. All pages of a column without an offset index, or with one that makes no sense.
+///
+/// Fails only if `source` does; it is read for offset indexes.
+pub fn page_ranges(
+    source: &dyn Source,
+    metadata: &ParquetMetaData,
+    row_group: usize,
+    leaves: &[usize],
+    rows: &[Range<u64>],
+    limits: &Limits,
+) -> Result<Vec<Range<u64>>> {
+    let group = metadata.row_group(row_group);
+    let is_all = matches!(rows, [all] if all.start == 0 && all.end >= group.num_rows());
+    if is_all {
+        return Ok(chunk_ranges(metadata, row_group, leaves));
+    }
+    let mut out = Vec::new();
+    if rows.is_empty() {
+        return Ok(out);
+    }
+    let (mut failed, mut lacks) = (None, false);
+    for &leaf in leaves {
+        let Ok(chunk) = group.column(leaf) else { continue };
+        let index = match read_offset_index(source, chunk, limits) {
+            Ok(index) => index,
+            Err(error) if is_damage(&error) => None,
+            Err(error) => {
+                // The others are asked for all the same, so that all that are missing are fetched at once.
+                (failed, lacks) = (failed.or(Some(error)), true);
+                continue;
+            }
+        };
+        if lacks {
+            continue;
+        }
+        match index.and_then(|index| selected(chunk, &index, group.num_rows(), rows)) {
+            Some(pages) => out.extend(pages),
+            None => out.extend(whole(chunk)),
+        }
+    }
+    failed.map_or(Ok(out), Err)
+}
+
+/// QUIRK: old parquet-mr forgets the dictionary page's header in the size; it has some 20 bytes.
+const FORGOTTEN_HEADER: u64 = 64;
+
+fn whole(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
+    let range = chunk.byte_range().ok()?;
+    let end = range.end.saturating_add(FORGOTTEN_HEADER);
+    Some(range.start..end.min(chunk.data_end().unwrap_or(end)).max(range.start))
+}
+
+/// The dictionary page, and the data pages that have any of `rows`; `None` if the index makes no sense.
+fn selected(
+    chunk: ColumnChunk<'_>,
+    index: &OffsetIndex,
+    num_rows: u64,
+    rows: &[Range<u64>],
+) -> Option<Vec<Range<u64>>> {
+    let start = chunk.byte_range().ok()?.start;
+    let mut out = Vec::new();
+    // What is before the first data page is the dictionary.
+    let mut at = u64::try_from(index.page_locations.first()?.offset).ok().filter(|&first| first >= start)?;
+    if at > start {
+        out.push(start..at);
+    }
+    let mut rows = rows.iter().peekable();
+    for (i, page) in index.page_locations.iter().enumerate() {
+        let first = u64::try_from(page.first_row_index).ok()?;
+        let next = match index.page_locations.get(i + 1) {
+            Some(next) => u64::try_from(next.first_row_index).ok()?,
+            None => num_rows,
+        };
+        let begin = u64::try_from(page.offset).ok()?;
+        let end = begin.checked_add(u64::try_from(page.compressed_page_size).ok()?)?;
+        if begin < at || next < first || i == 0 && first > 0 {
+            return None;
+        }
+        at = end;
+        while rows.peek().is_some_and(|rows| rows.end <= first) {
+            rows.next();
+        }
+        if rows.peek().is_some_and(|rows| rows.start < next) {
+            out.push(begin..end);
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,560 @@
+//! The footer's contents, through accessors: file, row groups, column chunks.
+//!
+//! The bytes of the footer are kept. Where its column chunks are is found out when it is parsed; what one says is read
+//! from there whenever it is asked for, so that one column of thousands costs what one column does.
+
+mod order;
+
+use crate::schema::{Leaf, Schema, physical_type};
+use bytes::Bytes;
+use marquetry_base::{Error, Limits, Result};
+use marquetry_codec::Codec;
+use marquetry_format as format;
+use order::Order;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// What a footer says.
+#[derive(Clone)]
+pub struct ParquetMetaData {
+    footer: Bytes,
+    outline: format::Outline,
+    schema: Arc<Schema>,
+    /// The key-value metadata, once it was asked for.
+    key_values: OnceLock<Option<Vec<format::KeyValue>>>,
+    /// For each row group where the chunks of which columns are, once there was one that is not at its place.
+    orders: Vec<OnceLock<Order>>,
+    /// For each row group whether all its chunks name the same file, once that was asked.
+    in_one_file: Vec<OnceLock<bool>>,
+    /// Where the footer begins in the file, if it was read from one: pages are before it.
+    data_end: Option<u64>,
+}
+
+/// What a footer says of one row group.
+#[derive(Debug, Clone, Copy)]
+pub struct RowGroup<'a> {
+    metadata: &'a ParquetMetaData,
+    index: usize,
+}
+
+/// What a footer says of one column chunk.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnChunk<'a> {
+    chunk: format::ChunkView<'a>,
+    leaf: &'a Leaf,
+    group: RowGroup<'a>,
+    data_end: Option<u64>,
+    created_by: Option<&'a str>,
+}
+
+impl ParquetMetaData {
+    /// Parses a footer: the bytes between the last page and the length before the closing magic.
+    ///
+    /// What a column chunk says is looked at when it is asked for, not before; errors in it come up then.
+    pub fn parse(footer: impl Into<Bytes>, limits: &Limits) -> Result<Self> {
+        let footer = footer.into();
+        let outline = format::Outline::parse(&footer, limits)?;
+        let schema = Arc::new(Schema::from_thrift(&outline.head.schema, limits)?);
+        let orders = vec![OnceLock::new(); outline.row_groups.len()];
+        let in_one_file = vec![OnceLock::new(); outline.row_groups.len()];
+        let key_values = OnceLock::new();
+        Ok(ParquetMetaData { footer, outline, schema, key_values, orders, in_one_file, data_end: None })
+    }
+
+    /// Takes a footer that is not in a file.
+    pub fn from_thrift(thrift: format::FileMetaData, limits: &Limits) -> Result<Self> {
+        let mut w = format::Writer::new();
+        thrift.write(&mut w);
+        ParquetMetaData::written(w.finish(), limits)
+    }
+
+    /// Takes a footer that was written here, however long it has become.
+    pub(crate) fn written(footer: Vec<u8>, limits: &Limits) -> Result<Self> {
+        ParquetMetaData::parse(footer, &Limits { footer_bytes: usize::MAX, ..limits.clone() })
+    }
+
+    /// Says where the footer begins in its file.
+    #[must_use]
+    pub fn with_data_end(self, data_end: u64) -> Self {
+        ParquetMetaData { data_end: Some(data_end), ..self }
+    }
+
+    /// Where the footer begins in its file, if it was read from one.
+    pub fn data_end(&self) -> Option<u64> {
+        self.data_end
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// How many rows all row groups have. QUIRK: a few writers leave the footer's own total wrong; row groups are what
+    /// is read, so they are what is counted.
+    pub fn num_rows(&self) -> u64 {
+        self.row_groups().fold(0, |rows, row_group| rows.saturating_add(row_group.num_rows()))
+    }
+
+    /// The total that the footer itself has, right or wrong.
+    pub fn declared_rows(&self) -> i64 {
+        self.head().num_rows
+    }
+
+    /// How many row groups.
+    pub fn num_row_groups(&self) -> usize {
+        self.outline.row_groups.len()
+    }
+
+    /// Row group `index`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn row_group(&self, index: usize) -> RowGroup<'_> {
+        assert!(index < self.num_row_groups(), "row group {index} of {}", self.num_row_groups());
+        RowGroup { metadata: self, index }
+    }
+
+    /// All row groups.
+    pub fn row_groups(&self) -> impl ExactSizeIterator<Item = RowGroup<'_>> {
+        (0..self.num_row_groups()).map(|index| RowGroup { metadata: self, index })
+    }
+
+    /// The writer, as it names itself.
+    pub fn created_by(&self) -> Option<&str> {
+        self.head().created_by.as_deref()
+    }
+
+    /// The format version that the writer claims: 1 or 2; it decides nothing.
+    pub fn version(&self) -> i32 {
+        self.head().version
+    }
+
+    /// The file's key-value metadata.
+    pub fn key_value_metadata(&self) -> &[format::KeyValue] {
+        self.owned_key_values().unwrap_or_default()
+    }
+
+    fn owned_key_values(&self) -> Option<&[format::KeyValue]> {
+        let read = || {
+            self.outline
+                .key_values(&self.footer)
+                .map(|pairs| pairs.iter().map(|pair| pair.to_pair()).collect())
+        };
+        self.key_values.get_or_init(read).as_deref()
+    }
+
+    /// The file's key-value metadata, read from the footer one by one.
+    pub fn key_values(&self) -> impl Iterator<Item = format::KeyValueView<'_>> {
+        self.outline.key_values(&self.footer).into_iter().flatten()
+    }
+
+    /// The value of a key in the file's metadata.
+    pub fn value_of(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.key_values().find(|pair| pair.key == key)?.value
+    }
+
+    /// How the bounds of each column are ordered, if the file says.
+    pub fn column_orders(&self) -> Option<&[format::ColumnOrder]> {
+        self.head().column_orders.as_deref()
+    }
+
+    /// Everything that the footer says, but for the row groups and the key-value metadata: it has none.
+    pub fn head(&self) -> &format::FileMetaData {
+        &self.outline.head
+    }
+
+    /// The whole footer. Fails if any column chunk cannot be read.
+    pub fn to_thrift(&self) -> Result<format::FileMetaData> {
+        let groups = self.row_groups().map(RowGroup::to_thrift).collect::<Result<_>>()?;
+        let key_values = self.owned_key_values().map(<[_]>::to_vec);
+        Ok(format::FileMetaData { row_groups: groups, key_value_metadata: key_values, ..self.head().clone() })
+    }
+}
+
+/// Those of the same bytes at the same place are equal.
+impl PartialEq for ParquetMetaData {
+    fn eq(&self, other: &Self) -> bool {
+        self.footer == other.footer && self.data_end == other.data_end
+    }
+}
+
+impl fmt::Debug for ParquetMetaData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { outline, data_end, .. } = self;
+        f.debug_struct("ParquetMetaData").field("outline", outline).field("data_end", data_end).finish()
+    }
+}
+
+impl<'a> RowGroup<'a> {
+    /// Its number.
+    pub fn index(self) -> usize {
+        self.index
+    }
+
+    /// How many rows; a negative number counts as none.
+    pub fn num_rows(self) -> u64 {
+        u64::try_from(self.head().num_rows).unwrap_or(0)
+    }
+
+    /// How many column chunks.
+    pub fn num_columns(self) -> usize {
+        self.outline().num_columns()
+    }
+
+    /// The chunk of column `i` of the schema.
+    ///
+    /// Fails if there is none, if it has no metadata (it is encrypted then, or corrupt), or if its type is another than
+    /// the schema says.
+    ///
+    /// # Panics
+    /// If the schema has no column `i`.
+    pub fn column(self, i: usize) -> Result<ColumnChunk<'a>> {
+        let ParquetMetaData { schema, data_end, .. } = self.metadata;
+        let (leaf, data_end, created_by) = (schema.column(i), *data_end, self.metadata.created_by());
+        let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(self.index);
+        let chunk = format::ChunkView::unread();
+        let mut column = ColumnChunk { chunk, leaf, group: self, data_end, created_by };
+        self.find(i, leaf, &mut column.chunk).map_err(place)?;
+        let chunk = &column.chunk;
+        if chunk.has_meta_data() && chunk.type_() == physical_type(leaf.physical()) {
+            return Ok(column);
+        }
+        Err(place(match chunk.has_meta_data() {
+            true => Error::corrupt(format!(
+                "the column chunk is {}, the schema says {}",
+                chunk.type_(),
+                leaf.physical()
+            )),
+            false if chunk.has_crypto_metadata() || chunk.has_encrypted_metadata() => {
+                Error::encrypted("the column is encrypted, and no key was given")
+            }
+            false => Error::corrupt("the column chunk has no metadata"),
+        }))
+    }
+
+    /// Reads the chunk of column `i` into an unread one: the chunk at its place, unless the paths say that chunks stand in
+    /// another order.
+    #[inline]
+    fn find(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<()> {
+        if i < self.num_columns() {
+            self.read(i, chunk)?;
+            // QUIRK: paths may be absent, and a few writers get them wrong: then the place decides.
+            if order::path_of(chunk).is_none_or(|path| order::is_path(path, leaf)) {
+                return Ok(());
+            }
+        }
+        self.find_elsewhere(i, leaf, chunk)
+    }
+
+    #[cold]
+    fn find_elsewhere(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<()> {
+        let places = || (0..self.num_columns()).map(|number| self.chunk(number));
+        let order = self.metadata.orders[self.index].get_or_init(|| Order::of(places()));
+        let (chunks, columns) = (self.num_columns(), self.metadata.schema.num_columns());
+        for number in order.candidates(leaf) {
+            let other = self.chunk(number)?;
+            let is_of = |leaf: &Leaf| order::path_of(&other).is_some_and(|path| order::is_path(path, leaf));
+            // Columns may have equal names: a chunk at the place of one that it names is of no other.
+            if is_of(leaf) && !(number < columns && is_of(self.metadata.schema.column(number))) {
+                *chunk = other;
+                return Ok(());
+            }
+        }
+        if i < chunks && chunks == columns {
+            return Ok(());
+        }
+        Err(Error::corrupt(format!(
+            "no chunk of the column among {chunks}, the schema has {columns} columns"
+        )))
+    }
+
+    /// Whether all chunks can be read and name the same file, or none.
+    fn is_in_one_file(self) -> bool {
+        *self.metadata.in_one_file[self.index].get_or_init(|| {
+            let mut files = (0..self.num_columns()).map(|i| self.chunk(i).map(|chunk| chunk.file_path()));
+            let Some(Ok(first)) = files.next() else { return false };
+            files.all(|file| file.is_ok_and(|file| file == first))
+        })
+    }
+
+    /// The chunk at place `number` of the row group.
+    fn chunk(self, number: usize) -> Result<format::ChunkView<'a>> {
+        let mut chunk = format::ChunkView::unread();
+        self.read(number, &mut chunk).map(|()| chunk)
+    }
+
+    /// Reads the chunk at place `number` of the row group into an unread one.
+    #[inline]
+    fn read(self, number: usize, chunk: &mut format::ChunkView<'a>) -> Result<()> {
+        let ParquetMetaData { footer, outline, data_end, .. } = self.metadata;
+        outline.chunk(footer, self.index, number, chunk).map_err(|error| in_footer(error, *data_end))
+    }
+
+    /// All column chunks, in the order of the schema's columns.
+    pub fn columns(self) -> impl Iterator<Item = Result<ColumnChunk<'a>>> {
+        (0..self.metadata.schema.num_columns()).map(move |i| self.column(i))
+    }
+
+    /// Bytes of all pages before compression, as the footer says.
+    pub fn total_byte_size(self) -> i64 {
+        self.head().total_byte_size
+    }
+
+    /// How rows are sorted, if the writer says.
+    pub fn sorting_columns(self) -> &'a [format::SortingColumn] {
+        self.head().sorting_columns.as_deref().unwrap_or_default()
+    }
+
+    /// The path that the chunk at place `number` of the row group says it has; no names if it does not say. `None` if there
+    /// is no such chunk, or it has no metadata that can be read.
+    pub fn path_at(self, number: usize) -> Option<Vec<String>> {
+        let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
+        let names = chunk.path_in_schema().iter();
+        chunk.has_meta_data().then(|| names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
+    /// Everything that the footer says of the row group, but for the column chunks: it has none.
+    pub fn head(self) -> &'a format::RowGroup {
+        &self.outline().head
+    }
+
+    /// The row group as it is in the footer. Fails if any column chunk cannot be read.
+    pub fn to_thrift(self) -> Result<format::RowGroup> {
+        let chunk = |number| {
+            let chunk = self.chunk(number).and_then(|chunk| chunk.to_chunk());
+            chunk.map_err(|error| error.in_row_group(self.index))
+        };
+        let columns = (0..self.num_columns()).map(chunk).collect::<Result<_>>()?;
+        Ok(format::RowGroup { columns, ..self.head().clone() })
+    }
+
+    fn outline(self) -> &'a format::RowGroupOutline {
+        &self.metadata.outline.row_groups[self.index]
+    }
+}
+
+impl<'a> ColumnChunk<'a> {
+    /// The column.
+    #[inline]
+    pub fn leaf(self) -> &'a Leaf {
+        self.leaf
+    }
+
+    /// The codec's code and name, known or not.
+    #[inline]
+    pub fn compression(self) -> format::CompressionCodec {
+        self.chunk.codec()
+    }
+
+    /// The codec; fails if it is unknown.
+    #[inline]
+    pub fn codec(self) -> Result<Codec> {
+        Codec::from_code(self.chunk.codec().0)
+            .ok_or_else(|| Error::unsupported(format!("compression codec {}", self.chunk.codec())))
+    }
+
+    /// The encodings that occur, as the footer says.
+    #[inline]
+    pub fn encodings(self) -> format::Elements<'a, format::Encoding> {
+        self.chunk.encodings()
+    }
+
+    /// How many values, nulls included.
+    #[inline]
+    pub fn num_values(self) -> i64 {
+        self.chunk.num_values()
+    }
+
+    /// Bytes of its pages as stored.
+    #[inline]
+    pub fn compressed_size(self) -> i64 {
+        self.chunk.total_compressed_size()
+    }
+
+    /// Bytes of its pages before compression.
+    #[inline]
+    pub fn uncompressed_size(self) -> i64 {
+        self.chunk.total_uncompressed_size()
+    }
+
+    /// Where its dictionary page is, if the footer says.
+    #[inline]
+    pub fn dictionary_page_offset(self) -> Option<i64> {
+        self.chunk.dictionary_page_offset()
+    }
+
+    /// Where its first data page is.
+    #[inline]
+    pub fn data_page_offset(self) -> i64 {
+        self.chunk.data_page_offset()
+    }
+
+    /// Minimum, maximum and counts.
+    #[inline]
+    pub fn statistics(self) -> Option<format::Statistics<&'a [u8]>> {
+        self.chunk.statistics()
+    }
+
+    /// Sizes and level histograms.
+    #[inline]
+    pub fn size_statistics(self) -> Option<format::SizeStatistics<format::Elements<'a, i64>>> {
+        self.chunk.size_statistics()
+    }
+
+    /// How many pages there are of each kind and encoding, if the writer says.
+    #[inline]
+    pub fn encoding_stats(self) -> Option<format::Elements<'a, format::PageEncodingStats>> {
+        self.chunk.encoding_stats()
+    }
+
+    /// Where the column index is.
+    #[inline]
+    pub fn column_index_range(self) -> Option<Range<u64>> {
+        range(self.chunk.column_index_offset()?, i64::from(self.chunk.column_index_length()?))
+    }
+
+    /// Where the offset index is.
+    #[inline]
+    pub fn offset_index_range(self) -> Option<Range<u64>> {
+        range(self.chunk.offset_index_offset()?, i64::from(self.chunk.offset_index_length()?))
+    }
+
+    /// Where the footer says that the column index is, and how long: signed, as it is there.
+    #[inline]
+    pub(crate) fn column_index(self) -> (Option<i64>, Option<i32>) {
+        (self.chunk.column_index_offset(), self.chunk.column_index_length())
+    }
+
+    /// Where the footer says that the offset index is, and how long: signed, as it is there.
+    #[inline]
+    pub(crate) fn offset_index(self) -> (Option<i64>, Option<i32>) {
+        (self.chunk.offset_index_offset(), self.chunk.offset_index_length())
+    }
+
+    /// Where the footer says that the bloom filter is: signed, as it is there.
+    #[inline]
+    pub(crate) fn signed_bloom_filter_offset(self) -> Option<i64> {
+        self.chunk.bloom_filter_offset()
+    }
+
+    /// Where the bloom filter begins.
+    #[inline]
+    pub fn bloom_filter_offset(self) -> Option<u64> {
+        u64::try_from(self.chunk.bloom_filter_offset()?).ok()
+    }
+
+    /// How many bytes the bloom filter takes, header included, if the writer says.
+    #[inline]
+    pub fn bloom_filter_length(self) -> Option<i32> {
+        self.chunk.bloom_filter_length()
+    }
+
+    /// Another file that the pages are in: summary files only.
+    #[inline]
+    pub fn file_path(self) -> Option<Cow<'a, str>> {
+        self.chunk.file_path().map(String::from_utf8_lossy)
+    }
+
+    /// The other file that the pages are in, if they are not in this one.
+    ///
+    /// QUIRK: some files name themselves. Only where the pages cannot be here are they in another file: a summary file has
+    /// nothing before its footer, and the chunks of a row group are not all in the same file if they name different ones.
+    pub fn elsewhere(self) -> Option<Cow<'a, str>> {
+        let path = self.file_path().filter(|path| !path.is_empty())?;
+        // A chunk without values may be nowhere.
+        let nowhere = if self.num_values() == 0 { 0 } else { u64::MAX };
+        let start = self.byte_range().map_or(nowhere, |range| range.start);
+        let is_here = self.data_end.is_some_and(|data_end| start < data_end) && self.group.is_in_one_file();
+        (!is_here).then_some(path)
+    }
+
+    /// Where the footer begins in the file, if it was read from one.
+    #[inline]
+    pub fn data_end(self) -> Option<u64> {
+        self.data_end
+    }
+
+    /// The writer of the file, as it names itself.
+    #[inline]
+    pub fn created_by(self) -> Option<&'a str> {
+        self.created_by
+    }
+
+    /// Whether the pages are encrypted.
+    #[inline]
+    pub fn is_encrypted(self) -> bool {
+        self.chunk.has_crypto_metadata()
+    }
+
+    /// The chunk as it is in the footer.
+    #[inline]
+    pub fn to_thrift(self) -> Result<format::ColumnChunk> {
+        self.chunk.to_chunk()
+    }
+
+    /// What the footer says of the pages, as it is there.
+    #[inline]
+    pub fn meta_data(self) -> Result<format::ColumnMetaData> {
+        let meta = self.to_thrift()?.meta_data;
+        meta.ok_or_else(|| Error::corrupt("the column chunk has no metadata"))
+    }
+
+    /// Where its pages are: from the first page, dictionary or data, as many bytes as the footer says.
+    ///
+    /// QUIRK: `dictionary_page_offset` may be absent or 0 although there is a dictionary page; it then stands at
+    /// `data_page_offset`. `file_offset` is unreliable and never used. QUIRK: old parquet-mr forgets the dictionary
+    /// page's header in the size, so the end is a hint: the number of values decides when the chunk is over.
+    #[inline]
+    pub fn byte_range(self) -> Result<Range<u64>> {
+        let data = self.chunk.data_page_offset();
+        let first = match self.chunk.dictionary_page_offset() {
+            Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
+            _ => data,
+        };
+        range(first, self.chunk.total_compressed_size().max(0))
+            .filter(|range| range.start >= MAGIC_LEN)
+            .ok_or_else(|| {
+                Error::corrupt(format!("pages at byte {first}, {} bytes", self.chunk.total_compressed_size()))
+            })
+    }
+}
+
+/// An error in a footer that begins at `data_end`: says that it is there, and where in the file.
+pub(crate) fn in_footer(error: Error, data_end: Option<u64>) -> Error {
+    let framed = Error::new(error.kind(), format!("footer: {}", error.message()));
+    let framed = match (error.place().offset, data_end) {
+        (Some(offset), Some(start)) => framed.at(start.saturating_add(offset)),
+        (None, Some(start)) => framed.at(start),
+        (_, None) => framed,
+    };
+    match &error.place().column {
+        Some(column) => framed.in_column(column.clone()),
+        None => framed,
+    }
+}
+
+/// No page can be where the opening magic is.
+const MAGIC_LEN: u64 = 4;
+
+fn range(offset: i64, len: i64) -> Option<Range<u64>> {
+    let start = u64::try_from(offset).ok()?;
+    Some(start..start.checked_add(u64::try_from(len).ok()?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_groups_of_more_rows_than_can_be_do_not_overflow() {
+        let root = format::SchemaElement { name: "root".into(), ..Default::default() };
+        let row_groups = [i64::MAX, i64::MAX, i64::MAX, -1]
+            .map(|num_rows| format::RowGroup { num_rows, ..Default::default() })
+            .to_vec();
+        let thrift = format::FileMetaData { schema: vec![root], row_groups, ..Default::default() };
+        let metadata = ParquetMetaData::from_thrift(thrift, &Limits::default()).unwrap();
+        assert_eq!(metadata.num_rows(), u64::MAX);
+    }
+}

@@ -1,0 +1,336 @@
+//! The least and the greatest value of a page or chunk, and how many values are NaN.
+//!
+//! Spec: `ColumnOrder` in parquet.thrift, whose comments say what a bound of floats may be.
+
+use crate::sort_order::{SortOrder, int96_key, is_nan16, is_nan32, is_nan64, key16, key32, key64};
+use crate::statistics::extremes::{self, FloatExtremes};
+use marquetry_encoding::{FixedLenBytes, StringViews, Values};
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// MinMaxStats of the values seen so far.
+///
+/// ```
+/// use marquetry_core::sort_order::SortOrder;
+/// use marquetry_core::statistics::MinMaxStats;
+/// use marquetry_encoding::Values;
+/// let mut bounds = MinMaxStats::new(SortOrder::Float);
+/// let floats = [f32::NAN, 0.0, 1.5].map(f32::to_bits);
+/// bounds.update(&Values::W32(floats.to_vec()), 0..3);
+/// assert_eq!(bounds.min(), Some(&(-0.0f32).to_le_bytes()[..]));
+/// assert_eq!(bounds.max(), Some(&1.5f32.to_le_bytes()[..]));
+/// assert_eq!(bounds.nan_count(), Some(1));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MinMaxStats {
+    order: SortOrder,
+    nan_count: u64,
+    /// Of all values but NaNs. Floats are in total order here, so that it is known which zeros occur.
+    numbers: Extent,
+    /// Of NaNs. INVARIANT: of use only under total order and while `numbers` is empty; not kept up otherwise.
+    nans: Extent,
+}
+
+/// The least and the greatest of some values, PLAIN.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Extent {
+    /// Whether there are values. If not, the two others are memory to be used again.
+    any: bool,
+    min: Vec<u8>,
+    max: Vec<u8>,
+}
+
+impl MinMaxStats {
+    /// Nothing seen yet.
+    pub fn new(order: SortOrder) -> Self {
+        MinMaxStats { order, nan_count: 0, numbers: Extent::default(), nans: Extent::default() }
+    }
+
+    /// The order of the bounds.
+    pub fn order(&self) -> SortOrder {
+        self.order
+    }
+
+    /// Forgets all values, keeps the memory.
+    pub fn clear(&mut self) {
+        self.nan_count = 0;
+        self.numbers.any = false;
+        self.nans.any = false;
+    }
+
+    /// Takes the values in `range`, and counts their NaNs.
+    ///
+    /// # Panics
+    /// If the range is not inside, or if the values are not of the shape of the order's type.
+    pub fn update(&mut self, values: &Values, range: Range<usize>) {
+        if range.is_empty() || self.order == SortOrder::Undefined {
+            return;
+        }
+        match values {
+            Values::Bit(bits) => {
+                let ones = bits.count_ones(range.clone());
+                self.add_bools(ones < range.len(), ones > 0);
+            }
+            Values::W32(words) if self.order.is_float() => {
+                let found = extremes::of_float_slice(&words[range], key32, is_nan32, ENDS32);
+                self.add_floats(&found, true, plain32);
+            }
+            Values::W64(words) if self.order.is_float() => {
+                let found = extremes::of_float_slice(&words[range], key64, is_nan64, ENDS64);
+                self.add_floats(&found, true, plain64);
+            }
+            Values::Fixed(fixed) if self.order.is_float() => {
+                let bytes = fixed.as_bytes();
+                let found = extremes::of_float_slice(&halves(&bytes)[range], key_of_half, is_nan16, ENDS16);
+                self.add_floats(&found, true, plain16);
+            }
+            Values::W32(words) => self.add_w32(words[range].iter().copied()),
+            Values::W64(words) => self.add_w64(words[range].iter().copied()),
+            Values::Fixed(fixed) => self.add_fixed(fixed, range),
+            Values::Bytes(views) => self.add_bytes(views, range),
+            Values::Offsets(strings) => self.add_strings(|i| strings.get(i), range),
+        }
+    }
+
+    /// Takes the values of a dictionary that `indices` name; each once is enough. NaNs are not counted: it is not known
+    /// how often the values occur, so [`add_nans`](Self::add_nans) has to be told.
+    ///
+    /// # Panics
+    /// If an index is not inside, or if the values are not of the shape of the order's type.
+    pub fn update_at(&mut self, dictionary: &Values, indices: impl Iterator<Item = usize>) {
+        if self.order == SortOrder::Undefined {
+            return;
+        }
+        match dictionary {
+            Values::Bit(bits) => indices.for_each(|i| self.add_bools(!bits.get(i), bits.get(i))),
+            Values::W32(words) if self.order.is_float() => {
+                let found = extremes::of_floats(indices.map(|i| key32(words[i])), is_nan32, ENDS32);
+                self.add_floats(&found, false, plain32);
+            }
+            Values::W64(words) if self.order.is_float() => {
+                let found = extremes::of_floats(indices.map(|i| key64(words[i])), is_nan64, ENDS64);
+                self.add_floats(&found, false, plain64);
+            }
+            Values::Fixed(fixed) if self.order.is_float() => {
+                let bytes = fixed.as_bytes();
+                let halves = halves(&bytes);
+                let found = extremes::of_floats(indices.map(|i| key_of_half(halves[i])), is_nan16, ENDS16);
+                self.add_floats(&found, false, plain16);
+            }
+            Values::W32(words) => self.add_w32(indices.map(|i| words[i])),
+            Values::W64(words) => self.add_w64(indices.map(|i| words[i])),
+            Values::Fixed(fixed) => self.add_fixed(fixed, indices),
+            Values::Bytes(views) => self.add_bytes(views, indices),
+            Values::Offsets(strings) => self.add_strings(|i| strings.get(i), indices),
+        }
+    }
+
+    /// Counts `n` more NaNs, of which the values are taken by [`update_at`](Self::update_at).
+    pub fn add_nans(&mut self, n: u64) {
+        self.nan_count += n;
+    }
+
+    /// Takes all values that `other` has taken.
+    ///
+    /// # Panics
+    /// If the orders differ.
+    pub fn merge(&mut self, other: &MinMaxStats) {
+        assert_eq!(self.order, other.order, "bounds of one column");
+        self.nan_count += other.nan_count;
+        for (ours, theirs) in [(&mut self.numbers, &other.numbers), (&mut self.nans, &other.nans)] {
+            if theirs.any {
+                ours.widen(self.order.total(), &theirs.min, &theirs.max);
+            }
+        }
+    }
+
+    /// The lower bound, as it is to be written; `None` if there is none.
+    ///
+    /// SPEC: under TYPE_ORDER NaN is no bound, and a zero is written as -0. Under IEEE_754_TOTAL_ORDER the bounds are NaN
+    /// if all values are.
+    pub fn min(&self) -> Option<&[u8]> {
+        let min = &self.extent()?.min;
+        Some(if self.is_ambiguous_zero(min) { zero(&NEGATIVE_ZERO, min.len()) } else { min })
+    }
+
+    /// The upper bound, as it is to be written; `None` if there is none.
+    ///
+    /// SPEC: as for [`min`](Self::min), but a zero is written as +0.
+    pub fn max(&self) -> Option<&[u8]> {
+        let max = &self.extent()?.max;
+        Some(if self.is_ambiguous_zero(max) { zero(&POSITIVE_ZERO, max.len()) } else { max })
+    }
+
+    /// Whether [`min`](Self::min) is a value that occurs: not if it is -0 where only +0 occurs.
+    pub fn is_min_exact(&self) -> bool {
+        self.extent().is_some_and(|extent| self.min() == Some(&extent.min))
+    }
+
+    /// Whether [`max`](Self::max) is a value that occurs: not if it is +0 where only -0 occurs.
+    pub fn is_max_exact(&self) -> bool {
+        self.extent().is_some_and(|extent| self.max() == Some(&extent.max))
+    }
+
+    /// How many values are NaN; `None` for all types but floats.
+    pub fn nan_count(&self) -> Option<u64> {
+        self.order.is_float().then_some(self.nan_count)
+    }
+
+    fn extent(&self) -> Option<&Extent> {
+        match (self.numbers.any, self.order.is_total() && self.nans.any) {
+            (true, _) => Some(&self.numbers),
+            (false, true) => Some(&self.nans),
+            (false, false) => None,
+        }
+    }
+
+    fn is_ambiguous_zero(&self, value: &[u8]) -> bool {
+        !self.order.is_total() && self.order.is_zero(value)
+    }
+
+    fn widen(&mut self, min: &[u8], max: &[u8]) {
+        self.numbers.widen(self.order.total(), min, max);
+    }
+
+    fn add_bools(&mut self, any_false: bool, any_true: bool) {
+        assert_eq!(self.order, SortOrder::Bool, "the order of booleans");
+        self.widen(&[u8::from(!any_false)], &[u8::from(any_true)]);
+    }
+
+    fn add_w32(&mut self, words: impl Iterator<Item = u32>) {
+        match self.order {
+            SortOrder::Signed32 => {
+                let found = extremes::of_integers(words.map(|word| word as i32), (i32::MAX, i32::MIN));
+                self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
+            }
+            SortOrder::Unsigned32 => {
+                let found = extremes::of_integers(words, (u32::MAX, u32::MIN));
+                self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
+            }
+            other => unreachable!("32-bit values in order {other:?}"),
+        }
+    }
+
+    fn add_w64(&mut self, words: impl Iterator<Item = u64>) {
+        match self.order {
+            SortOrder::Signed64 => {
+                let found = extremes::of_integers(words.map(|word| word as i64), (i64::MAX, i64::MIN));
+                self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
+            }
+            SortOrder::Unsigned64 => {
+                let found = extremes::of_integers(words, (u64::MAX, u64::MIN));
+                self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
+            }
+            other => unreachable!("64-bit values in order {other:?}"),
+        }
+    }
+
+    fn add_fixed(&mut self, fixed: &FixedLenBytes, at: impl Iterator<Item = usize>) {
+        match (self.order, fixed.width()) {
+            (SortOrder::Int96, 12) => {
+                let bytes = fixed.as_bytes();
+                let (words, _) = bytes.as_chunks::<12>();
+                let keys = at.map(|i| (int96_key(words[i]), i));
+                let found = extremes::of_integers(keys, (LAST_INT96, FIRST_INT96));
+                self.add_found(found.map(|((_, min), (_, max))| (words[min], words[max])));
+            }
+            (SortOrder::FixedLenBytes | SortOrder::Decimal, _) => {
+                let sign = if self.order == SortOrder::Decimal { 0x80 } else { 0 };
+                let found = extremes::of_fixed(&fixed.as_bytes(), fixed.width(), sign, at);
+                self.add_found(found.map(|(min, max)| (fixed.get(min), fixed.get(max))));
+            }
+            (other, width) => unreachable!("values of {width} bytes in order {other:?}"),
+        }
+    }
+
+    fn add_bytes(&mut self, views: &StringViews, at: impl Iterator<Item = usize>) {
+        if self.order != SortOrder::Bytes {
+            return self.add_strings(|i| views.get(i), at);
+        }
+        let found = extremes::of_views(views, at);
+        self.add_found(found.map(|(min, max)| (views.get(min), views.get(max))));
+    }
+
+    fn add_strings<'a>(&mut self, get: impl Fn(usize) -> &'a [u8], at: impl Iterator<Item = usize>) {
+        let order = self.order;
+        let found = extremes::by(at, |a, b| {
+            order.compare(get(a), get(b)).unwrap_or_else(|| unreachable!("byte strings in order {order:?}"))
+        });
+        self.add_found(found.map(|(min, max)| (get(min), get(max))));
+    }
+
+    fn add_found<B: AsRef<[u8]>>(&mut self, found: Option<(B, B)>) {
+        if let Some((min, max)) = found {
+            self.widen(min.as_ref(), max.as_ref());
+        }
+    }
+
+    fn add_floats<K: Copy, const N: usize>(
+        &mut self,
+        found: &FloatExtremes<K>,
+        count: bool,
+        plain: impl Fn(K) -> [u8; N],
+    ) {
+        if count {
+            self.nan_count += found.nans as u64;
+        }
+        if found.values > found.nans {
+            self.widen(&plain(found.min), &plain(found.max));
+        } else if found.values > 0 {
+            let (min, max) = (plain(found.nan_min), plain(found.nan_max));
+            self.nans.widen(self.order.total(), &min, &max);
+        }
+    }
+}
+
+impl Extent {
+    fn widen(&mut self, order: SortOrder, min: &[u8], max: &[u8]) {
+        if !self.any || order.compare(min, &self.min) == Some(Ordering::Less) {
+            self.min.clear();
+            self.min.extend_from_slice(min);
+        }
+        if !self.any || order.compare(max, &self.max) == Some(Ordering::Greater) {
+            self.max.clear();
+            self.max.extend_from_slice(max);
+        }
+        self.any = true;
+    }
+}
+
+/// The values of a FLOAT16 column, 2 bytes each.
+fn halves(bytes: &[u8]) -> &[[u8; 2]] {
+    bytes.as_chunks().0
+}
+
+fn key_of_half(half: [u8; 2]) -> i16 {
+    key16(u16::from_le_bytes(half))
+}
+
+fn plain16(key: i16) -> [u8; 2] {
+    key16(key as u16).to_le_bytes()
+}
+
+fn plain32(key: i32) -> [u8; 4] {
+    key32(key as u32).to_le_bytes()
+}
+
+fn plain64(key: i64) -> [u8; 8] {
+    key64(key as u64).to_le_bytes()
+}
+
+/// The greatest and the least key of a type.
+const ENDS16: (i16, i16) = (i16::MAX, i16::MIN);
+const ENDS32: (i32, i32) = (i32::MAX, i32::MIN);
+const ENDS64: (i64, i64) = (i64::MAX, i64::MIN);
+
+/// The last bytes of a zero; that of a shorter type is at the end.
+fn zero(double: &'static [u8; 8], width: usize) -> &'static [u8] {
+    &double[8 - width..]
+}
+
+const NEGATIVE_ZERO: [u8; 8] = (-0.0f64).to_le_bytes();
+const POSITIVE_ZERO: [u8; 8] = 0.0f64.to_le_bytes();
+/// Greater than all, with a place in the values.
+const LAST_INT96: ((i32, i64), usize) = ((i32::MAX, i64::MAX), usize::MAX);
+/// Less than all, or equal.
+const FIRST_INT96: ((i32, i64), usize) = ((i32::MIN, i64::MIN), 0);

@@ -1,0 +1,61 @@
+//! MinMaxStats cut to a few bytes that still bound.
+//!
+//! Spec: `Statistics.min_value`, "more compact values", which "must still be valid values within the column's logical
+//! type": text is cut between characters. QUIRK: JSON that is cut is no JSON any more; all writers cut it as text, and
+//! nothing parses a bound.
+//!
+//! A lower bound is a prefix. An upper bound is a prefix whose last character, or byte, is replaced by the next one, so
+//! that it is greater than all that begin with the prefix.
+
+/// The longest prefix of at most `n` bytes; of whole characters if `is_text`.
+///
+/// ```
+/// use marquetry_core::statistics::truncate;
+/// assert_eq!(truncate::lower("größer".as_bytes(), 3, true), "gr".as_bytes());
+/// assert_eq!(truncate::upper("größer".as_bytes(), 3, true).unwrap(), "gs".as_bytes());
+/// ```
+pub fn lower(value: &[u8], n: usize, is_text: bool) -> &[u8] {
+    match text(value, is_text) {
+        Some(text) => &value[..text.floor_char_boundary(n)],
+        None => &value[..n.min(value.len())],
+    }
+}
+
+/// An upper bound of `value`, and of all that begins with its first `n` bytes, of at most `n` bytes itself; `value` if
+/// it is no longer than that. Text stays UTF-8 if `is_text`. `None` if there is no such bound: nothing can be
+/// incremented, as in bytes of 0xff only.
+pub fn upper(value: &[u8], n: usize, is_text: bool) -> Option<Vec<u8>> {
+    if value.len() <= n {
+        return Some(value.to_vec());
+    }
+    match text(value, is_text) {
+        Some(text) => {
+            let prefix = &text[..text.floor_char_boundary(n)];
+            prefix.char_indices().rev().find_map(|(at, last)| {
+                let next = following(last)?;
+                // The next character may be longer than the last.
+                (at + next.len_utf8() <= n).then(|| format!("{}{next}", &prefix[..at]).into_bytes())
+            })
+        }
+        None => {
+            let prefix = &value[..n];
+            let last = prefix.iter().rposition(|byte| *byte < 0xff)?;
+            let mut bound = prefix[..=last].to_vec();
+            bound[last] += 1;
+            Some(bound)
+        }
+    }
+}
+
+/// What is no text cannot stay text, and is cut as bytes.
+fn text(value: &[u8], is_text: bool) -> Option<&str> {
+    if is_text { str::from_utf8(value).ok() } else { None }
+}
+
+/// The next code point that is no surrogate.
+fn following(last: char) -> Option<char> {
+    match last {
+        '\u{d7ff}' => Some('\u{e000}'),
+        other => char::from_u32(u32::from(other) + 1),
+    }
+}

@@ -1,0 +1,263 @@
+//! Values of one width: INT96 and FIXED_LEN_BYTE_ARRAY.
+
+use crate::Bitmap;
+use marquetry_base::PaddedBytes;
+use marquetry_kernels as kernels;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Values of the same number of bytes each, end to end. The number of values is kept apart, because the width may be 0.
+#[derive(Debug, Clone, Default)]
+pub struct FixedLenBytes {
+    width: usize,
+    len: usize,
+    /// The first of the values.
+    bytes: Vec<u8>,
+    /// Those behind them, where a page has them. PERF: most are made into something else next, and need no copy until then.
+    stored: Option<PaddedBytes>,
+    /// Bytes to make room for when something is copied.
+    room: usize,
+}
+
+impl FixedLenBytes {
+    /// Values in a [block](FixedLenBytes::blocks): a word has a bit for each.
+    pub const BLOCK: usize = 64;
+
+    /// No values of `width` bytes.
+    pub fn new(width: usize) -> Self {
+        FixedLenBytes { width, ..FixedLenBytes::default() }
+    }
+
+    /// The values in `bytes`, end to end.
+    ///
+    /// # Panics
+    /// If `bytes` is not a whole number of values, or `width` is 0.
+    pub fn from_bytes(width: usize, bytes: Vec<u8>) -> Self {
+        assert!(bytes.len().is_multiple_of(width));
+        FixedLenBytes { width, len: bytes.len() / width, bytes, ..FixedLenBytes::default() }
+    }
+
+    /// Bytes in a value.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Value `i`.
+    pub fn get(&self, i: usize) -> &[u8] {
+        let at = i * self.width;
+        match (at.checked_sub(self.bytes.len()), &self.stored) {
+            (Some(at), Some(stored)) => &stored.as_slice()[at..][..self.width],
+            _ => &self.bytes[at..][..self.width],
+        }
+    }
+
+    /// All values, end to end; copied if they are in two places.
+    pub fn as_bytes(&self) -> Cow<'_, [u8]> {
+        match self.parts() {
+            [bytes, []] | [[], bytes] => Cow::Borrowed(bytes),
+            parts => Cow::Owned(parts.concat()),
+        }
+    }
+
+    fn parts(&self) -> [&[u8]; 2] {
+        [&self.bytes, self.stored.as_ref().map_or(&[], PaddedBytes::as_slice)]
+    }
+
+    /// The values in blocks of up to [`FixedLenBytes::BLOCK`], if they are of `N` bytes.
+    ///
+    /// PERF: who makes something of each value does not read far ahead; the next values are fetched meanwhile.
+    pub fn blocks<const N: usize>(&self) -> Option<impl Iterator<Item = &[[u8; N]]>> {
+        let blocks = self.parts().into_iter().flat_map(|part| {
+            let (values, _) = part.as_chunks();
+            values.chunks(Self::BLOCK).enumerate().map(move |(i, block)| {
+                let ahead = i * Self::BLOCK + AHEAD / N;
+                let ahead = values.get(ahead..).unwrap_or_default();
+                kernels::fetch(ahead[..ahead.len().min(Self::BLOCK)].as_flattened());
+                block
+            })
+        });
+        (self.width == N).then_some(blocks)
+    }
+
+    /// All values, end to end, owned.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        std::mem::take(self.owned())
+    }
+
+    /// Forgets all values, keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.stored = None;
+        self.room = 0;
+        self.len = 0;
+    }
+
+    /// Makes room for `n` more values, once one is copied.
+    pub(crate) fn reserve(&mut self, n: usize) {
+        self.room = self.bytes.len() + n * self.width;
+    }
+
+    /// The bytes, to append to.
+    #[inline]
+    fn owned(&mut self) -> &mut Vec<u8> {
+        if self.stored.is_some() || self.room > 0 {
+            self.settle();
+        }
+        &mut self.bytes
+    }
+
+    /// Copies what is elsewhere, and makes the room that was asked for.
+    fn settle(&mut self) {
+        let stored = self.stored.take();
+        self.bytes.reserve(std::mem::take(&mut self.room).saturating_sub(self.bytes.len()));
+        self.bytes.extend_from_slice(stored.as_ref().map_or(&[], PaddedBytes::as_slice));
+    }
+
+    /// Appends `n` values that `fill` appends to the bytes.
+    ///
+    /// # Panics
+    /// If `fill` appends another number of bytes.
+    #[inline]
+    pub fn push_with(&mut self, n: usize, fill: impl FnOnce(&mut Vec<u8>)) {
+        let (width, bytes) = (self.width, self.owned());
+        let end = bytes.len() + n * width;
+        fill(bytes);
+        assert_eq!(bytes.len(), end, "{n} values of {width} bytes");
+        self.len += n;
+    }
+
+    /// Appends one value.
+    ///
+    /// # Panics
+    /// If it is not of the width.
+    #[inline]
+    pub fn push(&mut self, value: &[u8]) {
+        self.push_with(1, |bytes| bytes.extend_from_slice(value));
+    }
+
+    /// Appends the `n` values that are the bytes `range` of `page`.
+    ///
+    /// They stay there until something else is appended; but the last values of a page are copied, so that its memory is free for
+    /// the next one.
+    ///
+    /// # Panics
+    /// If these are not as many bytes.
+    pub(crate) fn push_stored(&mut self, n: usize, page: &PaddedBytes, range: Range<usize>) {
+        assert_eq!(range.len(), n * self.width, "{n} values of {} bytes", self.width);
+        let is_last = range.end == page.len();
+        let next = page.slice(range);
+        let stored = match &self.stored {
+            _ if is_last || next.len() < SHARED => None,
+            Some(stored) => stored.followed_by(&next),
+            None => Some(next.clone()),
+        };
+        match (stored, &self.stored) {
+            (Some(stored), _) => self.stored = Some(stored),
+            (None, Some(_)) => self.owned().extend_from_slice(next.as_slice()),
+            // Room for what may stay in the next page is not taken yet.
+            (None, None) => self.bytes.extend_from_slice(next.as_slice()),
+        }
+        self.len += n;
+    }
+
+    pub(crate) fn push_defaults(&mut self, n: usize) {
+        let zeros = n * self.width;
+        self.push_with(n, |bytes| bytes.resize(bytes.len() + zeros, 0));
+    }
+
+    pub(crate) fn push_range(&mut self, other: &FixedLenBytes, range: Range<usize>) {
+        let width = other.width;
+        let bytes = other.as_bytes();
+        let bytes = &bytes[range.start * width..range.end * width];
+        self.push_with(range.len(), |out| out.extend_from_slice(bytes));
+    }
+
+    /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next of the values in `dense` for a
+    /// 1, zeros for a 0.
+    pub(crate) fn push_expanded(&mut self, dense: &[u8], validity: &Bitmap, first: usize, n: usize) {
+        let width = self.width;
+        self.push_with(n, |out| kernels::expand_fixed(dense, width, validity, first, n, out));
+    }
+
+    /// Appends those of `values` whose bit is 1, the first of them having bit `first` of `keep`.
+    pub(crate) fn push_compacted(&mut self, values: &FixedLenBytes, keep: &Bitmap, first: usize) {
+        let kept = keep.count_ones(first..first + values.len);
+        self.push_with(kept, |out| {
+            kernels::compact_fixed(&values.as_bytes(), values.width, keep.as_bytes(), first, out);
+        });
+    }
+}
+
+/// Values are equal wherever they are kept.
+impl PartialEq for FixedLenBytes {
+    fn eq(&self, other: &Self) -> bool {
+        (self.width, self.len) == (other.width, other.len) && self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for FixedLenBytes {}
+
+/// Bytes that are fetched ahead.
+const AHEAD: usize = 4 << 10;
+/// Bytes from which on a copy costs more than another owner of the page.
+const SHARED: usize = 1 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_a_page_are_copied_when_they_have_to_be() {
+        let bytes: Vec<u8> = (0..4 * SHARED).map(|i| (i / 7) as u8).collect();
+        let page = PaddedBytes::copy_of(&bytes);
+        let mut values = FixedLenBytes::new(4);
+        let push = |values: &mut FixedLenBytes, range: Range<usize>| {
+            values.push_stored(range.len() / 4, &page, range.clone());
+            assert_eq!(values.as_bytes().len(), 4 * values.len());
+        };
+        push(&mut values, 0..SHARED);
+        assert_eq!(values.as_bytes().as_ptr(), page.as_slice().as_ptr());
+        push(&mut values, SHARED..2 * SHARED);
+        assert_eq!(values.as_bytes().as_ptr(), page.as_slice().as_ptr());
+        assert_eq!(values.as_bytes(), &bytes[..2 * SHARED]);
+        // In two places: the last values of one page, and the first of another.
+        let mut apart = FixedLenBytes::new(4);
+        push(&mut apart, 3 * SHARED..4 * SHARED);
+        push(&mut apart, SHARED..2 * SHARED);
+        assert_eq!(apart.parts().map(<[u8]>::len), [SHARED, SHARED]);
+        let both = [&bytes[3 * SHARED..], &bytes[SHARED..2 * SHARED]].concat();
+        assert_eq!(apart, FixedLenBytes::from_bytes(4, both.clone()));
+        assert!((0..apart.len()).all(|i| *apart.get(i) == both[4 * i..4 * i + 4]));
+        assert_eq!(apart.blocks::<4>().unwrap().collect::<Vec<_>>().concat().as_flattened(), both);
+        assert!(apart.blocks::<3>().is_none());
+        assert_eq!(apart.into_bytes(), both);
+        // Not what follows.
+        let mut apart = values.clone();
+        push(&mut apart, 0..SHARED);
+        assert_eq!(apart.as_bytes(), [&bytes[..2 * SHARED], &bytes[..SHARED]].concat());
+        assert_eq!((apart.len(), apart == values), (3 * SHARED / 4, false));
+        // The page's last values.
+        push(&mut values, 2 * SHARED..4 * SHARED);
+        assert_eq!(values, FixedLenBytes::from_bytes(4, bytes.clone()));
+        assert_eq!(values.into_bytes(), bytes);
+        // Something else.
+        let mut values = FixedLenBytes::new(4);
+        push(&mut values, SHARED..2 * SHARED);
+        values.push_defaults(1);
+        values.push(&[1, 2, 3, 4]);
+        assert_eq!(values.as_bytes(), [&bytes[SHARED..2 * SHARED], &[0, 0, 0, 0, 1, 2, 3, 4]].concat());
+        assert_eq!(values.get(values.len() - 1), [1, 2, 3, 4]);
+        values.clear();
+        assert!(values.is_empty() && values.as_bytes().is_empty());
+    }
+}

@@ -1,0 +1,283 @@
+//! Byte strings end to end, with offsets: the other layout that byte strings can be decoded to.
+//!
+//! ```text
+//! offsets  0 | 4 | 4 | 9
+//! bytes    axis|     |axles
+//! ```
+//!
+//! It is that of Arrow's `Utf8` and `Binary`. Whoever wants those pays for one copy of the bytes; by way of
+//! [`StringViews`], it would be views first and the copy after them.
+
+use crate::Bitmap;
+use crate::dictionary::Strings;
+use marquetry_base::{Error, Result};
+use marquetry_kernels as kernels;
+use std::ops::Range;
+
+/// Byte strings end to end, of no more than 2^32 - 1 bytes together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OffsetStrings {
+    /// Where each string begins, and where the last one ends. Ascending from 0.
+    offsets: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+impl Default for OffsetStrings {
+    fn default() -> Self {
+        OffsetStrings { offsets: vec![0], bytes: Vec::new() }
+    }
+}
+
+impl OffsetStrings {
+    /// No strings.
+    pub fn new() -> Self {
+        OffsetStrings::default()
+    }
+
+    /// How many strings.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are no strings.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// String `i`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn get(&self, i: usize) -> &[u8] {
+        &self.bytes[self.offsets[i] as usize..self.offsets[i + 1] as usize]
+    }
+
+    /// All strings in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        (0..self.len()).map(|i| self.get(i))
+    }
+
+    /// Offsets, one more than there are strings, and bytes.
+    pub fn into_parts(self) -> (Vec<u32>, Vec<u8>) {
+        (self.offsets, self.bytes)
+    }
+
+    /// Forgets all strings, keeps the memory.
+    pub fn clear(&mut self) {
+        self.offsets.truncate(1);
+        self.bytes.clear();
+    }
+
+    /// Makes room for `n` more strings, but not for their bytes.
+    pub fn reserve(&mut self, n: usize) {
+        self.offsets.reserve(n);
+    }
+
+    /// Makes room for `n` more bytes, if there is memory.
+    pub fn reserve_bytes(&mut self, n: usize) {
+        // Without it, there may be less to append.
+        let _ = self.bytes.try_reserve(n);
+    }
+
+    /// Appends `n` empty strings.
+    pub fn push_defaults(&mut self, n: usize) {
+        self.offsets.resize(self.offsets.len() + n, self.end());
+    }
+
+    /// How many bytes the strings in `range` have.
+    pub fn data_bytes(&self, range: Range<usize>) -> usize {
+        (self.offsets[range.end] - self.offsets[range.start]) as usize
+    }
+
+    /// Appends strings that stand end to end in `bytes`, which ends with the last of them.
+    pub(crate) fn push_strings(&mut self, bytes: &[u8], lengths: &[u32]) -> Result<()> {
+        self.make_room(bytes.len())?;
+        self.bytes.extend_from_slice(bytes);
+        let (first, end) = (self.offsets.len(), self.end());
+        self.offsets.extend_from_slice(lengths);
+        kernels::prefix_sum_u32(&mut self.offsets[first..], end, 0);
+        debug_assert_eq!(self.end() as usize, self.bytes.len());
+        Ok(())
+    }
+
+    /// Appends one string: the first `len` bytes of `padded`. There must be room for it.
+    #[inline]
+    pub(crate) fn push_padded(&mut self, padded: &[u8], len: usize) {
+        kernels::push_padded(padded, len, &mut self.bytes);
+        self.offsets.push(self.bytes.len() as u32);
+    }
+
+    /// Appends the next `n` PLAIN strings of `page[..len]` from `position` on. Returns the position behind them, `None`
+    /// if one of them would end outside.
+    pub(crate) fn push_plain(
+        &mut self,
+        page: &[u8],
+        len: usize,
+        position: usize,
+        n: usize,
+    ) -> Result<Option<usize>> {
+        // What is appended is in the page: memory for it was earned.
+        let end = kernels::plain_joined(page, len, position, n, &mut self.offsets, &mut self.bytes);
+        self.make_room(0)?;
+        Ok(end)
+    }
+
+    /// Appends `n` copies of `string`.
+    pub(crate) fn push_repeated(&mut self, string: &[u8], n: usize) -> Result<()> {
+        let (start, len, total) = (self.bytes.len(), string.len(), string.len().saturating_mul(n));
+        self.make_room(total)?;
+        while self.bytes.len() < start + total {
+            match self.bytes.len() - start {
+                0 => self.bytes.extend_from_slice(string),
+                // As many as there are already.
+                copied => self.bytes.extend_from_within(start..start + copied.min(total - copied)),
+            }
+        }
+        self.offsets.extend((1..=n).map(|i| (start + i * len) as u32));
+        Ok(())
+    }
+
+    /// Appends copies of the strings at `indices` of a dictionary, which have `total` bytes together.
+    pub(crate) fn push_entries(&mut self, of: &Strings, indices: &[u32], total: u64) -> Result<()> {
+        if total == 0 {
+            // PERF: many columns are all but empty.
+            self.push_defaults(indices.len());
+            return Ok(());
+        }
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        self.make_room(total)?;
+        let (page, offsets) = (of.page.padded(), &mut self.offsets);
+        kernels::gather_joined(&of.entries, page, indices, total, offsets, &mut self.bytes);
+        Ok(())
+    }
+
+    /// Appends copies of the strings in `range` of `other`.
+    pub(crate) fn push_range(&mut self, other: &OffsetStrings, range: Range<usize>) {
+        let end = self.end();
+        let (first, last) = (other.offsets[range.start], other.offsets[range.end]);
+        self.bytes.extend_from_slice(&other.bytes[first as usize..last as usize]);
+        self.offsets.extend(other.offsets[range.start + 1..=range.end].iter().map(|&at| at - first + end));
+    }
+
+    /// Appends copies of those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
+    pub(crate) fn push_compacted(&mut self, other: &OffsetStrings, keep: &[u8], first: usize) -> Result<()> {
+        let mut ends = Vec::new();
+        kernels::compact_u32(&other.offsets[1..], keep, first, &mut ends);
+        let mut begins = Vec::with_capacity(ends.len());
+        kernels::compact_u32(&other.offsets[..other.len()], keep, first, &mut begins);
+        self.make_room(begins.iter().zip(&ends).map(|(begin, end)| (end - begin) as usize).sum())?;
+        self.offsets.reserve(ends.len());
+        // PERF: neighbours are not copied together: where they stand together they are read together, see `core::read`.
+        for (begin, end) in begins.into_iter().zip(ends) {
+            self.push_padded(&other.bytes[begin as usize..], (end - begin) as usize);
+        }
+        Ok(())
+    }
+
+    /// Gives the bytes to `dense`, which must be empty, so that strings can be decoded behind them; or takes them back.
+    pub(crate) fn swap_bytes(&mut self, dense: &mut OffsetStrings) {
+        std::mem::swap(&mut self.bytes, &mut dense.bytes);
+        dense.offsets[0] = self.end();
+    }
+
+    /// Appends a slot for each of the `n` bits of `validity` from bit `first` on: the next string of `dense` for a 1,
+    /// an empty one for a 0. The bytes of `dense` are here already, see [`swap_bytes`](Self::swap_bytes).
+    pub(crate) fn push_expanded(&mut self, dense: &OffsetStrings, validity: &Bitmap, first: usize, n: usize) {
+        let begin = self.offsets.len();
+        let mut end = self.end();
+        kernels::expand_u32(&dense.offsets[1..], validity, first, n, &mut self.offsets);
+        // An empty slot ends where the one before it does.
+        for offset in &mut self.offsets[begin..] {
+            end = end.max(*offset);
+            *offset = end;
+        }
+    }
+
+    /// The first string in `range` that is not UTF-8, if any.
+    ///
+    /// PERF: one look at all of them, and at where they meet: text can still be cut within a character.
+    pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
+        let cuts = &self.offsets[range.start..=range.end];
+        let text = &self.bytes[cuts[0] as usize..cuts[range.len()] as usize];
+        let begins = |&at: &u32| self.bytes.get(at as usize).is_none_or(|byte| byte & 0xc0 != 0x80);
+        if text.is_ascii() || simdutf8::basic::from_utf8(text).is_ok() && cuts.iter().all(begins) {
+            return None;
+        }
+        range.into_iter().find(|&i| simdutf8::basic::from_utf8(self.get(i)).is_err())
+    }
+
+    /// Fails if `more` bytes were too many for offsets of 32 bits, or for the memory.
+    pub(crate) fn make_room(&mut self, more: usize) -> Result<()> {
+        let total = self.bytes.len().saturating_add(more);
+        if u32::try_from(total).is_err() {
+            return Err(Error::limit(format!(
+                "{total} bytes of strings in one array; read smaller batches, or as views"
+            )));
+        }
+        // A long string that a dictionary repeats adds up to more than any memory: an error, not an abort.
+        self.bytes.try_reserve(more).map_err(|_| {
+            Error::limit(format!("no memory for {total} bytes of strings; read smaller batches, or as views"))
+        })
+    }
+
+    fn end(&self) -> u32 {
+        *self.offsets.last().expect("the first offset is always there")
+    }
+}
+
+impl<T: AsRef<[u8]>> FromIterator<T> for OffsetStrings {
+    fn from_iter<I: IntoIterator<Item = T>>(strings: I) -> Self {
+        let mut out = OffsetStrings::new();
+        for string in strings {
+            out.bytes.extend_from_slice(string.as_ref());
+            out.offsets.push(out.bytes.len() as u32);
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nulls_are_empty_strings() {
+        let mut out = OffsetStrings::from_iter(["first"]);
+        let mut dense = OffsetStrings::new();
+        out.swap_bytes(&mut dense);
+        dense.push_strings(b"axisaxles", &[4, 5]).unwrap();
+        out.swap_bytes(&mut dense);
+        let validity: Bitmap = [true, false, true, false, true].into_iter().collect();
+        out.push_expanded(&dense, &validity, 1, 4);
+        out.push_defaults(1);
+        assert_eq!(out, OffsetStrings::from_iter(["first", "", "axis", "", "axles", ""]));
+    }
+
+    #[test]
+    fn what_is_kept_is_copied() {
+        let words = ["one", "", "three", "four", "", "six", "seven"];
+        let all = OffsetStrings::from_iter(words);
+        for keep in 0u8..=127 {
+            let mut out = OffsetStrings::from_iter(["before"]);
+            out.push_compacted(&all, &[keep << 1], 1).unwrap();
+            let kept = (0..7).filter(|i| keep >> i & 1 == 1).map(|i| words[i]);
+            assert_eq!(out, ["before"].into_iter().chain(kept).collect());
+        }
+    }
+
+    #[test]
+    fn text_is_looked_at_as_a_whole_and_at_its_seams() {
+        let text = "größer als zwölf";
+        let within = text.find('ö').unwrap() + 1;
+        assert_eq!(OffsetStrings::from_iter([text, "", text]).first_not_utf8(0..3), None);
+        let cut = OffsetStrings::from_iter([
+            text.as_bytes(),
+            &text.as_bytes()[..within],
+            &text.as_bytes()[within..],
+        ]);
+        assert_eq!(cut.first_not_utf8(0..1), None);
+        assert_eq!(cut.first_not_utf8(0..3), Some(1));
+        assert_eq!(cut.first_not_utf8(2..3), Some(2));
+        assert_eq!(OffsetStrings::from_iter([b"a".as_slice(), b"\xff", b"b"]).first_not_utf8(0..3), Some(1));
+    }
+}

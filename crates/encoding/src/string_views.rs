@@ -1,0 +1,379 @@
+//! Byte strings as views: what every BYTE_ARRAY encoding decodes to.
+
+use crate::Bitmap;
+use crate::arena::Arena;
+use bytes::Bytes;
+use marquetry_kernels::{self as kernels, view_is_inline, view_len};
+use std::hint::select_unpredictable;
+use std::ops::Range;
+
+/// Byte strings: a 16-byte view for each, and the buffers that the long ones are in. The layout is Arrow's.
+///
+/// Buffers are pages, dictionaries or arenas, shared and never copied. A view's buffer number counts from the first
+/// buffer of *this* value.
+#[derive(Debug, Clone, Default)]
+pub struct StringViews {
+    views: Vec<u128>,
+    buffers: Vec<Bytes>,
+}
+
+impl StringViews {
+    /// No strings.
+    pub fn new() -> Self {
+        StringViews::default()
+    }
+
+    /// How many strings.
+    pub fn len(&self) -> usize {
+        self.views.len()
+    }
+
+    /// Whether there are no strings.
+    pub fn is_empty(&self) -> bool {
+        self.views.is_empty()
+    }
+
+    /// The views.
+    pub fn views(&self) -> &[u128] {
+        &self.views
+    }
+
+    /// The buffers that long strings are in.
+    pub fn buffers(&self) -> &[Bytes] {
+        &self.buffers
+    }
+
+    /// Views and buffers, owned.
+    pub fn into_parts(self) -> (Vec<u128>, Vec<Bytes>) {
+        (self.views, self.buffers)
+    }
+
+    /// String `i`.
+    #[inline]
+    pub fn get(&self, i: usize) -> &[u8] {
+        self.resolve(&self.views[i])
+    }
+
+    /// All strings in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.views.iter().map(|view| self.resolve(view))
+    }
+
+    /// Forgets all strings and buffers, keeps the memory of the views.
+    pub fn clear(&mut self) {
+        self.views.clear();
+        self.buffers.clear();
+    }
+
+    /// Makes room for `n` more strings.
+    pub fn reserve(&mut self, n: usize) {
+        self.views.reserve(n);
+    }
+
+    /// Appends `n` empty strings.
+    pub fn push_defaults(&mut self, n: usize) {
+        self.views.resize(self.views.len() + n, 0);
+    }
+
+    /// Appends a copy of one string. For building by hand: a long string gets a buffer of its own.
+    pub fn push(&mut self, string: &[u8]) {
+        let view = if string.len() <= 12 {
+            kernels::inline_view(string)
+        } else {
+            self.buffers.push(Bytes::copy_from_slice(string));
+            kernels::long_view(string, self.buffers.len() as u32 - 1, 0)
+        };
+        self.views.push(view);
+    }
+
+    /// Appends copies of the strings in `range` of `other`: long ones in a buffer that they share.
+    ///
+    /// # Panics
+    /// If the range is not inside `other`.
+    pub fn push_copied(&mut self, other: &StringViews, range: Range<usize>) {
+        let views = &other.views[range];
+        let long = |view: &u128| if view_is_inline(*view) { 0 } else { view_len(*view) as usize };
+        let total = views.iter().map(long).sum();
+        self.views.reserve(views.len());
+        if total == 0 {
+            self.views.extend_from_slice(views);
+            return;
+        }
+        let mut arena = Arena::open(self);
+        arena.expect(total);
+        views.iter().for_each(|view| arena.push(*view, other.resolve(view)));
+        arena.close();
+    }
+
+    /// Appends those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
+    pub(crate) fn push_compacted(&mut self, other: &StringViews, keep: &[u8], first: usize) {
+        self.push_views(&other.buffers, |views, base| {
+            let start = views.len();
+            kernels::compact_u128(&other.views, keep, first, views);
+            if base > 0 {
+                kernels::rebase_views(&mut views[start..], base);
+            }
+        });
+    }
+
+    /// How many bytes the strings in `range` have.
+    ///
+    /// # Panics
+    /// If the range is not inside.
+    pub fn data_bytes(&self, range: Range<usize>) -> usize {
+        self.views[range].iter().map(|view| view_len(*view) as usize).sum()
+    }
+
+    /// The views and the buffers, to be changed.
+    pub(crate) fn parts_mut(&mut self) -> (&mut Vec<u128>, &mut Vec<Bytes>) {
+        (&mut self.views, &mut self.buffers)
+    }
+
+    /// The number of `buffer` here: a new one, unless it is the buffer that was last added.
+    pub fn add_buffer(&mut self, buffer: &Bytes) -> u32 {
+        let is_last = self
+            .buffers
+            .last()
+            .is_some_and(|last| std::ptr::eq(last.as_ptr(), buffer.as_ptr()) && last.len() == buffer.len());
+        if !is_last {
+            self.buffers.push(buffer.clone());
+        }
+        self.buffers.len() as u32 - 1
+    }
+
+    /// The string at `range` of buffer number `buffer`; the view for it is appended.
+    ///
+    /// # Panics
+    /// If the buffer or the range does not exist.
+    #[inline]
+    pub fn push_slice(&mut self, buffer: u32, range: Range<usize>) {
+        let string = &self.buffers[buffer as usize][range.clone()];
+        self.views.push(if string.len() <= 12 {
+            kernels::inline_view(string)
+        } else {
+            kernels::long_view(string, buffer, range.start as u32)
+        });
+    }
+
+    /// [`push_slice`](StringViews::push_slice) for each of `ranges`.
+    ///
+    /// # Panics
+    /// If the buffer or one of the ranges does not exist, or a range begins beyond 4 GiB.
+    pub fn push_slices(&mut self, buffer: u32, ranges: impl Iterator<Item = Range<usize>>) {
+        let bytes = &self.buffers[buffer as usize];
+        let padded = bytes.len().saturating_sub(16);
+        self.views.extend(ranges.map(|range| {
+            let (start, string) = (range.start, &bytes[range]);
+            if start < padded {
+                // PERF: with 16 bytes to be had, both kinds of view are made without a branch.
+                return kernels::view_at(bytes, start, string.len() as u32, buffer);
+            }
+            match string.len() <= 12 {
+                true => kernels::inline_view(string),
+                false => kernels::long_view(string, buffer, u32::try_from(start).expect("within 4 GiB")),
+            }
+        }));
+    }
+
+    /// Appends the views that `fill` appends; it gets the number of the first buffer of `buffers`, which are added.
+    pub fn push_views<R>(&mut self, buffers: &[Bytes], fill: impl FnOnce(&mut Vec<u128>, u32) -> R) -> R {
+        let base = match buffers {
+            [] => 0,
+            [only] => self.add_buffer(only),
+            [first, ..] => self.add_buffers(first, buffers),
+        };
+        fill(&mut self.views, base)
+    }
+
+    /// Appends all strings, end to end, to `bytes`, and where each of them ends to `offsets`, as `offset` makes it of a
+    /// number. Counting starts at the length of `bytes`.
+    pub fn join<O>(&self, offset: impl Fn(usize) -> O, offsets: &mut Vec<O>, bytes: &mut Vec<u8>) {
+        kernels::join_views(&self.views, self.buffers.iter().map(AsRef::as_ref), offset, offsets, bytes);
+    }
+
+    /// Appends the strings in `range`, end to end, to `bytes`.
+    pub(crate) fn concat(&self, range: Range<usize>, bytes: &mut Vec<u8>) {
+        kernels::concat_views(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
+    }
+
+    /// Appends the strings in `range`, each behind its length, to `bytes`: PLAIN.
+    pub(crate) fn write_plain(&self, range: Range<usize>, bytes: &mut Vec<u8>) {
+        kernels::plain_strings(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
+    }
+
+    pub(crate) fn swap_buffers(&mut self, other: &mut StringViews) {
+        std::mem::swap(&mut self.buffers, &mut other.buffers);
+    }
+
+    pub(crate) fn push_expanded(&mut self, dense: &StringViews, validity: &Bitmap, first: usize, n: usize) {
+        kernels::expand_u128(&dense.views, validity, first, n, &mut self.views);
+    }
+
+    /// The first string in `range` that is not UTF-8, if any.
+    pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
+        let start = range.start;
+        let views = &self.views[range];
+        if self.is_utf8_for_sure(views) {
+            return None;
+        }
+        let is_text = |view| {
+            let string = self.resolve(view);
+            string.is_ascii() || simdutf8::basic::from_utf8(string).is_ok()
+        };
+        views.iter().position(|view| !is_text(view)).map(|i| start + i)
+    }
+
+    /// Whether all strings are UTF-8, where that can be seen without a look at each of them.
+    ///
+    /// PERF: strings that were decoded together stand together in one buffer, so that one look at the whole stretch does
+    /// for all of them. Most text is ASCII, and what stands between the strings (PLAIN lengths below 128) is as well.
+    /// If it is not, the stretch can still be text, of which no string is a part that begins or ends within a character.
+    fn is_utf8_for_sure(&self, views: &[u128]) -> bool {
+        let survey = kernels::survey(views);
+        let (first, end) = (survey.range.0 as usize, survey.range.1 as usize);
+        let text = match survey.buffers {
+            (least, greatest) if least > greatest => &[],
+            (only, other) if only == other => {
+                let buffer = &self.buffers[only as usize];
+                // Where offsets and lengths may add up to more than 32 bits, the range is not to be trusted.
+                match buffer.get(first..end) {
+                    Some(text) if u32::try_from(buffer.len()).is_ok() => text,
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        };
+        if survey.inline & INLINE_HIGH_BITS != 0 && !inline_are_utf8(views) {
+            return false;
+        }
+        if text.len() > 64 * views.len() {
+            // Strings far from each other are better looked at one by one.
+            return false;
+        }
+        if text.is_ascii() {
+            return true;
+        }
+        let begins_or_ends = |at: usize| text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
+        simdutf8::basic::from_utf8(text).is_ok()
+            && views.iter().all(|view| {
+                // PERF: which strings are short is hard to predict. Text begins with no part of a character.
+                let is_inline = view_is_inline(*view);
+                let from = select_unpredictable(is_inline, 0, ((view >> 96) as usize).wrapping_sub(first));
+                let len = select_unpredictable(is_inline, 0, view_len(*view) as usize);
+                begins_or_ends(from) & begins_or_ends(from + len)
+            })
+    }
+
+    /// Adds several buffers, unless they are the last ones already, and returns the number of the first.
+    fn add_buffers(&mut self, first: &Bytes, buffers: &[Bytes]) -> u32 {
+        let tail = self.buffers.len().saturating_sub(buffers.len());
+        let is_tail = self.buffers[tail..].len() == buffers.len()
+            && std::ptr::eq(self.buffers[tail].as_ptr(), first.as_ptr())
+            && self.buffers[tail..]
+                .iter()
+                .zip(buffers)
+                .all(|(ours, new)| std::ptr::eq(ours.as_ptr(), new.as_ptr()) && ours.len() == new.len());
+        if is_tail {
+            return tail as u32;
+        }
+        self.buffers.extend_from_slice(buffers);
+        (self.buffers.len() - buffers.len()) as u32
+    }
+
+    /// The string of one of these views.
+    ///
+    /// # Panics
+    /// If it is a view into other buffers, it may; it is a wrong string if not.
+    #[inline]
+    pub fn resolve<'a>(&'a self, view: &'a u128) -> &'a [u8] {
+        let len = view_len(*view) as usize;
+        if view_is_inline(*view) {
+            return &kernels::view_bytes(view)[4..4 + len];
+        }
+        let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
+        &self.buffers[buffer][offset..offset + len]
+    }
+}
+
+/// In an inline view: what only bytes have that are not ASCII.
+const INLINE_HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
+
+impl PartialEq for StringViews {
+    /// Equal strings, wherever they are.
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+/// Whether the strings that are in their views are UTF-8.
+///
+/// PERF: many at once. What stands around a string in its view is ASCII: its length, at most 12, and zeros.
+fn inline_are_utf8(views: &[u128]) -> bool {
+    views.chunks(INLINE_AT_ONCE).all(|views| {
+        let mut inline = [0; INLINE_AT_ONCE];
+        for (inline, view) in inline.iter_mut().zip(views) {
+            *inline = if view_is_inline(*view) { *view } else { 0 };
+        }
+        simdutf8::basic::from_utf8(kernels::bytes_of_views(&inline[..views.len()])).is_ok()
+    })
+}
+
+/// Views whose strings are validated together.
+const INLINE_AT_ONCE: usize = 256;
+
+impl<T: AsRef<[u8]>> FromIterator<T> for StringViews {
+    fn from_iter<I: IntoIterator<Item = T>>(strings: I) -> Self {
+        let mut out = StringViews::new();
+        strings.into_iter().for_each(|string| out.push(string.as_ref()));
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Views of the parts of `text` between the places in `cuts`.
+    fn parts(text: &[u8], cuts: &[usize]) -> StringViews {
+        let mut views = StringViews::new();
+        let buffer = views.add_buffer(&Bytes::copy_from_slice(text));
+        cuts.windows(2).for_each(|cut| views.push_slice(buffer, cut[0]..cut[1]));
+        views
+    }
+
+    #[test]
+    fn text_is_looked_at_as_a_whole_and_at_its_seams() {
+        let text =
+            "a string that is long; größer als zwölf; and short; and one more that is longer".as_bytes();
+        let within = text.iter().position(|byte| byte & 0xc0 == 0x80).unwrap();
+        for cuts in [&[0, 22, 43, 53, 80][..], &[0, text.len()], &[]] {
+            let cuts: Vec<usize> = cuts.iter().map(|cut| (*cut).min(text.len())).collect();
+            assert_eq!(parts(text, &cuts).first_not_utf8(0..cuts.len().saturating_sub(1)), None);
+        }
+        assert_eq!(parts(text, &[0, 15, within, text.len()]).first_not_utf8(0..3), Some(1));
+        assert_eq!(parts(text, &[within, text.len()]).first_not_utf8(0..1), Some(0));
+        // Inline strings: one cut, one whole.
+        assert_eq!(parts(text, &[within - 5, within, text.len()]).first_not_utf8(0..2), Some(0));
+        assert_eq!(parts(text, &[within - 5, within + 1]).first_not_utf8(0..1), None);
+        let mut wrong = text.to_vec();
+        wrong[60] = 0xff;
+        assert_eq!(parts(&wrong, &[0, 20, 40, wrong.len()]).first_not_utf8(0..3), Some(2));
+        assert_eq!(parts(&wrong, &[0, 20, 40, wrong.len()]).first_not_utf8(0..2), None);
+    }
+
+    /// Strings that stand in another order, or in each other, are not taken for PLAIN ones.
+    #[test]
+    fn strings_that_are_not_next_to_each_other() {
+        let mut text = vec![b'x'; 4000];
+        text[1500] = 0x80;
+        let mut views = StringViews::new();
+        let buffer = views.add_buffer(&Bytes::from(text));
+        for range in [2000..3000, 0..1499, 1502..1999, 1503..2900] {
+            views.push_slice(buffer, range);
+        }
+        assert_eq!(views.first_not_utf8(0..4), None);
+        views.push_slice(buffer, 1000..1501);
+        assert_eq!(views.first_not_utf8(0..5), Some(4));
+        assert_eq!(views.first_not_utf8(1..5), Some(4));
+    }
+}
