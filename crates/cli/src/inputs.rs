@@ -40,10 +40,11 @@ use kind::Kind;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::LossReport;
 use origin::Origin;
-use std::cell::{Cell, RefCell};
 use std::fmt::Display;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows that are read.
 pub(crate) struct Input {
@@ -56,11 +57,11 @@ pub(crate) struct Input {
     /// How many bytes the input has, if that is known, and how far it is read.
     pub(crate) bytes: Option<u64>,
     /// Bytes of the input that were read so far; not counted for Parquet.
-    pub(crate) bytes_read: Rc<Cell<u64>>,
+    pub(crate) bytes_read: Arc<AtomicU64>,
     /// The file, if it is a Parquet file.
     pub(crate) parquet: Option<OpenFile>,
     /// What was lost of each Parquet file; complete after the last batch.
-    pub(crate) losses: Rc<RefCell<Losses>>,
+    pub(crate) losses: Arc<Mutex<Losses>>,
     /// The files of directories and patterns that are read.
     pub(crate) files: Vec<PathBuf>,
 }
@@ -69,7 +70,7 @@ pub(crate) struct Input {
 pub(crate) type Losses = Vec<(PathBuf, LossReport)>;
 
 /// Batches of rows.
-pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>>>;
+pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>> + Send>;
 
 /// What is read of an input.
 pub(crate) struct Wanted<'a> {
@@ -83,6 +84,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) limit: Option<usize>,
     /// Rows in a batch.
     pub(crate) batch_rows: usize,
+    /// Threads that parse text.
+    pub(crate) threads: NonZeroUsize,
     /// Whether dictionaries and runs are read as their values, and text as views: for outputs that know no others.
     pub(crate) plain: bool,
 }
@@ -128,6 +131,11 @@ fn open_one(path: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
         Kind::Arrow => arrow::open(origin)?,
     };
     choose::choose(input, wanted)
+}
+
+/// Puts down what was lost.
+fn set_losses(losses: &Mutex<Losses>, found: Losses) {
+    *losses.lock().unwrap_or_else(PoisonError::into_inner) = found;
 }
 
 /// The input is bad.

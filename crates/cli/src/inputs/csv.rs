@@ -15,7 +15,6 @@ use arrow_csv::reader::{BufReader as CsvReader, Format, ReaderBuilder};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use marquetry::errors::Error;
 use std::io::{BufRead, Cursor, Read};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Opens a CSV file.
@@ -65,7 +64,7 @@ pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &Wanted<'_>) -> Resul
         bytes,
         bytes_read,
         parquet: None,
-        losses: Rc::default(),
+        losses: Arc::default(),
         files: Vec::new(),
     })
 }
@@ -136,9 +135,9 @@ impl Cells {
     fn reader(
         &self,
         raw: &SchemaRef,
-        from: Box<dyn BufRead>,
+        from: Box<dyn BufRead + Send>,
         batch_rows: usize,
-    ) -> Result<CsvReader<Box<dyn BufRead>>, Failure> {
+    ) -> Result<CsvReader<Box<dyn BufRead + Send>>, Failure> {
         let mut builder =
             ReaderBuilder::new(raw.clone()).with_header(self.has_header).with_batch_size(batch_rows);
         builder = builder.with_delimiter(self.delimiter);
@@ -154,7 +153,7 @@ impl Cells {
         &self,
         raw: &SchemaRef,
         columns: &mut [Column],
-        from: Box<dyn BufRead>,
+        from: Box<dyn BufRead + Send>,
         most: Option<u64>,
         is_whole: bool,
     ) -> Result<(), Failure> {

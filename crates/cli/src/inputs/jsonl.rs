@@ -13,7 +13,6 @@ use arrow_json::reader::Decoder;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use serde_json::Value;
 use std::io::{BufRead, Cursor, Read};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Opens a JSON Lines file.
@@ -62,7 +61,7 @@ pub(super) fn open(mut origin: Origin, wanted: &Wanted<'_>) -> Result<Input, Fai
         bytes,
         bytes_read,
         parquet: None,
-        losses: Rc::default(),
+        losses: Arc::default(),
         files: Vec::new(),
     })
 }
@@ -124,7 +123,7 @@ trait NextLine {
     fn next_line(&mut self, out: &mut Vec<u8>) -> std::io::Result<usize>;
 }
 
-impl NextLine for Box<dyn BufRead> {
+impl NextLine for Box<dyn BufRead + Send> {
     fn next_line(&mut self, out: &mut Vec<u8>) -> std::io::Result<usize> {
         self.read_until(b'\n', out)
     }
@@ -132,7 +131,7 @@ impl NextLine for Box<dyn BufRead> {
 
 /// Lines that are kept, to be read again.
 struct Kept {
-    from: Box<dyn BufRead>,
+    from: Box<dyn BufRead + Send>,
     text: Vec<u8>,
 }
 
@@ -146,7 +145,7 @@ impl NextLine for Kept {
 
 /// Batches of lines.
 struct Lines {
-    from: Box<dyn BufRead>,
+    from: Box<dyn BufRead + Send>,
     columns: Vec<Column>,
     /// The schema with texts for values.
     raw: SchemaRef,
