@@ -4,6 +4,8 @@
 //! kind         which format a file has
 //! origin       bytes of a file or of standard input, decompressed, counted
 //! csv jsonl arrow parquet   one format each
+//! chunks       text in pieces that several threads parse
+//! texts        columns of texts, wherever they are
 //! guess        what the texts of a column are: numbers, dates, ..
 //! guess_json   what the values of JSON objects are
 //! typed        texts become values, none of them another one
@@ -19,6 +21,7 @@
 
 mod arrow;
 mod choose;
+mod chunks;
 mod csv;
 mod decimal;
 mod guess;
@@ -29,6 +32,7 @@ mod nested;
 mod origin;
 mod parquet;
 mod schema_text;
+mod texts;
 mod time;
 mod typed;
 
@@ -84,6 +88,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) limit: Option<usize>,
     /// Rows in a batch.
     pub(crate) batch_rows: usize,
+    /// Whether all batches but the last have exactly so many; else at most.
+    pub(crate) exact_batches: bool,
     /// Threads that parse text.
     pub(crate) threads: NonZeroUsize,
     /// Whether dictionaries and runs are read as their values, and text as views: for outputs that know no others.

@@ -121,6 +121,7 @@ fn wanted(args: &ConvertArgs, target: Target, threads: NonZeroUsize) -> Wanted<'
         selection: &args.selection,
         limit: args.limit,
         batch_rows: args.batch_size.get(),
+        exact_batches: target == Target::Arrow,
         threads,
         plain: target != Target::Parquet,
     }
