@@ -11,7 +11,7 @@
 //! typed        texts become values, none of them another one
 //! nested       the same inside of lists, structs and maps
 //! time         dates and times in text
-//! decimal      decimals in text
+//! decimal number   decimals in text, and short numbers of any kind
 //! schema_text  what is typed after --schema
 //! choose       some columns, some rows
 //! ```
@@ -29,6 +29,7 @@ mod guess_json;
 mod jsonl;
 mod kind;
 mod nested;
+mod number;
 mod origin;
 mod parquet;
 mod schema_text;

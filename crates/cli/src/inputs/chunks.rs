@@ -160,7 +160,7 @@ pub(super) fn exact_batches(mut batches: Batches, schema: &SchemaRef, batch_rows
 }
 
 /// Bytes of a chunk: several of them, and the values in them, are in memory for each thread.
-pub(super) const CHUNK_BYTES: usize = 2 << 20;
+pub(super) const CHUNK_BYTES: usize = 512 << 10;
 
 #[cfg(test)]
 mod tests {

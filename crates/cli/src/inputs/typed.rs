@@ -1,6 +1,7 @@
 //! Texts become values. A text that is not exactly a value of the type is an error.
 
 use super::guess::{is_bool, is_exact_double, is_plain_number};
+use super::number::ShortNumber;
 use super::texts::Texts;
 use super::{decimal, time};
 use arrow_array::builder::FixedSizeBinaryBuilder;
@@ -45,7 +46,9 @@ pub(super) fn typed(texts: &impl Texts, data_type: &DataType, trust: Trust) -> R
         UInt32 => integers::<UInt32Type>(texts, trust),
         UInt64 => integers::<UInt64Type>(texts, trust),
         Float32 => primitive::<Float32Type>(texts, |text| float(text, trust)),
-        Float64 => primitive::<Float64Type>(texts, |text| float(text, trust)),
+        Float64 => {
+            primitive::<Float64Type>(texts, |text| ShortNumber::double(text).or_else(|| float(text, trust)))
+        }
         Date32 => primitive::<Date32Type>(texts, time::date),
         Time32(TimeUnit::Second) => times::<Time32SecondType>(texts, TimeUnit::Second),
         Time32(unit) => times::<Time32MillisecondType>(texts, *unit),
@@ -114,10 +117,11 @@ fn primitive<T: ArrowPrimitiveType>(
 fn integers<T>(texts: &impl Texts, trust: Trust) -> Result<ArrayRef, Misfit>
 where
     T: ArrowPrimitiveType,
-    T::Native: FromStr,
+    T::Native: FromStr + TryFrom<i64>,
 {
-    primitive::<T>(texts, |text| match trust {
-        Trust::Guessed if !is_plain_number(text) || text == "-0" => None,
+    primitive::<T>(texts, |text| match (ShortNumber::integer(text), trust) {
+        (Some(integer), _) => T::Native::try_from(integer).ok(),
+        (None, Trust::Guessed) if !is_plain_number(text) || text == "-0" => None,
         _ => text.parse().ok(),
     })
 }
@@ -185,8 +189,14 @@ fn decimals<T: DecimalType + ArrowPrimitiveType>(
     precision: u8,
     scale: i8,
     parse: impl Fn(&str) -> Option<T::Native>,
-) -> Result<ArrayRef, Misfit> {
-    let array = primitive::<T>(texts, |text| parse(&decimal::unscaled(text, precision, scale)?))?;
+) -> Result<ArrayRef, Misfit>
+where
+    T::Native: TryFrom<i64>,
+{
+    let array = primitive::<T>(texts, |text| match ShortNumber::unscaled(text, precision, scale) {
+        Some(unscaled) => T::Native::try_from(unscaled).ok(),
+        None => parse(&decimal::unscaled(text, precision, scale)?),
+    })?;
     relabelled(&array, T::TYPE_CONSTRUCTOR(precision, scale))
 }
 
