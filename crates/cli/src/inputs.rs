@@ -6,6 +6,7 @@
 //! csv jsonl arrow parquet   one format each
 //! chunks       text in pieces that several threads parse
 //! texts        columns of texts, wherever they are
+//! words        looking at eight bytes at a time
 //! guess        what the texts of a column are: numbers, dates, ..
 //! guess_json   what the values of JSON objects are
 //! typed        texts become values, none of them another one
@@ -36,6 +37,7 @@ mod schema_text;
 mod texts;
 mod time;
 mod typed;
+mod words;
 
 use crate::args::{InputArgs, OnCorruptArg, Selection, Together};
 use crate::failure::Failure;

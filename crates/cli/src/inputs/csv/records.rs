@@ -5,6 +5,7 @@
 //! nothing.
 
 use super::super::texts::{Records, Span};
+use super::super::words::{eight_of, zero_bytes};
 use memchr::{memchr, memrchr2};
 
 /// What stands between cells and around them.
@@ -230,7 +231,7 @@ struct Marks<'a> {
 
 impl<'a> Marks<'a> {
     fn new(bytes: &'a [u8], wanted: [u8; 4]) -> Self {
-        let mut marks = Marks { bytes, wanted: wanted.map(|byte| u64::from(byte) * ONES), base: 0, found: 0 };
+        let mut marks = Marks { bytes, wanted: wanted.map(eight_of), base: 0, found: 0 };
         marks.go_to(0);
         marks
     }
@@ -276,15 +277,6 @@ impl<'a> Marks<'a> {
         Some(at)
     }
 }
-
-/// The high bit of each byte that is 0, exactly.
-#[inline]
-fn zero_bytes(word: u64) -> u64 {
-    !(((word & !HIGH_BITS) + !HIGH_BITS) | word | !HIGH_BITS)
-}
-
-const ONES: u64 = u64::from_le_bytes([1; 8]);
-const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
 
 #[cfg(test)]
 mod tests;
