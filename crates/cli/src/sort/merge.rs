@@ -6,11 +6,11 @@ use crate::failure::Failure;
 use crate::inputs::Batches;
 use arrow_array::RecordBatch;
 use arrow_row::{Row, Rows};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The rows of several sequences in order; where rows are equal, the earlier sequence comes first.
 pub(super) struct Merge {
-    keys: Rc<Keys>,
+    keys: Arc<Keys>,
     cursors: Vec<Cursor>,
     /// A tree of losers: at 0 the sequence whose row is next, at each inner node the one that lost there. Leaf `i` is
     /// node `cursors + i`, the parent of a node has half its number.
@@ -39,7 +39,7 @@ impl Cursor {
 }
 
 impl Merge {
-    pub(super) fn new(sequences: Vec<Batches>, keys: Rc<Keys>, batch_rows: usize) -> Result<Self, Failure> {
+    pub(super) fn new(sequences: Vec<Batches>, keys: Arc<Keys>, batch_rows: usize) -> Result<Self, Failure> {
         let cursors = sequences.into_iter().map(|batches| Cursor { batches, rows: None, at: 0, slot: 0 });
         let cursors: Vec<Cursor> = cursors.collect();
         let tree = vec![NOBODY; cursors.len().max(1)];

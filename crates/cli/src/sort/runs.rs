@@ -12,7 +12,7 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::SchemaRef;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Sorted sequences of rows, in the order in which their rows came, each an Arrow stream in a file without a name.
 pub(super) struct Runs {
@@ -58,7 +58,7 @@ impl Runs {
 
     /// All rows in order.
     pub(super) fn merged(mut self, keys: Keys) -> Result<Batches, Failure> {
-        let keys = Rc::new(keys);
+        let keys = Arc::new(keys);
         let fan_in = self.budget.fan_in.max(2);
         while self.files.len() > fan_in {
             let mut longer = Vec::with_capacity(self.files.len().div_ceil(fan_in));
@@ -77,7 +77,7 @@ impl Runs {
     }
 }
 
-fn merge(files: Vec<File>, keys: Rc<Keys>, batch_rows: usize) -> Result<Merge, Failure> {
+fn merge(files: Vec<File>, keys: Arc<Keys>, batch_rows: usize) -> Result<Merge, Failure> {
     let sequences = files.into_iter().map(read).collect::<Result<_, _>>()?;
     Merge::new(sequences, keys, batch_rows)
 }
