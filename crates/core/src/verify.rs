@@ -30,103 +30,40 @@
 
 mod bloom;
 mod chunk;
-mod file;
+mod chunk_walk;
+mod context;
+mod display;
+mod file_parts;
 mod findings;
 mod footer;
 mod index;
+mod leaf_shape;
 mod levels;
 mod nesting;
+mod observed_page;
+mod options;
 mod page;
+mod report;
+mod rule;
 mod rules;
+mod run;
 mod schema;
-mod shown;
+mod sibling_levels;
 mod sorting;
 mod statistics;
 mod unreferenced;
 mod values;
-mod walk;
 
 pub use findings::Finding;
-pub use rules::{RULES, Rule, Severity};
+pub use options::VerifyOptions;
+pub use report::Report;
+pub use rule::{Level, Rule, Severity};
+pub use rules::RULES;
 
 use crate::source::Source;
-use findings::{Findings, Selection};
-use marquetry_base::{Limits, Result};
+use findings::{Findings, RuleFilter};
+use marquetry_base::Result;
 use std::sync::Arc;
-
-/// How much is looked at.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// Metadata only: footer, indexes, headers of bloom filters.
-    Quick,
-    /// Checksums too, and all page headers, and levels where they are at hand.
-    #[default]
-    Default,
-    /// Everything is decoded, and held against what is said of it.
-    Deep,
-}
-
-impl Level {
-    /// Its name in output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Quick => "quick",
-            Level::Default => "default",
-            Level::Deep => "deep",
-        }
-    }
-}
-
-/// How a file is verified.
-#[derive(Debug, Clone)]
-pub struct VerifyOptions {
-    /// How much is looked at.
-    pub level: Level,
-    /// Ids of the rules to check; `None` for all. Rules of a deeper [`Level`] are not checked, though they are named.
-    pub rules: Option<Vec<String>>,
-    /// Ids of rules that are not reported.
-    pub ignore: Vec<String>,
-    /// So many findings of each rule are kept for a file; the others are counted.
-    pub findings_per_rule: usize,
-    /// How many threads check column chunks; 0 for one for each processor.
-    pub threads: usize,
-    /// What reading may cost. What claims more is as good as unreadable, and reported so.
-    pub limits: Limits,
-}
-
-impl Default for VerifyOptions {
-    fn default() -> Self {
-        VerifyOptions {
-            level: Level::Default,
-            rules: None,
-            ignore: Vec::new(),
-            findings_per_rule: 20,
-            threads: 0,
-            limits: Limits::default(),
-        }
-    }
-}
-
-/// What was found in a file.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
-    /// By part of the file: the footer first, then chunk after chunk. The same for any number of threads.
-    pub findings: Vec<Finding>,
-    /// How many more findings there are of rules that were broken too often to keep all.
-    pub omitted: Vec<(&'static Rule, u64)>,
-    /// How many pages were walked over.
-    pub pages: u64,
-    /// How many bytes of the file were looked at: footer, indexes, pages.
-    pub bytes: u64,
-}
-
-impl Report {
-    /// The severity of the worst finding, whether it was kept or only counted; `None` if there is none.
-    pub fn worst(&self) -> Option<Severity> {
-        let kept = self.findings.iter().map(|finding| finding.rule.severity);
-        kept.chain(self.omitted.iter().map(|(rule, _)| rule.severity)).max()
-    }
-}
 
 /// Verifies a file.
 ///
@@ -143,11 +80,11 @@ impl Report {
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 pub fn verify(source: Arc<dyn Source>, options: &VerifyOptions) -> Result<Report> {
-    let selection = Selection::new(options)?;
-    let mut findings = Findings::new(&selection);
+    let filter = RuleFilter::new(RULES, options)?;
+    let mut findings = Findings::new(&filter);
     let mut report = Report::default();
     if let Some(file) = footer::open(source, options, &mut findings, &mut report)? {
-        file::check(file, &selection, options, &mut findings, &mut report);
+        run::check(file, &filter, options, &mut findings, &mut report);
     }
     (report.findings, report.omitted) = findings.finish()?;
     Ok(report)

@@ -3,7 +3,7 @@
 //! Levels are tried from much to little: that bytes are levels to the last one by chance is rarer than that values fit.
 
 use super::byte_histogram::ByteHistogram;
-use super::open::{fills, fitting_codecs, open};
+use super::open::{fills, fits_codec, fitting_codecs, open};
 use super::part::Window;
 use super::report::Confidence;
 use super::scan::{Page, Work};
@@ -48,34 +48,49 @@ pub(super) fn guesses(
 ) -> ChunkKind {
     let mut decompressor = Decompressor::new();
     let first = dictionary.unwrap_or(data);
-    if !work.spend(LEAST_COST + data.uncompressed() + data.values() + first.uncompressed())
-        || data.values() > MOST_VALUES
-    {
+    let cost = LEAST_COST + data.uncompressed() + data.values() + first.uncompressed();
+    if !work.spend(cost) || data.values() > MOST_VALUES {
         return ChunkKind::default();
     }
     // The page that shrank tells about the codec.
     let telling =
         if first.end - first.body == first.header.uncompressed_page_size as u64 { data } else { first };
-    for codec in fitting_codecs(window, telling, preferred, &mut decompressor).unwrap_or_default() {
-        let dictionary = match dictionary {
-            Some(page) => {
-                let count = page.header.dictionary_page_header.as_ref().map_or(0, |header| header.num_values);
-                match open(window, page, codec, (0, 0), &mut decompressor) {
-                    Ok(opened) => Some((count, opened.values)),
-                    Err(_) => continue,
-                }
-            }
-            None => None,
-        };
-        let Some(parts) = Parts::new(window, data, codec, &mut decompressor) else { continue };
-        let guesses = parts.guesses(data, dictionary.as_ref());
-        if let Some(first) = guesses.first() {
-            let bytes = dictionary.as_ref().map_or(parts.bytes(), |(_, bytes)| bytes);
-            let histogram = ByteHistogram::new(bytes.as_slice(), first.physical);
-            return ChunkKind { guesses, histogram };
-        }
+    if let Some(codec) = preferred
+        && fits_codec(window, telling, codec, &mut decompressor).unwrap_or(false)
+        && let Some(kind) = kind_by_codec(window, dictionary, data, codec, &mut decompressor)
+    {
+        return kind;
     }
-    ChunkKind::default()
+    if !work.spend(ALL_CODECS_COST + cost) {
+        return ChunkKind::default();
+    }
+    let codecs = fitting_codecs(window, telling, None, &mut decompressor).unwrap_or_default();
+    let mut kinds =
+        codecs.into_iter().map(|codec| kind_by_codec(window, dictionary, data, codec, &mut decompressor));
+    kinds.find_map(|kind| kind).unwrap_or_default()
+}
+
+/// What a page fits if it is compressed in this way; `None` if nothing.
+fn kind_by_codec(
+    window: &mut Window,
+    dictionary: Option<&Page>,
+    data: &Page,
+    codec: Codec,
+    decompressor: &mut Decompressor,
+) -> Option<ChunkKind> {
+    let dictionary = match dictionary {
+        Some(page) => {
+            let count = page.header.dictionary_page_header.as_ref().map_or(0, |header| header.num_values);
+            Some((count, open(window, page, codec, (0, 0), decompressor).ok()?.values))
+        }
+        None => None,
+    };
+    let parts = Parts::new(window, data, codec, decompressor)?;
+    let guesses = parts.guesses(data, dictionary.as_ref());
+    let first = guesses.first()?;
+    let bytes = dictionary.as_ref().map_or(parts.bytes(), |(_, bytes)| bytes);
+    let histogram = ByteHistogram::new(bytes.as_slice(), first.physical);
+    Some(ChunkKind { guesses, histogram })
 }
 
 /// A data page without its header.
@@ -447,8 +462,9 @@ fn is_exact(bytes: &[u8], width: u32, n: usize) -> bool {
     cursor.is_empty()
 }
 
-/// What trying all codecs costs, however short the page is.
-const LEAST_COST: u64 = 64 << 10;
+/// What looking at a page costs, however short it is, and trying all codecs.
+const LEAST_COST: u64 = 4 << 10;
+const ALL_CODECS_COST: u64 = 64 << 10;
 /// Values that are looked at to tell numbers from each other.
 const SAMPLE: usize = 4096;
 /// Of a page whose type is guessed.

@@ -31,24 +31,36 @@ pub(super) fn fitting_codecs(
     let mut codecs: Vec<Codec> = preferred.into_iter().collect();
     codecs.extend(ORDER.into_iter().filter(|codec| Some(*codec) != preferred));
     let mut out = Vec::new();
-    let mut plain = Vec::new();
     for codec in codecs {
-        let is_likely = match codec {
-            Codec::Uncompressed => bytes.len() == size,
-            Codec::Zstd => bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
-            Codec::Gzip => bytes.starts_with(&[0x1f, 0x8b]),
-            // What neither has a magic nor a checksum fits by chance: only where nothing else does.
-            Codec::Lz4 | Codec::Lzo | Codec::Brotli => out.is_empty(),
-            _ => true,
-        };
-        if is_likely
-            && (codec == Codec::Uncompressed
-                || decompressor.decompress(codec, bytes, size, &mut plain).is_ok())
-        {
+        // What neither has a magic nor a checksum fits by chance: only where nothing else does.
+        let may_be = !matches!(codec, Codec::Lz4 | Codec::Lzo | Codec::Brotli) || out.is_empty();
+        if may_be && decompresses(codec, bytes, size, decompressor) {
             out.push(codec);
         }
     }
     Ok(out)
+}
+
+/// Whether a codec makes as many bytes of a page as its header says.
+pub(super) fn fits_codec(
+    window: &mut Window,
+    page: &Page,
+    codec: Codec,
+    decompressor: &mut Decompressor,
+) -> Result<bool> {
+    let (_, stored, size, is_compressed) = parts(window, page)?;
+    let bytes = stored.as_slice();
+    Ok(!is_compressed || bytes.is_empty() || decompresses(codec, bytes, size, decompressor))
+}
+
+fn decompresses(codec: Codec, bytes: &[u8], size: usize, decompressor: &mut Decompressor) -> bool {
+    let is_likely = match codec {
+        Codec::Uncompressed => return bytes.len() == size,
+        Codec::Zstd => bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
+        Codec::Gzip => bytes.starts_with(&[0x1f, 0x8b]),
+        _ => true,
+    };
+    is_likely && decompressor.decompress(codec, bytes, size, &mut Vec::new()).is_ok()
 }
 
 /// Levels and values of a page under a codec. The largest levels are those of the column.

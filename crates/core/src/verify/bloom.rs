@@ -1,10 +1,9 @@
 //! Bloom filters: whether they can be read, and have every value.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
+use super::display::display_value;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
-use super::shown::shown;
+use super::rule::{Level, Rule, Severity, rule};
 use crate::metadata::ColumnChunk;
 use crate::page_index::read_bloom_filter_header;
 use crate::schema::Leaf;
@@ -39,7 +38,7 @@ pub(super) struct Filter {
 
 /// Checks the header; reads the filter too if its values are to be looked up.
 pub(super) fn read(
-    file: &File,
+    file: &VerifyContext,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
@@ -57,7 +56,7 @@ pub(super) fn read(
 }
 
 fn read_filter(
-    file: &File,
+    file: &VerifyContext,
     chunk: ColumnChunk<'_>,
     offset: u64,
 ) -> Result<Option<(BloomFilter, MemoryReservation)>> {
@@ -103,7 +102,9 @@ impl Filter {
     ) {
         if !self.is_reported && !self.filter.might_contain(value) {
             self.is_reported = true;
-            findings.add(&MISSING, place.clone(), || format!("{} is not in the filter", shown(leaf, value)));
+            findings.add(&MISSING, place.clone(), || {
+                format!("{} is not in the filter", display_value(leaf, value))
+            });
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Row groups and column chunks as the footer has them: places, sizes, counts.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
+use super::display::display_name;
+use super::file_parts::FileParts;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
-use super::shown::named;
+use super::rule::{Level, Rule, Severity, rule};
 use crate::metadata::{ColumnChunk, RowGroup};
 use marquetry_base::{ErrorKind, ErrorLocation};
 use marquetry_format::{CompressionCodec, PAR1};
@@ -118,17 +118,8 @@ struct Named {
     column: usize,
 }
 
-/// Where the parts are that the footer names.
-#[derive(Debug, Default)]
-pub(super) struct Parts {
-    /// Where each begins, sorted.
-    pub(super) starts: Vec<u64>,
-    /// What lies between the opening magic and the footer, and belongs to none.
-    pub(super) gaps: Vec<Range<u64>>,
-}
-
 /// Checks all row groups and chunks. Returns where all parts are that the footer names.
-pub(super) fn check_row_groups(file: &File, findings: &mut Findings<'_>) -> Parts {
+pub(super) fn check_row_groups(file: &VerifyContext, findings: &mut Findings<'_>) -> FileParts {
     let metadata = file.metadata.clone();
     for row_group in metadata.row_groups() {
         let place = ErrorLocation { row_group: Some(row_group.index()), ..ErrorLocation::default() };
@@ -185,7 +176,7 @@ fn check_sizes(
 }
 
 fn check_chunk(
-    file: &File,
+    file: &VerifyContext,
     row_group: RowGroup<'_>,
     column: usize,
     chunk: ColumnChunk<'_>,
@@ -199,7 +190,7 @@ fn check_chunk(
     {
         findings.add(&PATH, place.clone(), || match path.is_empty() {
             true => "the path is missing".to_owned(),
-            false => format!("the path is {}", named(&path.join("."))),
+            false => format!("the path is {}", display_name(&path.join("."))),
         });
     }
     let counts = [
@@ -248,7 +239,7 @@ fn check_values(
 }
 
 /// Whether the pages are in another file.
-fn is_elsewhere(file: &File, chunk: ColumnChunk<'_>) -> bool {
+fn is_elsewhere(file: &VerifyContext, chunk: ColumnChunk<'_>) -> bool {
     chunk.file_path().is_some_and(|path| !path.is_empty())
         && u64::try_from(first_offset(chunk)).is_ok_and(|first| first >= file.data_end)
 }
@@ -261,12 +252,12 @@ fn first_offset(chunk: ColumnChunk<'_>) -> i64 {
 }
 
 /// Where the pages of a chunk are; `None` if they cannot be there.
-pub(super) fn byte_range(file: &File, chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
+pub(super) fn byte_range(file: &VerifyContext, chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
     chunk.byte_range().ok().filter(|range| range.start < file.data_end && range.end <= file.data_end)
 }
 
 /// All parts that the footer names, but for those whose place was found wrong.
-fn named_parts(file: &File, mut each: impl FnMut(Named), findings: &mut Findings<'_>) {
+fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut Findings<'_>) {
     for row_group in file.metadata.row_groups() {
         for column in 0..file.metadata.schema().num_columns() {
             let Ok(chunk) = row_group.column(column) else { continue };
@@ -301,7 +292,11 @@ fn named_parts(file: &File, mut each: impl FnMut(Named), findings: &mut Findings
 }
 
 /// Where an index is. QUIRK: writers without an index leave offset and length away, or set them to 0.
-fn index_range(file: &File, offset: Option<i64>, len: Option<i32>) -> Result<Option<Range<u64>>, String> {
+fn index_range(
+    file: &VerifyContext,
+    offset: Option<i64>,
+    len: Option<i32>,
+) -> Result<Option<Range<u64>>, String> {
     match (offset.filter(|offset| *offset != 0), len.filter(|len| *len != 0)) {
         (None, None) => Ok(None),
         (Some(offset), Some(len)) => match range(file, offset, i64::from(len)) {
@@ -314,13 +309,13 @@ fn index_range(file: &File, offset: Option<i64>, len: Option<i32>) -> Result<Opt
     }
 }
 
-fn range(file: &File, offset: i64, len: i64) -> Option<Range<u64>> {
+fn range(file: &VerifyContext, offset: i64, len: i64) -> Option<Range<u64>> {
     let start = u64::try_from(offset).ok().filter(|start| *start >= 4)?;
     let end = start.checked_add(u64::try_from(len).ok()?)?;
     (end <= file.data_end).then_some(start..end)
 }
 
-fn check_overlaps(file: &File, findings: &mut Findings<'_>) -> Parts {
+fn check_overlaps(file: &VerifyContext, findings: &mut Findings<'_>) -> FileParts {
     let mut parts = Vec::new();
     named_parts(file, |part| parts.push(part), findings);
     parts.sort_by_key(|part| (part.range.start, part.range.end));
@@ -347,5 +342,5 @@ fn check_overlaps(file: &File, findings: &mut Findings<'_>) -> Parts {
     }
     gaps.push(end_of(furthest)..file.data_end);
     gaps.retain(|gap| !gap.is_empty());
-    Parts { starts: parts.iter().map(|part| part.range.start).collect(), gaps }
+    FileParts { starts: parts.iter().map(|part| part.range.start).collect(), gaps }
 }

@@ -1,7 +1,7 @@
 //! What was found: kept up to a number for each rule, counted beyond it.
 
-use super::VerifyOptions;
-use super::rules::{RULES, Rule, UNCHECKED, number};
+use super::options::VerifyOptions;
+use super::rule::{Rule, UNCHECKED};
 use marquetry_base::{Error, ErrorKind, ErrorLocation, Result};
 
 /// A rule that is broken somewhere.
@@ -17,32 +17,34 @@ pub struct Finding {
 
 /// Which rules are looked at, and how many findings of each are kept.
 #[derive(Debug)]
-pub(super) struct Selection {
+pub(super) struct RuleFilter {
+    rules: &'static [Rule],
     wanted: Vec<bool>,
     most: usize,
 }
 
-impl Selection {
-    pub(super) fn new(options: &VerifyOptions) -> Result<Self> {
+impl RuleFilter {
+    /// The rules of a table that the options ask for. Fails if they name one that is not in it.
+    pub(super) fn new(rules: &'static [Rule], options: &VerifyOptions) -> Result<Self> {
         let number_of = |id: &String| {
-            number(id)
+            number(rules, id)
                 .ok_or_else(|| Error::argument(format!("no rule is called {id}: see the list of rules")))
         };
-        let mut wanted = vec![options.rules.is_none(); RULES.len()];
+        let mut wanted = vec![options.rules.is_none(); rules.len()];
         for id in options.rules.iter().flatten() {
             wanted[number_of(id)?] = true;
         }
         for id in &options.ignore {
             wanted[number_of(id)?] = false;
         }
-        Ok(Selection { wanted, most: options.findings_per_rule })
+        Ok(RuleFilter { rules, wanted, most: options.findings_per_rule })
     }
 }
 
 /// Collects what is found in one part of a file.
 #[derive(Debug)]
 pub(super) struct Findings<'a> {
-    selection: &'a Selection,
+    filter: &'a RuleFilter,
     /// With the numbers of their rules.
     found: Vec<(usize, Finding)>,
     /// How many of each rule are in `found`.
@@ -54,25 +56,27 @@ pub(super) struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    pub(super) fn new(selection: &'a Selection) -> Self {
+    pub(super) fn new(filter: &'a RuleFilter) -> Self {
         Findings {
-            selection,
+            filter,
             found: Vec::new(),
-            kept: vec![0; RULES.len()],
-            counts: vec![0; RULES.len()],
+            kept: vec![0; filter.rules.len()],
+            counts: vec![0; filter.rules.len()],
             failed: None,
         }
     }
 
     /// Adds a finding, unless its rule is not wanted, or was broken often enough.
     pub(super) fn add(&mut self, rule: &Rule, place: ErrorLocation, message: impl FnOnce() -> String) {
-        let Some(number) = number(rule.id).filter(|number| self.selection.wanted[*number]) else {
+        let Some(number) = number(self.filter.rules, rule.id).filter(|number| self.filter.wanted[*number])
+        else {
             return;
         };
         self.counts[number] += 1;
-        if self.kept[number] < self.selection.most {
+        if self.kept[number] < self.filter.most {
             self.kept[number] += 1;
-            self.found.push((number, Finding { rule: &RULES[number], place, message: message() }));
+            self.found
+                .push((number, Finding { rule: &self.filter.rules[number], place, message: message() }));
         }
     }
 
@@ -99,7 +103,7 @@ impl<'a> Findings<'a> {
     /// Adds what another part has, behind what is there.
     pub(super) fn append(&mut self, other: Findings<'_>) {
         for (number, finding) in other.found {
-            if self.kept[number] < self.selection.most {
+            if self.kept[number] < self.filter.most {
                 self.kept[number] += 1;
                 self.found.push((number, finding));
             }
@@ -122,7 +126,12 @@ impl<'a> Findings<'a> {
             return Err(error);
         }
         let more = self.counts.iter().zip(&self.kept).map(|(count, kept)| count.saturating_sub(*kept as u64));
-        let omitted = RULES.iter().zip(more).filter(|(_, more)| *more > 0).collect();
+        let omitted = self.filter.rules.iter().zip(more).filter(|(_, more)| *more > 0).collect();
         Ok((self.found.into_iter().map(|(_, finding)| finding).collect(), omitted))
     }
+}
+
+/// The number of a rule in its table.
+fn number(rules: &[Rule], id: &str) -> Option<usize> {
+    rules.iter().position(|rule| rule.id == id)
 }

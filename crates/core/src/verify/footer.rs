@@ -1,9 +1,11 @@
 //! The footer: magic, length, contents, and what it says of the file as a whole.
 
-use super::file::File;
+use super::context::VerifyContext;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, UNCHECKED, rule};
-use super::{Level, Report, VerifyOptions, schema, statistics};
+use super::options::VerifyOptions;
+use super::report::Report;
+use super::rule::{Level, Rule, Severity, UNCHECKED, rule};
+use super::{schema, statistics};
 use crate::metadata::ParquetMetaData;
 use crate::sort_order::SortOrder;
 use crate::source::Source;
@@ -55,7 +57,7 @@ pub(super) fn open(
     options: &VerifyOptions,
     findings: &mut Findings<'_>,
     report: &mut Report,
-) -> Result<Option<File>> {
+) -> Result<Option<VerifyContext>> {
     let len = source.len();
     if len < SHORTEST {
         findings.add(&MAGIC, at(0), || format!("{len} bytes, the shortest file has {SHORTEST}"));
@@ -106,7 +108,7 @@ pub(super) fn open(
     match ParquetMetaData::parse(bytes, &options.limits) {
         Ok(metadata) => {
             check(&metadata, &place, findings);
-            Ok(Some(File::new(source, metadata.with_data_end(start), start, options)))
+            Ok(Some(VerifyContext::new(source, metadata.with_data_end(start), start, options)))
         }
         Err(error) => {
             schema::unreadable(error, place, findings);

@@ -1,10 +1,10 @@
 //! Column indexes and offset indexes: on their own, and beside the pages that they are of.
 
-use super::file::File;
+use super::context::VerifyContext;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
-use super::walk::PageSeen;
-use super::{Level, statistics};
+use super::observed_page::ObservedPage;
+use super::rule::{Level, Rule, Severity, rule};
+use super::statistics;
 use crate::metadata::ColumnChunk;
 use crate::page::LocatedHeader;
 use crate::page_index::{read_column_index, read_offset_index};
@@ -33,14 +33,14 @@ const VALID: Rule = rule(
     "column-index-form",
     Severity::Invalid,
     Level::Quick,
-    "MinMaxStats of pages with values are values of the column's type, the lower one not above the upper",
+    "Bounds of pages with values are values of the column's type, the lower one not above the upper",
     "parquet.thrift, ColumnIndex.min_values, max_values",
 );
 const BOUNDARY: Rule = rule(
     "column-index-boundary-order",
     Severity::Invalid,
     Level::Quick,
-    "MinMaxStats are sorted as the boundary order says",
+    "Bounds are sorted as the boundary order says",
     "parquet.thrift, ColumnIndex.boundary_order",
 );
 const COUNTS: Rule = rule(
@@ -54,7 +54,7 @@ const BOUNDS: Rule = rule(
     "column-index-bounds",
     Severity::Invalid,
     Level::Deep,
-    "MinMaxStats of pages bound their values",
+    "Bounds of pages bound their values",
     "parquet.thrift, ColumnIndex.min_values, max_values",
 );
 const OFFSETS: Rule = rule(
@@ -104,7 +104,7 @@ pub(super) struct Indexes {
 
 /// Reads both and checks each on its own.
 pub(super) fn read(
-    file: &File,
+    file: &VerifyContext,
     column: usize,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
@@ -155,7 +155,7 @@ fn at(place: &ErrorLocation, range: Option<Range<u64>>) -> ErrorLocation {
 
 /// Returns whether its lists have the lengths that they must have.
 fn check_column_index(
-    file: &File,
+    file: &VerifyContext,
     index: &ColumnIndex,
     column: usize,
     place: &ErrorLocation,
@@ -277,7 +277,7 @@ impl Indexes {
         &mut self,
         start: &LocatedHeader,
         leaf: &Leaf,
-        seen: &PageSeen,
+        seen: &ObservedPage,
         place: &ErrorLocation,
         findings: &mut Findings<'_>,
     ) {
@@ -318,7 +318,7 @@ fn check_location(
     i: usize,
     start: &LocatedHeader,
     rows_before: Option<u64>,
-    seen: &PageSeen,
+    seen: &ObservedPage,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {
@@ -351,7 +351,7 @@ fn check_counts(
     index: &ColumnIndex,
     i: usize,
     leaf: &Leaf,
-    seen: &PageSeen,
+    seen: &ObservedPage,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
 ) {

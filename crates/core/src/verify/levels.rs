@@ -1,9 +1,11 @@
 //! The levels of a page: counted, and held against the schema.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
 use super::findings::Findings;
-use super::nesting::{BOUNDARY, CONTRADICT, FIRST, LeafShape, NULL_KEY, Siblings};
+use super::leaf_shape::LeafShape;
+use super::nesting::{BOUNDARY, CONTRADICT, FIRST, NULL_KEY};
+use super::rule::Level;
+use super::sibling_levels::Siblings;
 use crate::schema::Leaf;
 use crate::statistics::LevelHistogram;
 use marquetry_base::{ErrorLocation, Result};
@@ -31,7 +33,7 @@ pub(super) enum Start {
 }
 
 impl<'a> LevelReader<'a> {
-    pub(super) fn new(file: &'a File, column: usize) -> Self {
+    pub(super) fn new(file: &'a VerifyContext, column: usize) -> Self {
         let shape = &file.shapes[column];
         LevelReader {
             leaf: file.leaf(column),

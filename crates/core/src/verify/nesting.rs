@@ -1,11 +1,12 @@
 //! Lists and maps in the schema, and levels that agree: with themselves, and with those of the columns beside.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
+use super::leaf_shape::map_entries;
+use super::rule::{Level, Rule, Severity, rule};
+use super::sibling_levels::Signatures;
 use crate::logical_type::LogicalType;
-use crate::schema::{Node, NodeKind, Repetition, Schema};
+use crate::schema::{Node, NodeKind, Repetition};
 use marquetry_base::ErrorLocation;
 
 const LIST: Rule = rule(
@@ -96,7 +97,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Checks the groups that lists and maps are made of.
-pub(super) fn check_schema(file: &File, findings: &mut Findings<'_>) {
+pub(super) fn check_schema(file: &VerifyContext, findings: &mut Findings<'_>) {
     let mut path = Vec::new();
     for node in file.metadata.schema().fields() {
         check_node(node, false, &mut path, findings);
@@ -153,7 +154,7 @@ fn check_list(fields: &[Node], path: &[&str], findings: &mut Findings<'_>) {
 }
 
 fn check_map(node: &Node, fields: &[Node], path: &[&str], findings: &mut Findings<'_>) {
-    let Some((repeated, key, value)) = entries(fields) else {
+    let Some((repeated, key, value)) = map_entries(fields) else {
         findings.add(&MAP, place(path), || "not one repeated group of a key and a value".to_owned());
         return;
     };
@@ -170,163 +171,13 @@ fn check_map(node: &Node, fields: &[Node], path: &[&str], findings: &mut Finding
     findings.add(&LEGACY_MAP, place(path), || legacy.to_owned());
 }
 
-/// The repeated group of a map, its key and its value.
-fn entries(fields: &[Node]) -> Option<(&Node, &Node, Option<&Node>)> {
-    let [repeated] = fields else { return None };
-    let NodeKind::Group(inner) = repeated.kind() else { return None };
-    let (key, value) = match inner.as_slice() {
-        [key] => (key, None),
-        [key, value] => (key, Some(value)),
-        _ => return None,
-    };
-    let is_one = |node: &Node| node.repetition() != Repetition::Repeated;
-    (repeated.repetition() == Repetition::Repeated && is_one(key)).then_some((repeated, key, value))
-}
-
 fn place(path: &[&str]) -> ErrorLocation {
     ErrorLocation { column: Some(path.join(".").into()), ..ErrorLocation::default() }
 }
 
-/// What the levels of a column mean, node by node.
-#[derive(Debug, Clone, Default)]
-pub(super) struct LeafShape {
-    /// For each repetition level from 1 on: the least definition level of an element of that list.
-    pub(super) element_def: Vec<u8>,
-    /// The groups above that may be absent or repeated, and have other columns below them as well.
-    groups: Vec<Group>,
-    /// If this is the key of a map: the definition level of an entry.
-    pub(super) key_of: Option<u8>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Group {
-    /// Its number in the schema.
-    id: usize,
-    rep: u8,
-    def: u8,
-}
-
-/// The shape of each column.
-pub(super) fn shapes(schema: &Schema) -> Vec<LeafShape> {
-    let mut shapes = Shapes {
-        above: LeafShape::default(),
-        leaves: vec![LeafShape::default(); schema.num_columns()],
-        counts: Vec::new(),
-    };
-    for node in schema.fields() {
-        shapes.visit(node, Group { id: 0, rep: 0, def: 0 }, Role::Other);
-    }
-    let Shapes { mut leaves, counts, .. } = shapes;
-    leaves.iter_mut().for_each(|leaf| leaf.groups.retain(|group| counts[group.id] > 1));
-    leaves
-}
-
-/// What a node is in a map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// The repeated group of key and value.
-    Entries,
-    /// The key of entries that have this definition level.
-    Key(u8),
-    Other,
-}
-
-struct Shapes {
-    above: LeafShape,
-    leaves: Vec<LeafShape>,
-    /// How many columns are below each group.
-    counts: Vec<usize>,
-}
-
-impl Shapes {
-    /// Returns how many columns are below `node`, itself included.
-    fn visit(&mut self, node: &Node, parent: Group, role: Role) -> usize {
-        let is_repeated = node.repetition() == Repetition::Repeated;
-        let def = parent.def + u8::from(node.repetition() != Repetition::Required);
-        let rep = parent.rep + u8::from(is_repeated);
-        if is_repeated {
-            self.above.element_def.push(def);
-        }
-        let below = match node.kind() {
-            NodeKind::Leaf(leaf) => {
-                if let Some(shape) = self.leaves.get_mut(*leaf) {
-                    let key_of = if let Role::Key(entry) = role { Some(entry) } else { None };
-                    *shape = LeafShape { key_of, ..self.above.clone() };
-                }
-                1
-            }
-            NodeKind::Group(fields) => {
-                let group = Group { id: self.counts.len(), rep, def };
-                self.counts.push(0);
-                let is_level = node.repetition() != Repetition::Required;
-                if is_level {
-                    self.above.groups.push(group);
-                }
-                let is_map = matches!(node.logical(), Some(LogicalType::Map | LogicalType::MapKeyValue))
-                    && entries(fields).is_some();
-                let mut below = 0;
-                for (i, field) in fields.iter().enumerate() {
-                    let role = match role {
-                        Role::Entries if i == 0 => Role::Key(def),
-                        _ if is_map => Role::Entries,
-                        _ => Role::Other,
-                    };
-                    below += self.visit(field, group, role);
-                }
-                if is_level {
-                    self.above.groups.pop();
-                }
-                self.counts[group.id] = below;
-                below
-            }
-        };
-        if is_repeated {
-            self.above.element_def.pop();
-        }
-        below
-    }
-}
-
-/// For each group above a column: a hash of where it is absent and where its lists begin.
-pub(super) type Signatures = Vec<(usize, u64)>;
-
-/// Takes the levels of a column as they are read, and hashes what the columns of each group must agree on.
-#[derive(Debug)]
-pub(super) struct Siblings {
-    groups: Vec<(Group, u64)>,
-}
-
-impl Siblings {
-    pub(super) fn new(shape: &LeafShape) -> Self {
-        Siblings { groups: shape.groups.iter().map(|group| (*group, SEED)).collect() }
-    }
-
-    pub(super) fn add(&mut self, rep: &[u8], def: &[u8]) {
-        for (group, hash) in &mut self.groups {
-            let mut state = *hash;
-            let mut add = |rep: u8, def: u8| {
-                let word = u64::from(rep) << 8 | u64::from(def.min(group.def));
-                state = (state ^ word).wrapping_mul(PRIME).rotate_left(23);
-            };
-            match rep.is_empty() {
-                true => def.iter().for_each(|def| add(0, *def)),
-                false => {
-                    let entries = rep.iter().zip(def).filter(|(rep, _)| **rep <= group.rep);
-                    entries.for_each(|(rep, def)| add(*rep, *def));
-                }
-            }
-            *hash = state;
-        }
-    }
-
-    pub(super) fn finish(self) -> Signatures {
-        self.groups.into_iter().map(|(group, hash)| (group.id, hash)).collect()
-    }
-}
-
 /// Holds the columns of a row group against each other.
 pub(super) fn check_siblings(
-    file: &File,
+    file: &VerifyContext,
     row_group: usize,
     signatures: Vec<(usize, Signatures)>,
     findings: &mut Findings<'_>,
@@ -346,6 +197,3 @@ pub(super) fn check_siblings(
         }
     }
 }
-
-const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
-const PRIME: u64 = 0xff51_afd7_ed55_8ccd;

@@ -1,9 +1,8 @@
 //! Pages: headers, checksums, and what the footer says of all of them together.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
+use super::rule::{Level, Rule, Severity, rule};
 use crate::metadata::ColumnChunk;
 use crate::page::{Checksum, LocatedHeader};
 use marquetry_base::ErrorLocation;
@@ -398,7 +397,7 @@ pub(super) fn check_v2(
 
 /// What the footer says of all pages of a chunk.
 pub(super) fn check_totals(
-    file: &File,
+    file: &VerifyContext,
     chunk: ColumnChunk<'_>,
     row_group: usize,
     pages: &mut Pages,

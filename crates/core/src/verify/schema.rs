@@ -1,10 +1,9 @@
 //! The schema: a tree, and annotations that fit the types.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
+use super::display::display_name;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
-use super::shown::named;
+use super::rule::{Level, Rule, Severity, rule};
 use crate::logical_type::LogicalType;
 use crate::schema::{Node, NodeKind};
 use marquetry_base::{Error, ErrorLocation};
@@ -114,7 +113,7 @@ pub(super) fn check_elements(elements: &[SchemaElement], findings: &mut Findings
 }
 
 /// What follows from the tree.
-pub(super) fn check(file: &File, findings: &mut Findings<'_>) {
+pub(super) fn check(file: &VerifyContext, findings: &mut Findings<'_>) {
     let mut path = Vec::new();
     check_names(file.metadata.schema().fields(), &mut path, findings);
 }
@@ -124,7 +123,7 @@ fn check_names<'a>(fields: &'a [Node], path: &mut Vec<&'a str>, findings: &mut F
     for field in fields {
         if !names.insert(field.name()) {
             let place = ErrorLocation { column: Some(path.join(".").into()), ..ErrorLocation::default() };
-            findings.add(&NAMES, place, || format!("two fields are called {}", named(field.name())));
+            findings.add(&NAMES, place, || format!("two fields are called {}", display_name(field.name())));
         }
         if let NodeKind::Group(fields) = field.kind() {
             path.push(field.name());

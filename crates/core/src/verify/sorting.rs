@@ -1,10 +1,9 @@
 //! Sorting columns: whether rows are in the order that the footer says.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
+use super::display::display_value;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
-use super::shown::shown;
+use super::rule::{Level, Rule, Severity, rule};
 use crate::nesting::NestedField;
 use crate::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
 use crate::schema::Leaf;
@@ -45,7 +44,7 @@ struct Key<'a> {
 type Cell = Option<Vec<u8>>;
 
 /// Checks the rows of a row group.
-pub(super) fn check(file: &File, row_group: usize, findings: &mut Findings<'_>) {
+pub(super) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findings<'_>) {
     let place = ErrorLocation { row_group: Some(row_group), ..ErrorLocation::default() };
     let sorting = file.metadata.row_group(row_group).sorting_columns();
     let mut columns = Vec::new();
@@ -80,7 +79,12 @@ pub(super) fn check(file: &File, row_group: usize, findings: &mut Findings<'_>) 
     }
 }
 
-fn key<'a>(file: &'a File, row_group: usize, sorting: &SortingColumn, column: usize) -> Option<Key<'a>> {
+fn key<'a>(
+    file: &'a VerifyContext,
+    row_group: usize,
+    sorting: &SortingColumn,
+    column: usize,
+) -> Option<Key<'a>> {
     let leaf = file.leaf(column);
     let order = SortOrder::of(leaf);
     if leaf.max_rep() > 0 || order == SortOrder::Undefined {
@@ -120,7 +124,7 @@ fn first_unsorted<'a>(keys: &mut [Key<'a>], rows: usize) -> Result<Option<(usize
                     Some(Ordering::Equal) => {}
                     Some(Ordering::Greater) => {
                         let text = |cell: Option<&[u8]>| {
-                            cell.map_or("null".to_owned(), |cell| shown(key.leaf, cell))
+                            cell.map_or("null".to_owned(), |cell| display_value(key.leaf, cell))
                         };
                         let message = format!("{} comes behind {}", text(this), text(above));
                         return Ok(Some((done + row, key.leaf, message)));

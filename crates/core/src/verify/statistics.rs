@@ -1,11 +1,10 @@
 //! Statistics of chunks and page headers: whether they can be true, and whether they are.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
+use super::display::display_value;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
-use super::shown::shown;
-use super::walk::PageSeen;
+use super::observed_page::ObservedPage;
+use super::rule::{Level, Rule, Severity, rule};
 use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;
@@ -19,7 +18,7 @@ const FORM: Rule = rule(
     "statistics-form",
     Severity::Invalid,
     Level::Quick,
-    "MinMaxStats are values of the column's type, the lower one not above the upper",
+    "Bounds are values of the column's type, the lower one not above the upper",
     "parquet.thrift, Statistics.min_value, max_value",
 );
 const NAN: Rule = rule(
@@ -82,7 +81,7 @@ const EXACT: Rule = rule(
     "statistics-exact",
     Severity::Invalid,
     Level::Deep,
-    "MinMaxStats that are said to be exact are values that occur",
+    "Bounds that are said to be exact are values that occur",
     "parquet.thrift, Statistics.is_min_value_exact, is_max_value_exact",
 );
 const SIZES_FORM: Rule = rule(
@@ -112,7 +111,7 @@ pub(super) const RULES: &[Rule] = &[
     SIZES, GEO,
 ];
 
-/// MinMaxStats in a file that declares no orders at all: said once for it.
+/// Bounds in a file that declares no orders at all: said once for it.
 pub(super) fn check_orders(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findings<'_>) {
     let has_bounds = |chunk: ColumnChunk<'_>| {
         chunk
@@ -129,7 +128,7 @@ pub(super) fn check_orders(metadata: &ParquetMetaData, place: &ErrorLocation, fi
 
 /// What the footer's statistics of a chunk say on their own.
 pub(super) fn check_chunk(
-    file: &File,
+    file: &VerifyContext,
     column: usize,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
@@ -163,7 +162,7 @@ pub(super) fn check_chunk(
 
 /// What statistics say on their own.
 pub(super) fn check_form(
-    file: &File,
+    file: &VerifyContext,
     column: usize,
     statistics: &Statistics,
     entries: i64,
@@ -202,9 +201,9 @@ pub(super) fn check_form(
     }
 }
 
-/// MinMaxStats in an order that nobody knows.
+/// Bounds in an order that nobody knows.
 pub(super) fn no_order(
-    file: &File,
+    file: &VerifyContext,
     leaf: &Leaf,
     what: &str,
     place: &ErrorLocation,
@@ -246,7 +245,7 @@ pub(super) fn check_pair(
     let (Some(min), Some(max)) = (min, max) else { return true };
     if order.compare(min, max) == Some(Ordering::Greater) {
         findings.add(rule, place.clone(), || {
-            format!("{}min is {}, max is {}", whose(), shown(leaf, min), shown(leaf, max))
+            format!("{}min is {}, max is {}", whose(), display_value(leaf, min), display_value(leaf, max))
         });
         return false;
     }
@@ -279,7 +278,7 @@ pub(super) fn check_bounds(
         let (Some(said), Some(actual)) = (said, actual) else { continue };
         if bounds.order().compare(said, actual) == Some(wrong) {
             findings.add(rule, place.clone(), || {
-                format!("{name} is {}, there is {}", shown(leaf, said), shown(leaf, actual))
+                format!("{name} is {}, there is {}", display_value(leaf, said), display_value(leaf, actual))
             });
         }
     }
@@ -291,7 +290,7 @@ pub(super) fn check_truth(
     leaf: &Leaf,
     order: Option<SortOrder>,
     statistics: &Statistics,
-    seen: &PageSeen,
+    seen: &ObservedPage,
     distinct: Option<u64>,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,
@@ -345,7 +344,11 @@ fn check_exact(
         // That it does not even bound the values is another rule.
         if bounds.order().compare(said, actual) == Some(further) {
             findings.add(&EXACT, place.clone(), || {
-                format!("{name} is {} and said to be exact, it is {}", shown(leaf, said), shown(leaf, actual))
+                format!(
+                    "{name} is {} and said to be exact, it is {}",
+                    display_value(leaf, said),
+                    display_value(leaf, actual)
+                )
             });
         }
     }
@@ -359,7 +362,7 @@ fn size_statistics(chunk: ColumnChunk<'_>) -> Option<SizeStatistics> {
 /// Holds the footer's sizes and boxes against a chunk.
 pub(super) fn check_sizes(
     chunk: ColumnChunk<'_>,
-    seen: &PageSeen,
+    seen: &ObservedPage,
     geo: Option<&GeoBounds>,
     place: &ErrorLocation,
     findings: &mut Findings<'_>,

@@ -1,9 +1,8 @@
 //! Bytes that the footer does not refer to: there may be some, but not those of another file.
 
-use super::Level;
-use super::file::File;
+use super::context::VerifyContext;
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
+use super::rule::{Level, Rule, Severity, rule};
 use marquetry_base::{ErrorLocation, Result};
 use marquetry_format::parse_metadata;
 use std::ops::Range;
@@ -23,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[FILE];
 /// Old footers are no other files: those of checkpoints, and of files that have grown, have rows before them that are still
 /// there, and no opening magic behind them. That a whole file follows tells that two were joined, and that the rows of all
 /// but one are lost to every reader.
-pub(super) fn check(file: &File, findings: &mut Findings<'_>) {
+pub(super) fn check(file: &VerifyContext, findings: &mut Findings<'_>) {
     for gap in &file.parts.gaps {
         match border(file, gap.clone()) {
             Ok(None) => {}
@@ -41,7 +40,7 @@ pub(super) fn check(file: &File, findings: &mut Findings<'_>) {
 }
 
 /// Where one file ends and another one begins, inside a gap.
-fn border(file: &File, gap: Range<u64>) -> Result<Option<u64>> {
+fn border(file: &VerifyContext, gap: Range<u64>) -> Result<Option<u64>> {
     // What looks like a footer and is none costs something; a hostile file is made of that.
     let mut left = file.limits.footer_bytes;
     let mut at = gap.start;

@@ -1,10 +1,9 @@
 //! Values: whether dictionaries and pages can be decoded, and whether values are what the schema says.
 
-use super::Level;
 use super::bloom::Filter;
+use super::display::{display_value, escaped};
 use super::findings::Findings;
-use super::rules::{Rule, Severity, rule};
-use super::shown::{escaped, shown};
+use super::rule::{Level, Rule, Severity, rule};
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::page::{DataPage, LocatedHeader};
 use crate::schema::Leaf;
@@ -372,7 +371,7 @@ impl Check {
             let value = plain_value(values, at, &mut scratch);
             findings.add(rule, place.clone(), || match self {
                 Check::Text => format!("{what} is {}", escaped(value)),
-                _ => format!("{what} is {}", shown(leaf, value)),
+                _ => format!("{what} is {}", display_value(leaf, value)),
             });
         }
     }

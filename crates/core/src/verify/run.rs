@@ -1,87 +1,17 @@
-//! The parts of a file, checked side by side and reported in order.
+//! Runs the checks of a file: its parts side by side, findings in the order of the file.
 
-use super::chunk::Parts;
-use super::findings::{Findings, Selection};
-use super::nesting::LeafShape;
-use super::walk::{ChunkResult, check_chunk};
-use super::{Level, Report, VerifyOptions, chunk, nesting, schema, sorting, unreferenced};
-use crate::metadata::ParquetMetaData;
-use crate::page::{ChecksumTrust, PageBuffers, PageOptions};
-use crate::schema::Leaf;
-use crate::sort_order::SortOrder;
-use crate::source::Source;
-use marquetry_base::{ErrorLocation, Limits};
+use super::chunk_walk::{ChunkResult, check_chunk};
+use super::context::VerifyContext;
+use super::findings::{Findings, RuleFilter};
+use super::options::VerifyOptions;
+use super::report::Report;
+use super::rule::Level;
+use super::sibling_levels::Signatures;
+use super::{chunk, nesting, schema, sorting, unreferenced};
+use crate::page::PageBuffers;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// A file whose footer was read.
-pub(super) struct File {
-    pub(super) source: Arc<dyn Source>,
-    pub(super) metadata: Arc<ParquetMetaData>,
-    /// Where the footer begins.
-    pub(super) data_end: u64,
-    pub(super) level: Level,
-    pub(super) limits: Arc<Limits>,
-    /// Of each column.
-    pub(super) shapes: Vec<LeafShape>,
-    /// Where chunks, indexes and filters are.
-    pub(super) parts: Parts,
-}
-
-impl File {
-    pub(super) fn new(
-        source: Arc<dyn Source>,
-        metadata: ParquetMetaData,
-        data_end: u64,
-        options: &VerifyOptions,
-    ) -> Self {
-        File {
-            source,
-            shapes: nesting::shapes(metadata.schema()),
-            metadata: Arc::new(metadata),
-            data_end,
-            level: options.level,
-            limits: Arc::new(options.limits.clone()),
-            parts: Parts::default(),
-        }
-    }
-
-    /// How pages are read: checksums are a rule of their own here.
-    pub(super) fn page_options(&self) -> PageOptions {
-        PageOptions {
-            limits: self.limits.clone(),
-            verify_checksums: false,
-            trust: ChecksumTrust::of_writer(self.metadata.created_by()),
-        }
-    }
-
-    pub(super) fn leaf(&self, column: usize) -> &Leaf {
-        self.metadata.schema().column(column)
-    }
-
-    /// The place of a column chunk.
-    pub(super) fn place(&self, row_group: usize, column: usize) -> ErrorLocation {
-        ErrorLocation {
-            row_group: Some(row_group),
-            column: Some(self.leaf(column).dotted().clone()),
-            ..ErrorLocation::default()
-        }
-    }
-
-    /// The order of `min_value` and `max_value` of a column, if they are to be believed.
-    pub(super) fn order(&self, column: usize) -> Option<SortOrder> {
-        let declared = self.metadata.column_orders().and_then(|orders| orders.get(column));
-        SortOrder::for_reading(self.leaf(column), declared)
-    }
-
-    /// The first byte after `from` that belongs to something else.
-    pub(super) fn room_end(&self, from: u64) -> u64 {
-        let starts = &self.parts.starts;
-        let next = starts.partition_point(|start| *start <= from);
-        starts.get(next).map_or(self.data_end, |start| (*start).min(self.data_end))
-    }
-}
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A part of the file that is checked on its own.
 #[derive(Debug, Clone, Copy)]
@@ -94,8 +24,8 @@ enum Part {
 
 /// Checks all behind the footer's own numbers.
 pub(super) fn check<'s>(
-    mut file: File,
-    selection: &'s Selection,
+    mut file: VerifyContext,
+    filter: &'s RuleFilter,
     options: &VerifyOptions,
     findings: &mut Findings<'s>,
     report: &mut Report,
@@ -125,7 +55,7 @@ pub(super) fn check<'s>(
             if i >= total || failed.load(Ordering::Relaxed) {
                 return;
             }
-            let mut findings = Findings::new(selection);
+            let mut findings = Findings::new(filter);
             let result = match part(i) {
                 Part::Chunk(row_group, column) => {
                     check_chunk(file, row_group, column, &mut findings, &mut memory)
@@ -160,11 +90,18 @@ struct Merged<'a, 'f> {
     findings: &'a mut Findings<'f>,
     report: &'a mut Report,
     /// Of the chunks of the current row group.
-    signatures: Vec<(usize, nesting::Signatures)>,
+    signatures: Vec<(usize, Signatures)>,
 }
 
 impl<'f> Merged<'_, 'f> {
-    fn add(&mut self, file: &File, i: usize, findings: Findings<'f>, result: ChunkResult, parts: usize) {
+    fn add(
+        &mut self,
+        file: &VerifyContext,
+        i: usize,
+        findings: Findings<'f>,
+        result: ChunkResult,
+        parts: usize,
+    ) {
         self.waiting.insert(i, (findings, result));
         while let Some((findings, result)) = self.waiting.remove(&self.next) {
             self.findings.append(findings);

@@ -5,7 +5,7 @@ use crate::sort_order::SortOrder;
 use marquetry_encoding::PhysicalType;
 
 /// A value, PLAIN, as text.
-pub(super) fn shown(leaf: &Leaf, value: &[u8]) -> String {
+pub(super) fn display_value(leaf: &Leaf, value: &[u8]) -> String {
     let is_unsigned = matches!(SortOrder::of(leaf), SortOrder::Unsigned32 | SortOrder::Unsigned64);
     match (leaf.physical(), value) {
         (PhysicalType::Boolean, [byte]) => (*byte != 0).to_string(),
@@ -30,7 +30,7 @@ pub(super) fn escaped(value: &[u8]) -> String {
 }
 
 /// A name that a file gives, which may be long or have line ends in it.
-pub(super) fn named(name: &str) -> String {
+pub(super) fn display_name(name: &str) -> String {
     escaped(name.as_bytes())
 }
 

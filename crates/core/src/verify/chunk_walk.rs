@@ -2,22 +2,23 @@
 //! and all together against the footer.
 
 use super::bloom;
-use super::file::File;
+use super::context::VerifyContext;
 use super::findings::Findings;
 use super::index::{self, Indexes};
 use super::levels::{LevelReader, Start};
-use super::nesting::Signatures;
+use super::observed_page::ObservedPage;
 use super::page::{self, Pages};
+use super::rule::Level;
+use super::sibling_levels::Signatures;
 use super::values::ValueReader;
-use super::{Level, chunk, statistics};
+use super::{chunk, statistics};
 use crate::metadata::ColumnChunk;
 use crate::page::{DataPage, LocatedHeader, PageBuffers, PageReader};
 use crate::sort_order::SortOrder;
-use crate::statistics::{LevelHistogram, MinMaxStats};
+use crate::statistics::LevelHistogram;
 use marquetry_base::{ErrorKind, ErrorLocation, Result};
 use marquetry_encoding::levels::Levels;
 use marquetry_format::{CompressionCodec, PageHeader, PageType, Reader, Statistics};
-use std::ops::RangeInclusive;
 
 /// What checking a chunk came to, besides findings.
 #[derive(Debug, Default)]
@@ -28,47 +29,9 @@ pub(super) struct ChunkResult {
     pub(super) signatures: Signatures,
 }
 
-/// What is known of a data page, or of all of a chunk, after a look at it.
-#[derive(Debug, Default)]
-pub(super) struct PageSeen {
-    pub(super) rows: Option<u64>,
-    /// If levels were read.
-    pub(super) levels: Option<LevelHistogram>,
-    /// Of these, those that are nulls of a slot: not lists that are empty or null.
-    pub(super) nulls_in_slots: u64,
-    /// If values were read.
-    pub(super) bounds: Option<MinMaxStats>,
-    /// If values were read, and are byte strings.
-    pub(super) byte_array_bytes: Option<u64>,
-}
-
-impl PageSeen {
-    /// The null counts that are right. QUIRK: in lists, some writers count entries of no value, others nulls in slots.
-    pub(super) fn nulls(&self) -> Option<RangeInclusive<i64>> {
-        let levels = self.levels.as_ref()?;
-        let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-        Some(count(self.nulls_in_slots)..=count(levels.nulls()))
-    }
-
-    /// Takes what was seen of one more page.
-    fn add(&mut self, page: PageSeen) {
-        self.rows = self.rows.zip(page.rows).and_then(|(a, b)| a.checked_add(b));
-        self.nulls_in_slots += page.nulls_in_slots;
-        match (&mut self.levels, page.levels) {
-            (Some(levels), Some(more)) => levels.merge(&more),
-            _ => self.levels = None,
-        }
-        match (&mut self.bounds, page.bounds) {
-            (Some(bounds), Some(more)) => bounds.merge(&more),
-            _ => self.bounds = None,
-        }
-        self.byte_array_bytes = self.byte_array_bytes.zip(page.byte_array_bytes).map(|(a, b)| a + b);
-    }
-}
-
 /// Checks a chunk, as far as the level goes.
 pub(super) fn check_chunk(
-    file: &File,
+    file: &VerifyContext,
     row_group: usize,
     column: usize,
     findings: &mut Findings<'_>,
@@ -103,12 +66,12 @@ pub(super) fn check_chunk(
     let levels = LevelReader::new(file, column);
     let values =
         (file.level == Level::Deep).then(|| ValueReader::new(chunk.leaf(), order, filter, wants_distinct));
-    let all = PageSeen {
+    let all = ObservedPage {
         rows: Some(0),
         levels: Some(LevelHistogram::new(chunk.leaf().max_def(), chunk.leaf().max_rep())),
         bounds: values.as_ref().map(ValueReader::bounds),
         byte_array_bytes: Some(0),
-        ..PageSeen::default()
+        ..ObservedPage::default()
     };
     let totals = Pages { is_complete: true, is_whole: true, ..Pages::default() };
     let mut walk = Walk {
@@ -142,7 +105,7 @@ pub(super) fn check_chunk(
 }
 
 struct Walk<'a, 'f, 's> {
-    file: &'a File,
+    file: &'a VerifyContext,
     chunk: ColumnChunk<'a>,
     row_group: usize,
     column: usize,
@@ -156,7 +119,7 @@ struct Walk<'a, 'f, 's> {
     findings: &'f mut Findings<'s>,
     pages: PageReader,
     totals: Pages,
-    all: PageSeen,
+    all: ObservedPage,
     indexes: Indexes,
     levels: LevelReader<'a>,
     values: Option<ValueReader<'a>>,
@@ -244,7 +207,8 @@ impl Walk<'_, '_, '_> {
     ) {
         let leaf = self.chunk.leaf();
         let n = start.num_values().unwrap_or(0);
-        let mut seen = PageSeen { rows: (leaf.max_rep() == 0).then_some(n as u64), ..PageSeen::default() };
+        let mut seen =
+            ObservedPage { rows: (leaf.max_rep() == 0).then_some(n as u64), ..ObservedPage::default() };
         if is_readable && n > 0 {
             self.open(start, n, &mut seen, place);
         } else if n == 0 {
@@ -267,7 +231,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Reads levels and values, as far as the level goes.
-    fn open(&mut self, start: &LocatedHeader, n: usize, seen: &mut PageSeen, place: &ErrorLocation) {
+    fn open(&mut self, start: &LocatedHeader, n: usize, seen: &mut ObservedPage, place: &ErrorLocation) {
         let leaf = self.chunk.leaf();
         let (mut rep, mut def, page) = match self.levels_of(start, n, place) {
             Ok(Some(opened)) => opened,
@@ -376,7 +340,7 @@ impl Walk<'_, '_, '_> {
         &mut self,
         statistics: &Statistics,
         n: usize,
-        seen: &PageSeen,
+        seen: &ObservedPage,
         place: &ErrorLocation,
     ) {
         let leaf = self.chunk.leaf();
