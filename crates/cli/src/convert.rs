@@ -23,7 +23,7 @@ mod properties;
 mod report;
 mod sink;
 
-pub(crate) use compact::compact;
+pub(crate) use compact::{compact, compact_array};
 pub(crate) use destination::Destination;
 pub(crate) use lines::formatted;
 pub(crate) use names::{renamed, with_names};

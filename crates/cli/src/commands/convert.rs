@@ -112,7 +112,7 @@ fn convert_rows(
         true => Box::new(batches),
         false => {
             progress.begin("sorting ", None);
-            let budget = Budget::new(args.memory_limit, args.batch_size.get());
+            let budget = Budget::new(args.memory_limit, args.batch_size.get(), threads);
             let advance = |rows| progress.advance(rows);
             let sorted = sort::sorted(Box::new(batches), &schema, Keys::new(keys)?, budget, advance)?;
             progress.begin("writing ", Some(Total::Rows(progress.rows())));
