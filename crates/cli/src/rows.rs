@@ -3,6 +3,7 @@
 mod column;
 pub(crate) mod csv;
 pub(crate) mod json;
+mod json_text;
 pub(crate) mod scalar;
 pub(crate) mod table;
 mod text;

@@ -2,6 +2,7 @@
 //!
 //! The type of a column is looked up once here, not once for each value: what is left for a value is one match.
 
+use super::json_text::quoted;
 use super::scalar::{self, Form};
 use super::text::Text;
 use super::time;
@@ -227,7 +228,7 @@ impl<'a> Values<'a> {
     #[inline]
     fn write_json(&self, row: usize, out: &mut String) {
         match self {
-            Values::Text(text) => super::json::quoted(text.value(row), out),
+            Values::Text(text) => quoted(text.value(row), out),
             Values::Date32(_) | Values::Timestamp(..) => {
                 out.push('"');
                 self.write_plain(row, out);
@@ -244,7 +245,7 @@ impl<'a> Values<'a> {
                 let start = out.len();
                 if scalar::write(*array, row, field, out) == Form::Text {
                     let text = out.split_off(start);
-                    super::json::quoted(&text, out);
+                    quoted(&text, out);
                 }
             }
             Values::Struct(members) => write_object(members, row, out),
@@ -286,7 +287,7 @@ impl<'a> Objects<'a> {
 fn members<'a>(fields: &'a Fields, columns: &'a [ArrayRef]) -> Vec<Member<'a>> {
     let member = |(i, (field, column)): (usize, (&'a arrow_schema::FieldRef, &'a ArrayRef))| {
         let mut start = String::from(if i == 0 { "{" } else { "," });
-        super::json::quoted(field.name(), &mut start);
+        quoted(field.name(), &mut start);
         start.push(':');
         Member { start, value: Column::new(column, field) }
     };
