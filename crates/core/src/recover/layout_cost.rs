@@ -4,7 +4,7 @@
 //! column that differ from row group to row group. The bits are rough, so a layout is only taken if all others cost far
 //! more.
 
-use super::scan::Page;
+use super::found_page::FoundPage;
 use super::table_layouts::{LayoutFinder, TableLayout};
 use std::ops::Range;
 
@@ -108,13 +108,13 @@ fn row_group_cost(layout: &TableLayout) -> f64 {
 }
 
 /// What the ends of pages inside a chunk cost.
-fn page_cost(chunk: &[Page]) -> f64 {
-    let data: Vec<&Page> = chunk.iter().filter(|page| !page.is_dictionary()).collect();
+fn page_cost(chunk: &[FoundPage]) -> f64 {
+    let data: Vec<&FoundPage> = chunk.iter().filter(|page| !page.is_dictionary()).collect();
     let Some((last, inner)) = data.split_last() else { return 0.0 };
     let Some(first) = inner.first() else { return 0.0 };
     let is_regular = inner.iter().all(|page| page.values() == first.values());
     let is_marked = data.len() < chunk.len() || is_regular && last.values() < first.values();
-    let cost = |page: &&Page| match (is_full(page), is_regular, is_marked) {
+    let cost = |page: &&FoundPage| match (is_full(page), is_regular, is_marked) {
         (true, ..) => FULL_PAGE,
         (false, true, true) => MARKED_PAGE,
         (false, true, false) => UNMARKED_PAGE,
@@ -169,7 +169,7 @@ struct ChunkSize {
 }
 
 impl ChunkSize {
-    fn new(chunk: &[Page]) -> ChunkSize {
+    fn new(chunk: &[FoundPage]) -> ChunkSize {
         let bytes = chunk.iter().map(|page| page.end - page.body).sum();
         let dictionaries = chunk.iter().filter_map(|page| page.header.dictionary_page_header.as_ref());
         let dictionary = dictionaries.map(|header| u64::from(header.num_values.unsigned_abs())).sum();
@@ -184,7 +184,7 @@ impl ChunkSize {
 }
 
 /// Whether a page has as much as writers put into one before they begin the next, if nobody asks for less.
-fn is_full(page: &Page) -> bool {
+fn is_full(page: &FoundPage) -> bool {
     page.values() >= FULL_ROWS || page.uncompressed() >= FULL_BYTES
 }
 

@@ -12,11 +12,12 @@
 //!           (i)(i)(f) ..       no: 10 rows and then 5
 //! ```
 
-use super::gap::{self, Filler};
-use super::guess::{ChunkKind, Guess, guesses};
-use super::open::{fitting_codecs, rows};
-use super::part::Window;
-use super::scan::{Page, State, Work};
+use super::filler::{self, Filler};
+use super::found_page::{FoundPage, PageEvidence};
+use super::infer_type::{ChunkKind, Guess, guesses};
+use super::open_page::{fitting_codecs, rows};
+use super::search_budget::SearchBudget;
+use super::window::Window;
 use marquetry_codec::{Codec, Decompressor};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -80,8 +81,8 @@ enum Boundary {
 /// Searches for layouts of the pages from the first one to the first damage.
 pub(super) struct LayoutFinder<'a> {
     window: &'a mut Window,
-    pages: &'a [Page],
-    work: &'a mut Work,
+    pages: &'a [FoundPage],
+    budget: &'a mut SearchBudget,
     /// Of each page.
     boundaries: Vec<Boundary>,
     /// Most likely that of all chunks.
@@ -97,11 +98,11 @@ pub(super) struct LayoutFinder<'a> {
 
 impl<'a> LayoutFinder<'a> {
     /// A finder for the pages that follow each other without damage. The first one begins a row group.
-    pub(super) fn new(window: &'a mut Window, pages: &'a [Page], work: &'a mut Work) -> Self {
+    pub(super) fn new(window: &'a mut Window, pages: &'a [FoundPage], budget: &'a mut SearchBudget) -> Self {
         let mut boundaries = vec![Boundary::RowGroup];
         for (before, page) in pages.iter().zip(pages.iter().skip(1)) {
             let gap = before.end..page.offset;
-            let (filler, end) = gap::fillers(window, gap.clone());
+            let (filler, end) = filler::fillers(window, gap.clone());
             if end != gap.end {
                 break;
             }
@@ -113,10 +114,10 @@ impl<'a> LayoutFinder<'a> {
         }
         let pages = &pages[..boundaries.len().min(pages.len())];
         let end = pages.last().map_or(0, |page| page.end);
-        let (filler, end) = gap::fillers(window, end..window.source.len());
-        let is_closed = filler.is_some_and(Filler::ends_row_group) || gap::begins_footer(window, end);
+        let (filler, end) = filler::fillers(window, end..window.source.len());
+        let is_closed = filler.is_some_and(Filler::ends_row_group) || filler::begins_footer(window, end);
         // Nothing tells more about the codec than a page that shrank.
-        let ratio = |page: &&Page| {
+        let ratio = |page: &&FoundPage| {
             (page.end - page.body) * 1000
                 / u64::from(page.header.uncompressed_page_size.unsigned_abs()).max(1)
         };
@@ -127,7 +128,7 @@ impl<'a> LayoutFinder<'a> {
         LayoutFinder {
             window,
             pages,
-            work,
+            budget,
             boundaries,
             codec,
             is_closed,
@@ -139,7 +140,7 @@ impl<'a> LayoutFinder<'a> {
     }
 
     /// The pages that follow each other.
-    pub(super) fn pages(&self) -> &'a [Page] {
+    pub(super) fn pages(&self) -> &'a [FoundPage] {
         self.pages
     }
 
@@ -172,7 +173,7 @@ impl<'a> LayoutFinder<'a> {
         if !self.is_closed && self.ends_of(0).runs_out {
             out.push(TableLayout { columns: 1, groups: Vec::new(), cut_off: None, is_open: true });
         }
-        (self.steps > 0 && out.len() < MOST_LAYOUTS && !self.work.is_exhausted()).then_some(out)
+        (self.steps > 0 && out.len() < MOST_LAYOUTS && !self.budget.is_exhausted()).then_some(out)
     }
 
     /// All pages as those of one column; where its row groups end does not matter.
@@ -390,14 +391,15 @@ impl<'a> LayoutFinder<'a> {
 
     /// Whether what would tell the kind of a chunk is damaged: its dictionary, or its first data page.
     fn begins_damaged(&self, start: usize) -> bool {
-        let is_damaged = |at: usize| self.pages.get(at).is_some_and(|page| page.state == State::Damaged);
+        let is_damaged =
+            |at: usize| self.pages.get(at).is_some_and(|page| page.evidence == PageEvidence::Damaged);
         is_damaged(start) || self.pages[start].is_dictionary() && is_damaged(start + 1)
     }
 
     /// Whether a page may be of the chunk that begins with `start`.
     fn fits_chunk(&mut self, at: usize, start: usize) -> bool {
         let page = &self.pages[at];
-        if page.is_keys() || page.state == State::Damaged {
+        if page.is_keys() || page.evidence == PageEvidence::Damaged {
             return true;
         }
         are_alike(&self.kind_by(at, None).guesses, &self.kind(start).guesses)
@@ -428,7 +430,9 @@ impl<'a> LayoutFinder<'a> {
         }
         let page = &self.pages[at];
         let mut count = || {
-            if page.state == State::Damaged || !self.work.spend(page.uncompressed() + page.values() / 64) {
+            if page.evidence == PageEvidence::Damaged
+                || !self.budget.spend(page.uncompressed() + page.values() / 64)
+            {
                 return None;
             }
             let mut decompressor = Decompressor::new();
@@ -455,11 +459,12 @@ impl<'a> LayoutFinder<'a> {
         if let Some(known) = self.kinds.get(&(at, dictionary)) {
             return known.clone();
         }
-        let data = self.pages.get(at).filter(|page| !page.is_dictionary() && page.state != State::Damaged);
+        let data =
+            self.pages.get(at).filter(|page| !page.is_dictionary() && page.evidence != PageEvidence::Damaged);
         let dictionary_page = dictionary.map(|at| &self.pages[at]);
-        let data = data.filter(|_| dictionary_page.is_none_or(|page| page.state != State::Damaged));
+        let data = data.filter(|_| dictionary_page.is_none_or(|page| page.evidence != PageEvidence::Damaged));
         let found = Rc::new(match data {
-            Some(data) => guesses(self.window, dictionary_page, data, self.codec, self.work),
+            Some(data) => guesses(self.window, dictionary_page, data, self.codec, self.budget),
             None => ChunkKind::default(),
         });
         self.kinds.insert((at, dictionary), found.clone());

@@ -3,12 +3,13 @@
 //! All ways to cut the pages into chunks and row groups are found, and rated by how much they take for granted. One is
 //! taken only if it is far likelier than all others; otherwise the caller is asked for a schema.
 
-use super::guess::{ChunkKind, Guess};
+use super::found_page::FoundPage;
+use super::infer_type::{ChunkKind, Guess};
 use super::layout_cost::{LayoutCost, alternates};
-use super::part::Window;
 use super::report::{Confidence, Report};
-use super::scan::{Page, Work};
+use super::search_budget::SearchBudget;
 use super::table_layouts::{LayoutFinder, PageGroup, TableLayout};
+use super::window::Window;
 use crate::schema::{Schema, annotate, column, group};
 use marquetry_base::Limits;
 use marquetry_encoding::PhysicalType;
@@ -24,13 +25,13 @@ pub(super) struct InferredSchema {
 
 /// Infers the schema and says in the report what was decided for it; `Err` says why there is none, and the report which one
 /// is the likeliest. The first page is the first of a row group.
-pub(super) fn infer(
+pub(super) fn infer_schema(
     window: &mut Window,
-    pages: &[Page],
-    work: &mut Work,
+    pages: &[FoundPage],
+    budget: &mut SearchBudget,
     report: &mut Report,
 ) -> Result<InferredSchema, &'static str> {
-    let mut finder = LayoutFinder::new(window, pages, work);
+    let mut finder = LayoutFinder::new(window, pages, budget);
     let layouts = rated_layouts(&mut finder)?;
     if let Err(why) = check_likeliest(&layouts, &mut finder) {
         // If nothing is lost behind the last page.

@@ -1,7 +1,7 @@
 //! Opening pages of which neither the codec nor the levels are known for certain.
 
-use super::part::Window;
-use super::scan::Page;
+use super::found_page::FoundPage;
+use super::window::Window;
 use crate::schema::Leaf;
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use marquetry_codec::{Codec, Decompressor};
@@ -19,7 +19,7 @@ pub(super) struct Opened {
 /// The codecs that make as many bytes of a page as its header says, the likeliest first. None: it is no page.
 pub(super) fn fitting_codecs(
     window: &mut Window,
-    page: &Page,
+    page: &FoundPage,
     preferred: Option<Codec>,
     decompressor: &mut Decompressor,
 ) -> Result<Vec<Codec>> {
@@ -44,7 +44,7 @@ pub(super) fn fitting_codecs(
 /// Whether a codec makes as many bytes of a page as its header says.
 pub(super) fn fits_codec(
     window: &mut Window,
-    page: &Page,
+    page: &FoundPage,
     codec: Codec,
     decompressor: &mut Decompressor,
 ) -> Result<bool> {
@@ -66,7 +66,7 @@ fn decompresses(codec: Codec, bytes: &[u8], size: usize, decompressor: &mut Deco
 /// Levels and values of a page under a codec. The largest levels are those of the column.
 pub(super) fn open(
     window: &mut Window,
-    page: &Page,
+    page: &FoundPage,
     codec: Codec,
     (max_rep, max_def): (u8, u8),
     decompressor: &mut Decompressor,
@@ -98,7 +98,7 @@ pub(super) fn open(
 /// How many rows begin in a data page. Fails if its levels cannot be read.
 pub(super) fn rows(
     window: &mut Window,
-    page: &Page,
+    page: &FoundPage,
     codec: Codec,
     levels: (u8, u8),
     decompressor: &mut Decompressor,
@@ -118,7 +118,7 @@ pub(super) fn rows(
 /// Whether a data page has anything but nulls. Fails if its levels cannot be read.
 pub(super) fn has_values(
     window: &mut Window,
-    page: &Page,
+    page: &FoundPage,
     codec: Codec,
     levels: (u8, u8),
     decompressor: &mut Decompressor,
@@ -126,7 +126,7 @@ pub(super) fn has_values(
     Ok(count_values(page, &mut open(window, page, codec, levels, decompressor)?)? > 0)
 }
 
-fn count_values(page: &Page, opened: &mut Opened) -> Result<usize> {
+fn count_values(page: &FoundPage, opened: &mut Opened) -> Result<usize> {
     let (mut left, mut values, mut scratch) = (page.values() as usize, 0, Vec::new());
     while left > 0 {
         let n = left.min(BLOCK);
@@ -139,7 +139,7 @@ fn count_values(page: &Page, opened: &mut Opened) -> Result<usize> {
 /// Whether PLAIN values of a type fill a page to its last byte, but for `padding` zeros; true for other encodings.
 pub(super) fn is_filled(
     window: &mut Window,
-    page: &Page,
+    page: &FoundPage,
     codec: Codec,
     leaf: &Leaf,
     padding: usize,
@@ -175,7 +175,7 @@ pub(super) fn fills(bytes: &[u8], n: usize, physical: PhysicalType) -> bool {
 }
 
 /// The levels that are never compressed; what may be; its size before that; and whether it is.
-fn parts(window: &mut Window, page: &Page) -> Result<(PaddedBytes, PaddedBytes, usize, bool)> {
+fn parts(window: &mut Window, page: &FoundPage) -> Result<(PaddedBytes, PaddedBytes, usize, bool)> {
     let bytes = window.at(page.body, (page.end - page.body) as usize)?;
     let size = page.header.uncompressed_page_size.max(0) as usize;
     let mut levels = 0;

@@ -8,101 +8,26 @@
 //!
 //! Headers of bloom filters, indexes and footers are Thrift, too, but begin otherwise.
 
-use super::open::fitting_codecs;
-use super::part::Window;
+use super::found_page::{FoundPage, PageEvidence};
+use super::open_page::fitting_codecs;
+use super::search_budget::SearchBudget;
+use super::window::Window;
 use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_codec::Decompressor;
 use marquetry_format::{Encoding, PageHeader, PageType, Reader};
 use std::ops::Range;
 
-/// A page that was found.
-#[derive(Debug, Clone)]
-pub(super) struct Page {
-    pub(super) offset: u64,
-    pub(super) body: u64,
-    pub(super) end: u64,
-    pub(super) header: PageHeader,
-    pub(super) state: State,
-}
-
-/// What speaks for a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    /// Its checksum is right.
-    Proven,
-    /// It has none.
-    Unproven,
-    /// Its checksum is wrong; it is where a page must be.
-    Damaged,
-}
-
-impl Page {
-    pub(super) fn is_dictionary(&self) -> bool {
-        self.header.type_ == PageType::DICTIONARY_PAGE
-    }
-
-    /// How many entries a data page has; 0 for a dictionary.
-    pub(super) fn values(&self) -> u64 {
-        let v1 = self.header.data_page_header.as_ref().map(|header| header.num_values);
-        let v2 = self.header.data_page_header_v2.as_ref().map(|header| header.num_values);
-        let values = if self.is_dictionary() { None } else { v1.or(v2) };
-        values.and_then(|values| u64::try_from(values).ok()).unwrap_or(0)
-    }
-
-    /// The encoding of a data page's values, or of the dictionary.
-    pub(super) fn encoding(&self) -> Encoding {
-        let header = &self.header;
-        let v1 = header.data_page_header.as_ref().map(|header| header.encoding);
-        let v2 = header.data_page_header_v2.as_ref().map(|header| header.encoding);
-        v1.or(v2).unwrap_or(Encoding::PLAIN)
-    }
-
-    /// Whether values are indices into a dictionary.
-    pub(super) fn is_keys(&self) -> bool {
-        !self.is_dictionary()
-            && matches!(self.encoding(), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY)
-    }
-
-    /// Header and body before compression.
-    pub(super) fn uncompressed(&self) -> u64 {
-        self.body - self.offset + u64::from(self.header.uncompressed_page_size.unsigned_abs())
-    }
-}
-
-/// What searching may still cost, in bytes: a file of nothing but page headers must not take for ever.
-#[derive(Debug)]
-pub(super) struct Work {
-    left: u64,
-}
-
-impl Work {
-    pub(super) fn new(len: u64) -> Self {
-        Work { left: (256 << 20) + len.saturating_mul(32) }
-    }
-
-    /// Whether there was so much left.
-    pub(super) fn spend(&mut self, bytes: u64) -> bool {
-        let left = self.left.checked_sub(bytes);
-        self.left = left.unwrap_or(0);
-        left.is_some()
-    }
-
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.left == 0
-    }
-}
-
 /// The pages in a range of the source, in order.
-pub(super) fn scan(
+pub(super) fn find_pages(
     window: &mut Window,
     range: Range<u64>,
     is_trusted: bool,
-    work: &mut Work,
-) -> Result<Vec<Page>> {
+    budget: &mut SearchBudget,
+) -> Result<Vec<FoundPage>> {
     let mut scan = Scan { window, end: range.end, is_trusted, decompressor: Decompressor::new() };
     let (mut at, mut in_step, mut pages) = (range.start, true, Vec::new());
-    while at < range.end && !work.is_exhausted() {
-        match scan.page(at, in_step, work)? {
+    while at < range.end && !budget.is_exhausted() {
+        match scan.page(at, in_step, budget)? {
             Some(page) => {
                 at = page.end;
                 in_step = true;
@@ -125,24 +50,26 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    fn page(&mut self, at: u64, in_step: bool, work: &mut Work) -> Result<Option<Page>> {
+    fn page(&mut self, at: u64, in_step: bool, budget: &mut SearchBudget) -> Result<Option<FoundPage>> {
         let Some(mut page) = self.header(at, in_step)? else { return Ok(None) };
         let cost =
             64 + (page.end - page.body) + u64::from(page.header.uncompressed_page_size.unsigned_abs()) / 16;
-        if !in_step && !work.spend(cost) {
+        if !in_step && !budget.spend(cost) {
             return Ok(None);
         }
         let stored = self.window.at(page.body, (page.end - page.body) as usize)?;
-        page.state = match page.header.crc.map(|crc| crc as u32) {
-            Some(crc) if crc == crc32fast::hash(&stored) => State::Proven,
+        page.evidence = match page.header.crc.map(|crc| crc as u32) {
+            Some(crc) if crc == crc32fast::hash(&stored) => PageEvidence::Proven,
             // QUIRK: HAWQ stores 0 in every page, meaning that it computed none.
-            Some(crc) if crc != 0 && self.is_trusted => State::Damaged,
-            _ => State::Unproven,
+            Some(crc) if crc != 0 && self.is_trusted => PageEvidence::Damaged,
+            _ => PageEvidence::Unproven,
         };
-        let is_one = match page.state {
-            State::Proven => true,
-            State::Damaged => in_step && (page.end == self.end || self.header(page.end, true)?.is_some()),
-            State::Unproven => {
+        let is_one = match page.evidence {
+            PageEvidence::Proven => true,
+            PageEvidence::Damaged => {
+                in_step && (page.end == self.end || self.header(page.end, true)?.is_some())
+            }
+            PageEvidence::Unproven => {
                 in_step && self.header(page.end, true)?.is_some()
                     || !fitting_codecs(self.window, &page, None, &mut self.decompressor)?.is_empty()
             }
@@ -151,7 +78,7 @@ impl Scan<'_> {
     }
 
     /// The header at a position, if it can be one and the page ends before the end.
-    fn header(&mut self, at: u64, in_step: bool) -> Result<Option<Page>> {
+    fn header(&mut self, at: u64, in_step: bool) -> Result<Option<FoundPage>> {
         let most = if in_step { self.window.limits.page_header_bytes } else { MOST_LOST };
         for len in [256, 16 << 10, most] {
             let bytes = self.window.at(at, len.min(most))?;
@@ -164,7 +91,7 @@ impl Scan<'_> {
                     let body = at + reader.position() as u64;
                     let can_be = is_plausible(&header, &self.window.limits);
                     let end = body + u64::from(header.compressed_page_size.unsigned_abs());
-                    let page = Page { offset: at, body, end, header, state: State::Unproven };
+                    let page = FoundPage { offset: at, body, end, header, evidence: PageEvidence::Unproven };
                     return Ok(Some(page).filter(|page| can_be && page.end <= self.end));
                 }
                 Err(error) if error.kind() == ErrorKind::Truncated && bytes.len() == len && len < most => {}

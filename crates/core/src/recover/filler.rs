@@ -1,7 +1,7 @@
 //! What may stand between row groups without anything being lost: bloom filters, checkpoints, metadata of chunks,
 //! indexes, zeros for alignment.
 
-use super::part::Window;
+use super::window::Window;
 use crate::checkpoint::{APPEND_MAGIC, CHECKPOINT_FRAME_LEN, CHECKPOINT_MAGIC, MARKER_LEN, marker};
 use marquetry_format::{BloomFilterHeader, ColumnChunk, ColumnIndex, ColumnMetaData, OffsetIndex, Reader};
 use std::ops::Range;

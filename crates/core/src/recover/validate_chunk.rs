@@ -1,8 +1,8 @@
 //! Whether a chunk is whole: all its pages can be read, to the last value, and have as many rows as they must.
 
-use super::open::{self, fitting_codecs};
-use super::part::Window;
-use super::scan::{Page, State};
+use super::found_page::{FoundPage, PageEvidence};
+use super::open_page::{self, fitting_codecs};
+use super::window::Window;
 use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::page::{ChecksumTrust, PageBuffers, PageOptions};
 use crate::read::{ColumnBatch, ColumnChunkReader, ReadTarget, ValueLayout};
@@ -14,7 +14,7 @@ use marquetry_format as format;
 use std::sync::Arc;
 
 /// Reads all of a chunk.
-pub(super) fn check(
+pub(super) fn validate_chunk(
     source: &Arc<dyn Source>,
     chunk: ColumnChunk<'_>,
     rows: u64,
@@ -55,13 +55,13 @@ pub(super) fn check(
 /// Tries codecs until one gives values of the column to the last page; `preferred` first.
 pub(super) fn describe(
     window: &mut Window,
-    pages: &[Page],
+    pages: &[FoundPage],
     leaf: &Leaf,
     rows: u64,
     preferred: Option<Codec>,
     created_by: Option<&str>,
 ) -> Result<format::ColumnMetaData> {
-    if pages.iter().any(|page| page.state == State::Damaged) {
+    if pages.iter().any(|page| page.evidence == PageEvidence::Damaged) {
         return Err(Error::corrupt("a page's checksum is wrong"));
     }
     let trust = ChecksumTrust::of_writer(created_by);
@@ -69,7 +69,7 @@ pub(super) fn describe(
     let padding = if created_by.is_some_and(|writer| writer.starts_with("fastparquet")) { 8 } else { 0 };
     let mut decompressor = Decompressor::new();
     // The page that shrank most tells most about the codec.
-    let ratio = |page: &&Page| {
+    let ratio = |page: &&FoundPage| {
         (page.end - page.body) * 1000 / u64::from(page.header.uncompressed_page_size.unsigned_abs()).max(1)
     };
     let Some(telling) = pages.iter().filter(|page| page.end > page.body).min_by_key(ratio).or(pages.first())
@@ -83,7 +83,7 @@ pub(super) fn describe(
         let mut is_filled = true;
         for page in pages {
             is_filled &=
-                open::is_filled(window, page, codec, leaf, padding, &mut decompressor).unwrap_or(false);
+                open_page::is_filled(window, page, codec, leaf, padding, &mut decompressor).unwrap_or(false);
         }
         if !is_filled {
             why = Error::corrupt("values do not fill their page as those of the column would");
@@ -92,7 +92,7 @@ pub(super) fn describe(
         let meta = metadata(pages, leaf, codec);
         let lone = lone(meta.clone(), leaf, rows, created_by, &window.limits)?;
         let chunk = lone.row_group(0).column(0)?;
-        match check(&window.source, chunk, rows, trust, &window.limits) {
+        match validate_chunk(&window.source, chunk, rows, trust, &window.limits) {
             Ok(()) => return Ok(meta),
             Err(error) if error.kind() == ErrorKind::Io => return Err(error),
             Err(error) => why = error,
@@ -102,7 +102,7 @@ pub(super) fn describe(
 }
 
 /// What a footer would say, as far as page headers tell.
-fn metadata(pages: &[Page], leaf: &Leaf, codec: Codec) -> format::ColumnMetaData {
+fn metadata(pages: &[FoundPage], leaf: &Leaf, codec: Codec) -> format::ColumnMetaData {
     let mut encodings = Vec::new();
     for page in pages {
         let levels = if page.is_dictionary() { page.encoding() } else { format::Encoding::RLE };
@@ -120,8 +120,8 @@ fn metadata(pages: &[Page], leaf: &Leaf, codec: Codec) -> format::ColumnMetaData
         encodings,
         path_in_schema: leaf.path_in_schema(),
         codec: format::CompressionCodec(codec.code()),
-        num_values: pages.iter().map(Page::values).sum::<u64>() as i64,
-        total_uncompressed_size: pages.iter().map(Page::uncompressed).sum::<u64>() as i64,
+        num_values: pages.iter().map(FoundPage::values).sum::<u64>() as i64,
+        total_uncompressed_size: pages.iter().map(FoundPage::uncompressed).sum::<u64>() as i64,
         total_compressed_size: (end - first) as i64,
         data_page_offset: data as i64,
         dictionary_page_offset: (data > first).then_some(first as i64),

@@ -4,7 +4,7 @@ use marquetry_base::Result;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What `work` gives for each of `0..count`, in order, by so many threads. Behind the first failure the rest is left out.
-pub(super) fn side_by_side<T: Send>(
+pub(super) fn ordered_map<T: Send>(
     count: usize,
     threads: usize,
     work: impl Fn(usize) -> Result<T> + Sync,
@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn results_come_in_order_up_to_the_first_failure() {
         for threads in [1, 2, 7] {
-            let all = side_by_side(100, threads, Ok);
+            let all = ordered_map(100, threads, Ok);
             assert!(all.into_iter().map(Result::unwrap).eq(0..100));
-            let some = side_by_side(100, threads, |i| match i % 40 {
+            let some = ordered_map(100, threads, |i| match i % 40 {
                 39 => Err(Error::corrupt(format!("at {i}"))),
                 _ => Ok(i),
             });
@@ -70,6 +70,6 @@ mod tests {
             assert!(some[..39].iter().all(Result::is_ok));
             assert_eq!(some[39].as_ref().unwrap_err().message(), "at 39");
         }
-        assert!(side_by_side(0, 4, Ok).is_empty());
+        assert!(ordered_map(0, 4, Ok).is_empty());
     }
 }

@@ -3,10 +3,11 @@
 //! Levels are tried from much to little: that bytes are levels to the last one by chance is rarer than that values fit.
 
 use super::byte_histogram::ByteHistogram;
-use super::open::{fills, fits_codec, fitting_codecs, open};
-use super::part::Window;
+use super::found_page::FoundPage;
+use super::open_page::{fills, fits_codec, fitting_codecs, open};
 use super::report::Confidence;
-use super::scan::{Page, Work};
+use super::search_budget::SearchBudget;
+use super::window::Window;
 use marquetry_base::{ByteCursor, PaddedBytes};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::{EncodedPage, PhysicalType, Values, registry};
@@ -41,15 +42,15 @@ pub(super) struct ChunkKind {
 /// All types and levels that a page fits. `preferred`: the codec that is tried first.
 pub(super) fn guesses(
     window: &mut Window,
-    dictionary: Option<&Page>,
-    data: &Page,
+    dictionary: Option<&FoundPage>,
+    data: &FoundPage,
     preferred: Option<Codec>,
-    work: &mut Work,
+    budget: &mut SearchBudget,
 ) -> ChunkKind {
     let mut decompressor = Decompressor::new();
     let first = dictionary.unwrap_or(data);
     let cost = LEAST_COST + data.uncompressed() + data.values() + first.uncompressed();
-    if !work.spend(cost) || data.values() > MOST_VALUES {
+    if !budget.spend(cost) || data.values() > MOST_VALUES {
         return ChunkKind::default();
     }
     // The page that shrank tells about the codec.
@@ -61,7 +62,7 @@ pub(super) fn guesses(
     {
         return kind;
     }
-    if !work.spend(ALL_CODECS_COST + cost) {
+    if !budget.spend(ALL_CODECS_COST + cost) {
         return ChunkKind::default();
     }
     let codecs = fitting_codecs(window, telling, None, &mut decompressor).unwrap_or_default();
@@ -73,8 +74,8 @@ pub(super) fn guesses(
 /// What a page fits if it is compressed in this way; `None` if nothing.
 fn kind_by_codec(
     window: &mut Window,
-    dictionary: Option<&Page>,
-    data: &Page,
+    dictionary: Option<&FoundPage>,
+    data: &FoundPage,
     codec: Codec,
     decompressor: &mut Decompressor,
 ) -> Option<ChunkKind> {
@@ -100,7 +101,12 @@ enum Parts {
 }
 
 impl Parts {
-    fn new(window: &mut Window, page: &Page, codec: Codec, decompressor: &mut Decompressor) -> Option<Parts> {
+    fn new(
+        window: &mut Window,
+        page: &FoundPage,
+        codec: Codec,
+        decompressor: &mut Decompressor,
+    ) -> Option<Parts> {
         let values = open(window, page, codec, (0, 0), decompressor).ok()?.values;
         let Some(v2) = &page.header.data_page_header_v2 else { return Some(Parts::V1(values)) };
         let (rep, def) =
@@ -123,7 +129,7 @@ impl Parts {
         }
     }
 
-    fn guesses(&self, page: &Page, dictionary: Option<&(i32, PaddedBytes)>) -> Vec<Guess> {
+    fn guesses(&self, page: &FoundPage, dictionary: Option<&(i32, PaddedBytes)>) -> Vec<Guess> {
         let n = page.values() as usize;
         let mut out = Vec::new();
         let kind = Kind { encoding: page.encoding().0, dictionary };

@@ -1,38 +1,9 @@
-//! A part of a source, as a source of its own: one of several files that stand behind each other.
+//! Reads a source in long pieces, and finds where files stand behind each other in it.
 
-use crate::source::{Source, outside};
+use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Limits, Result};
-use std::ops::Range;
 use std::sync::Arc;
-
-pub(super) struct Part {
-    source: Arc<dyn Source>,
-    range: Range<u64>,
-}
-
-impl Part {
-    /// INVARIANT: the range is inside the source.
-    pub(super) fn new(source: Arc<dyn Source>, range: Range<u64>) -> Self {
-        Part { source, range }
-    }
-}
-
-impl Source for Part {
-    fn len(&self) -> u64 {
-        self.range.end - self.range.start
-    }
-
-    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
-        match offset.checked_add(len as u64) {
-            Some(end) if end <= self.len() => {
-                let read = self.source.read_at(self.range.start + offset, len);
-                read.map_err(|error| error.without_offset().at(offset))
-            }
-            _ => Err(outside(offset, len, self.len())),
-        }
-    }
-}
 
 /// Bytes of a source, read in long pieces.
 pub(super) struct Window {
@@ -71,7 +42,7 @@ impl Window {
 }
 
 /// Where `PAR1PAR1` stands: a file that ends, and one that begins. The position between the two.
-pub(super) fn borders(window: &mut Window) -> Result<Vec<u64>> {
+pub(super) fn file_boundaries(window: &mut Window) -> Result<Vec<u64>> {
     let mut out = Vec::new();
     let (mut at, len) = (0, window.source.len());
     while at + 8 <= len && out.len() < MAX_PARTS {
@@ -83,7 +54,9 @@ pub(super) fn borders(window: &mut Window) -> Result<Vec<u64>> {
     Ok(out)
 }
 
-/// Read at a time.
+/// The first byte behind the opening magic.
+pub(super) const FIRST_PAGE: u64 = 4;
+/// Bytes read at a time.
 const READ: u64 = 4 << 20;
 /// Files behind each other that are told apart.
 const MAX_PARTS: usize = 1000;

@@ -1,0 +1,266 @@
+//! Found pages in the order of the file, read by the columns of a schema.
+
+use super::filler;
+use super::found_page::{FoundPage, PageEvidence};
+use super::group_layout::{GroupLayout, PageSplit, RebuiltGroup, is_like};
+use super::open_page::{fitting_codecs, has_values, rows};
+use super::parallel::{ordered_map, threads_for};
+use super::search_budget::SearchBudget;
+use super::validate_chunk::describe;
+use super::window::Window;
+use crate::schema::{Leaf, Schema};
+use marquetry_base::{ErrorKind, Result};
+use marquetry_codec::{Codec, Decompressor};
+use marquetry_format::{ColumnMetaData, Encoding};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Found pages, and what is needed to read them.
+pub(super) struct PageSet<'a> {
+    pub(super) window: &'a mut Window,
+    pub(super) pages: &'a [FoundPage],
+    pub(super) schema: &'a Arc<Schema>,
+    created_by: Option<String>,
+    /// Threads that look at chunks; 0 for one for each processor.
+    threads: usize,
+    pub(super) budget: &'a mut SearchBudget,
+    decompressor: Decompressor,
+    /// That of the chunks so far.
+    pub(super) codec: Option<Codec>,
+    /// Rows of pages in lists, by page and levels.
+    rows: HashMap<(usize, u8, u8), Option<u64>>,
+}
+
+impl<'a> PageSet<'a> {
+    pub(super) fn new(
+        window: &'a mut Window,
+        pages: &'a [FoundPage],
+        schema: &'a Arc<Schema>,
+        created_by: Option<String>,
+        threads: usize,
+        budget: &'a mut SearchBudget,
+    ) -> Self {
+        let (decompressor, rows) = (Decompressor::new(), HashMap::new());
+        PageSet { window, pages, schema, created_by, threads, budget, decompressor, codec: None, rows }
+    }
+
+    /// Whether the columns could be those that follow, some columns on, without anybody noticing.
+    pub(super) fn columns_look_alike(&self) -> bool {
+        let columns = self.schema.columns();
+        let n = columns.len();
+        let is_exact = self.are_exact(&(0..self.pages.len()));
+        (1..n).any(|by| (0..n).all(|i| is_like(&columns[i], &columns[(i + by) % n], is_exact)))
+    }
+
+    /// Whether there are several columns, and any could be any other.
+    pub(super) fn all_alike(&self) -> bool {
+        let is_exact = self.are_exact(&(0..self.pages.len()));
+        let columns = self.schema.columns();
+        columns.len() > 1 && columns.iter().skip(1).all(|leaf| is_like(&columns[0], leaf, is_exact))
+    }
+
+    /// Whether a page is directly behind the one before it.
+    fn is_next(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|at| self.pages.get(at));
+        before.zip(self.pages.get(at)).is_some_and(|(before, page)| before.end == page.offset)
+    }
+
+    /// Whether there is a page, and nothing that could have been pages between it and the one before it.
+    pub(super) fn follows(&mut self, at: usize) -> bool {
+        at < self.pages.len() && (self.is_next(at) || self.is_next_known(at))
+    }
+
+    /// Whether nothing is lost between a page and the one before it.
+    pub(super) fn is_next_known(&mut self, at: usize) -> bool {
+        let pages = at.checked_sub(1).and_then(|before| self.pages.get(before)).zip(self.pages.get(at));
+        pages.is_none_or(|(before, page)| filler::is_known(self.window, before.end..page.offset))
+    }
+
+    /// The chunks of these columns, up to the first that is not what the layout says; those that are damaged in between.
+    pub(super) fn described(
+        &self,
+        layout: &GroupLayout,
+        columns: Range<usize>,
+        is_anchored: bool,
+    ) -> Vec<Result<Result<ColumnMetaData>>> {
+        let stored = self.pages_of(layout).iter().map(|page| page.end - page.offset).sum();
+        ordered_map(columns.len(), threads_for(stored, self.threads), |i| {
+            let leaf = self.schema.column(columns.start + i);
+            let pages = &self.pages[layout.chunks[columns.start + i].clone()];
+            let mut window = self.window.another();
+            let chunk =
+                describe(&mut window, pages, leaf, layout.rows, self.codec, self.created_by.as_deref());
+            let is_damaged = pages.iter().any(|page| page.evidence == PageEvidence::Damaged);
+            match chunk.map_err(|error| error.in_column(leaf.dotted().clone())) {
+                Err(error) if error.kind() == ErrorKind::Io => Err(error),
+                // Without an anchor a page that is damaged speaks for nothing.
+                Err(error) if !(is_damaged && is_anchored) => Err(error),
+                chunk => Ok(chunk),
+            }
+        })
+    }
+
+    /// All pages of a layout.
+    pub(super) fn pages_of(&self, layout: &GroupLayout) -> &'a [FoundPage] {
+        match (layout.chunks.first(), layout.chunks.last()) {
+            (Some(first), Some(last)) => &self.pages[first.start..last.end],
+            _ => &[],
+        }
+    }
+
+    /// A row group of chunks that were read.
+    pub(super) fn rebuilt(
+        &self,
+        layout: &GroupLayout,
+        chunks: Vec<Result<ColumnMetaData>>,
+        is_anchored: bool,
+    ) -> RebuiltGroup {
+        let pages = self.pages_of(layout);
+        RebuiltGroup {
+            rows: layout.rows,
+            chunks,
+            bytes: pages.first().map_or(0, |page| page.offset)..pages.last().map_or(0, |page| page.end),
+            is_proven: pages.iter().all(|page| page.evidence == PageEvidence::Proven),
+            is_chosen: false,
+            is_anchored,
+            pages: pages.len(),
+        }
+    }
+
+    /// How the chunks of a layout are cut: as the least regular of them.
+    pub(super) fn split(&self, layout: &GroupLayout) -> PageSplit {
+        layout.chunks.iter().map(|chunk| self.split_of(chunk, true)).min().unwrap_or(PageSplit::Irregular)
+    }
+
+    /// How a chunk is cut, or, if it is not `whole`, its beginning.
+    pub(super) fn split_of(&self, chunk: &Range<usize>, whole: bool) -> PageSplit {
+        let pages = self.pages[chunk.clone()].iter().filter(|page| !page.is_dictionary());
+        let values: Vec<u64> = pages.map(FoundPage::values).collect();
+        match values.split_last() {
+            Some((_, before)) if before.windows(2).any(|pair| pair[0] != pair[1]) => PageSplit::Irregular,
+            Some((last, [first, ..])) if whole && last > first => PageSplit::Even,
+            _ => PageSplit::ShorterLast,
+        }
+    }
+
+    /// The pages of a column's chunk of so many rows.
+    pub(super) fn chunk(&mut self, column: usize, start: usize, wanted: u64) -> Option<Range<usize>> {
+        let (mut rows, mut end) = (0u64, start);
+        if !self.follows(start) {
+            return None;
+        }
+        while rows < wanted {
+            end = self.add(column, start, end, &mut rows)?;
+        }
+        // Pages of no rows stay with those before them.
+        while self.pages.get(end).is_some_and(|page| page.values() == 0 && !page.is_dictionary())
+            && self.is_next(end)
+        {
+            end += 1;
+        }
+        (rows == wanted).then_some(start..end)
+    }
+
+    /// Adds the page at `end` to a chunk; the page behind it, or `None` if it cannot be of the chunk.
+    pub(super) fn add(&mut self, column: usize, start: usize, end: usize, rows: &mut u64) -> Option<usize> {
+        let (is_first, all) = (end == start, self.pages);
+        let page = all.get(end)?;
+        if !self.budget.spend(16) || !is_first && (page.is_dictionary() || !self.is_next(end)) {
+            return None;
+        }
+        if page.is_keys() && !all[start].is_dictionary() {
+            return None;
+        }
+        let leaf = self.schema.column(column);
+        let levels = (leaf.max_rep(), leaf.max_def());
+        *rows = rows.checked_add(self.rows_of(end, levels)?)?;
+        Some(end + 1)
+    }
+
+    /// How many rows begin in a page of a column with these levels.
+    fn rows_of(&mut self, at: usize, levels: (u8, u8)) -> Option<u64> {
+        let page = &self.pages[at];
+        if page.is_dictionary() {
+            return Some(0);
+        }
+        if let Some(v2) = &page.header.data_page_header_v2 {
+            return u64::try_from(v2.num_rows).ok();
+        }
+        if levels.0 == 0 {
+            return Some(page.values());
+        }
+        if page.evidence == PageEvidence::Damaged {
+            return None;
+        }
+        if let Some(known) = self.rows.get(&(at, levels.0, levels.1)) {
+            return *known;
+        }
+        let counted = self.count_rows(page, levels);
+        self.rows.insert((at, levels.0, levels.1), counted);
+        counted
+    }
+
+    fn count_rows(&mut self, page: &FoundPage, levels: (u8, u8)) -> Option<u64> {
+        if !self.budget.spend(page.uncompressed() / 8 + page.values() / 64) {
+            return None;
+        }
+        let codecs = fitting_codecs(self.window, page, self.codec, &mut self.decompressor).ok()?;
+        let mut count = |codec| rows(self.window, page, codec, levels, &mut self.decompressor).ok();
+        codecs.into_iter().find_map(&mut count)
+    }
+
+    /// Whether a chunk ends where writers end them: before a dictionary, a gap, or other kind of page, or with a page that
+    /// has less than the one before it.
+    pub(super) fn ends_naturally(&mut self, chunk: &Range<usize>) -> bool {
+        let all = self.pages;
+        let (Some(last), Some(next)) =
+            (chunk.end.checked_sub(1).and_then(|last| all.get(last)), all.get(chunk.end))
+        else {
+            return true;
+        };
+        let data = chunk.len() - usize::from(all[chunk.start].is_dictionary());
+        next.is_dictionary()
+            || !self.is_next(chunk.end)
+            || next.header.type_ != last.header.type_
+            || next.encoding() != last.encoding()
+            || data > 1 && last.values() < all[chunk.end - 2].values()
+            || data == 1 && next.values() != last.values()
+    }
+
+    /// Whether the values of these pages fit one type only.
+    pub(super) fn are_exact(&self, pages: &Range<usize>) -> bool {
+        let pages = &self.pages[pages.clone()];
+        pages.iter().all(|page| page.encoding() == Encoding::PLAIN || page.is_keys() || page.is_dictionary())
+    }
+
+    /// Whether a data page that was read as of one column has nothing but nulls, so that it could be of the other.
+    pub(super) fn is_blank(&mut self, at: usize, mine: &Leaf, other: &Leaf) -> bool {
+        let page = &self.pages[at];
+        let levels_fit =
+            mine.max_def() > 0 && other.max_def() > 0 && (mine.max_rep() > 0) == (other.max_rep() > 0);
+        if !levels_fit || page.is_dictionary() {
+            return false;
+        }
+        if let Some(v2) = &page.header.data_page_header_v2 {
+            return v2.num_nulls == v2.num_values;
+        }
+        // Levels have a byte each at most.
+        let has_more = page.uncompressed() > 2 * page.values() + LEVELS_BYTES;
+        if has_more
+            || page.evidence == PageEvidence::Damaged
+            || !self.budget.spend(page.uncompressed() / 8 + 16)
+        {
+            return false;
+        }
+        let levels = (mine.max_rep(), mine.max_def());
+        let codecs =
+            fitting_codecs(self.window, page, self.codec, &mut self.decompressor).unwrap_or_default();
+        let mut has_values =
+            |codec| has_values(self.window, page, codec, levels, &mut self.decompressor).ok();
+        codecs.into_iter().find_map(&mut has_values) == Some(false)
+    }
+}
+
+/// The lengths of levels, and the headers of their runs.
+const LEVELS_BYTES: u64 = 64;

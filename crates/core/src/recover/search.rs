@@ -1,0 +1,430 @@
+//! Searches a file, or one of several behind each other, for row groups.
+
+use super::encryption::looks_encrypted;
+use super::filler;
+use super::find_pages::find_pages;
+use super::found_page::FoundPage;
+use super::group_layout::{OrphanPages, RebuiltGroup};
+use super::infer_schema::infer_schema;
+use super::options::RecoverOptions;
+use super::page_set::PageSet;
+use super::parallel::{ordered_map, threads_for};
+use super::recovery::{KeptGroup, Recovery};
+use super::report::{Confidence, KeptRowGroup, Loss, Report, SchemaOrigin};
+use super::row_groups::RowGroupBuilder;
+use super::search_budget::SearchBudget;
+use super::validate_chunk::validate_chunk;
+use super::window::{FIRST_PAGE, Window};
+use crate::checkpoint::{CheckpointFound, Evidence, find_last_footer};
+use crate::metadata::ParquetMetaData;
+use crate::page::ChecksumTrust;
+use crate::schema::{Repetition, Schema};
+use crate::source::Source;
+use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_format as format;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A schema, the row groups that were found for it, and the pages that are in none.
+type RowGroups = (Vec<format::SchemaElement>, Vec<RebuiltGroup>, Vec<OrphanPages>);
+
+/// The search in a file, or in one of several behind each other.
+pub(super) struct Search<'a> {
+    window: Window,
+    /// Where the part begins.
+    base: u64,
+    options: &'a RecoverOptions,
+    budget: SearchBudget,
+    pub(super) schema: Option<Vec<format::SchemaElement>>,
+    created_by: Option<String>,
+    column_orders: Option<Vec<format::ColumnOrder>>,
+    key_values: Vec<format::KeyValue>,
+    groups: Vec<KeptGroup>,
+    pub(super) report: Report,
+    /// Where pages are to be searched for.
+    unknown: Vec<Range<u64>>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(source: Arc<dyn Source>, base: u64, options: &'a RecoverOptions) -> Self {
+        let len = source.len();
+        Search {
+            window: Window::new(source, options.limits.clone()),
+            base,
+            options,
+            budget: SearchBudget::new(len),
+            schema: None,
+            created_by: None,
+            column_orders: None,
+            key_values: Vec::new(),
+            groups: Vec::new(),
+            report: Report::default(),
+            unknown: std::iter::once(FIRST_PAGE.min(len)..len).collect(),
+        }
+    }
+
+    /// Whether a byte is in a row group that is kept.
+    pub(super) fn keeps(&self, at: u64) -> bool {
+        self.report.row_groups.iter().any(|group| group.bytes.contains(&at))
+    }
+
+    /// Footer first, then what it does not tell of. `known` is the schema of a part before this.
+    pub(super) fn run(&mut self, known: Option<Vec<format::SchemaElement>>) -> Result<()> {
+        self.run_footer()?;
+        if self.schema.is_none() {
+            self.schema = known.inspect(|_| self.report.schema = Some(SchemaOrigin::Footer));
+        }
+        let first = self.report.row_groups.len();
+        for range in std::mem::take(&mut self.unknown) {
+            self.search(range)?;
+        }
+        // What is elsewhere than the footer says is not lost.
+        for group in &self.report.row_groups[first..] {
+            let found = |loss: &Loss| loss.why == NOT_THERE && loss.rows == Some(group.rows);
+            if let Some(at) = self.report.losses.iter().position(found) {
+                self.report.losses.remove(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the row groups of the last footer that is found. Whether there is one.
+    pub(super) fn run_footer(&mut self) -> Result<bool> {
+        let found = match find_last_footer(&*self.window.source, &self.options.limits) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::Limit => {
+                self.report.decide("no footer is taken", error.message().to_owned(), Confidence::Low);
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(CheckpointFound { metadata, footer, end, evidence }) = found else { return Ok(false) };
+        let head = metadata.head();
+        let (why, confidence) = match evidence {
+            Evidence::End => ("it is at the end", Confidence::Exact),
+            Evidence::Checkpoint => {
+                ("a checkpoint of the writer, and its checksum is right", Confidence::Exact)
+            }
+            Evidence::Append => ("it ended the file before it grew", Confidence::Exact),
+            Evidence::Plausible => ("what it says fits the pages before it", Confidence::High),
+        };
+        self.report.decide(format!("the footer at byte {}", footer.start + self.base), why, confidence);
+        self.report.schema = Some(SchemaOrigin::Footer);
+        self.schema = Some(head.schema.clone());
+        self.created_by = head.created_by.clone();
+        self.column_orders = head.column_orders.clone();
+        self.key_values = metadata.key_value_metadata().to_vec();
+        self.unknown = self.check_groups(&Arc::new(metadata), footer.start)?;
+        if end < self.window.source.len() {
+            self.unknown.push(end..self.window.source.len());
+        }
+        Ok(true)
+    }
+
+    /// Checks the row groups of a footer; returns where those are that are not there as it says.
+    fn check_groups(&mut self, metadata: &Arc<ParquetMetaData>, footer: u64) -> Result<Vec<Range<u64>>> {
+        let trust = ChecksumTrust::of_writer(metadata.created_by());
+        let (mut unknown, mut at) = (Vec::new(), FIRST_PAGE);
+        let mut is_lost_before = false;
+        for group in metadata.row_groups() {
+            let bytes = extent(metadata, group.index());
+            let stored = bytes.as_ref().map_or(0, |bytes| bytes.end - bytes.start);
+            let threads = threads_for(stored, self.options.threads);
+            // A chunk that is not whole is no failure here: all of them are looked at.
+            let checked = ordered_map(metadata.schema().num_columns(), threads, |column| {
+                let checked = group.column(column).and_then(|chunk| {
+                    validate_chunk(&self.window.source, chunk, group.num_rows(), trust, &self.options.limits)
+                        .map_err(|error| error.in_column(chunk.leaf().dotted().clone()))
+                });
+                match checked {
+                    Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Key) => Err(error),
+                    checked => Ok(checked.err()),
+                }
+            });
+            let errors = checked.into_iter().collect::<Result<Vec<_>>>()?;
+            let is_anywhere = errors.is_empty() || errors.iter().any(Option::is_none);
+            let Some(bytes) = bytes.filter(|_| is_anywhere) else {
+                is_lost_before = true;
+                self.report.lose(self.base + at..self.base + at, Some(group.num_rows()), NOT_THERE);
+                continue;
+            };
+            if std::mem::take(&mut is_lost_before) && at < bytes.start {
+                unknown.push(at..bytes.start);
+            }
+            at = at.max(bytes.end);
+            let why = "a row group of the footer, all values decoded";
+            self.keep(metadata, group.index(), bytes, errors, why, Confidence::Exact);
+        }
+        if is_lost_before && at < footer {
+            unknown.push(at..footer);
+        }
+        Ok(unknown)
+    }
+
+    /// Keeps a row group, without the columns that have errors, if that can be.
+    fn keep(
+        &mut self,
+        metadata: &Arc<ParquetMetaData>,
+        index: usize,
+        bytes: Range<u64>,
+        errors: Vec<Option<Error>>,
+        why: impl Into<String>,
+        confidence: Confidence,
+    ) {
+        let bytes = bytes.start + self.base..bytes.end + self.base;
+        let rows = metadata.row_group(index).num_rows();
+        let Some(error) = errors.iter().flatten().next() else {
+            let kept = KeptRowGroup { bytes, rows, nulls: Vec::new(), why: why.into(), confidence };
+            let is_lost = vec![false; errors.len()];
+            return self.push(metadata, index, is_lost, kept);
+        };
+        let error = error.to_string();
+        let lost: Vec<bool> = errors.iter().map(Option::is_some).collect();
+        match self.options.partial.then(|| nulls(metadata.schema(), &lost)) {
+            Some(Ok(is_lost)) => {
+                let columns = metadata.schema().columns().iter().zip(&is_lost);
+                let nulls =
+                    columns.filter(|(_, lost)| **lost).map(|(leaf, _)| leaf.dotted().to_string()).collect();
+                let why = format!("{}; {error}", why.into());
+                let kept = KeptRowGroup { bytes, rows, nulls, why, confidence };
+                self.push(metadata, index, is_lost, kept);
+            }
+            Some(Err(why)) => self.report.lose(bytes, Some(rows), format!("{why}: {error}")),
+            None => self.report.lose(bytes, Some(rows), error),
+        }
+    }
+
+    fn push(
+        &mut self,
+        metadata: &Arc<ParquetMetaData>,
+        index: usize,
+        is_lost: Vec<bool>,
+        kept: KeptRowGroup,
+    ) {
+        let (source, metadata) = (self.window.source.clone(), metadata.clone());
+        self.groups.push(KeptGroup { source, metadata, index, is_lost });
+        self.report.row_groups.push(kept);
+    }
+
+    /// Searches for row groups where no footer tells of any.
+    fn search(&mut self, mut range: Range<u64>) -> Result<()> {
+        while let Some(len) =
+            filler::known(&mut self.window, range.start).filter(|len| *len < range.end - range.start)
+        {
+            range.start += len;
+        }
+        let created_by = self.created_by().map(str::to_owned);
+        let is_trusted = ChecksumTrust::of_writer(created_by.as_deref()) == ChecksumTrust::Believed;
+        let pages = find_pages(&mut self.window, range.clone(), is_trusted, &mut self.budget)?;
+        self.report.pages_found += pages.len();
+        let Some(first) = pages.first() else {
+            self.lose_rest(range, std::iter::empty());
+            return Ok(());
+        };
+        let is_anchored = first.offset == range.start;
+        let (elements, found, left) = match self.row_groups(&pages, is_anchored, created_by)? {
+            Ok(found) => found,
+            Err(why) => {
+                let end = pages.last().map_or(range.end, |page| page.end);
+                let why = format!("{why}: {NO_SCHEMA}");
+                self.report.lose(first.offset + self.base..end + self.base, None, why);
+                self.lose_rest(range, std::iter::once(first.offset..end));
+                return Ok(());
+            }
+        };
+        let explained = found.iter().map(|found| &found.bytes).chain(left.iter().map(|left| &left.bytes));
+        let explained: Vec<_> = explained.cloned().collect();
+        for left in left {
+            let why = format!("{} {}", left.pages, left.why);
+            self.report.lose(left.bytes.start + self.base..left.bytes.end + self.base, None, why);
+        }
+        self.lose_rest(range, explained);
+        self.keep_found(elements, found)
+    }
+
+    /// Reports the bytes of a range that are neither `explained` nor anything that stands between row groups.
+    fn lose_rest(&mut self, range: Range<u64>, explained: impl IntoIterator<Item = Range<u64>>) {
+        let mut explained: Vec<_> = explained.into_iter().collect();
+        explained.sort_by_key(|bytes| bytes.start);
+        let mut at = range.start;
+        for next in explained.into_iter().chain(std::iter::once(range.end..range.end)) {
+            while let Some(len) =
+                filler::known(&mut self.window, at).filter(|len| *len <= next.start.saturating_sub(at))
+            {
+                at += len;
+            }
+            let is_footer =
+                next.start == self.window.source.len() && filler::begins_footer(&mut self.window, at);
+            if at < next.start && !is_footer {
+                self.report.lose(at + self.base..next.start + self.base, None, NO_PAGES);
+            }
+            at = at.max(next.end);
+        }
+    }
+
+    fn created_by(&self) -> Option<&str> {
+        let given = self.options.schema.as_ref().and_then(|given| given.created_by.as_deref());
+        self.created_by.as_deref().or(given)
+    }
+
+    /// The row groups that pages make up, the pages that make up none, and the schema: that of a footer, that of the caller,
+    /// or an inferred one. `Err` says why no schema can be inferred.
+    fn row_groups(
+        &mut self,
+        pages: &[FoundPage],
+        is_anchored: bool,
+        created_by: Option<String>,
+    ) -> Result<std::result::Result<RowGroups, &'static str>> {
+        let mut decided = Report::default();
+        let (elements, origin, known) = match (&self.schema, &self.options.schema) {
+            (Some(elements), _) => (elements.clone(), self.report.schema, Vec::new()),
+            (None, Some(given)) => {
+                let what = format!("the schema of {} columns", num_leaves(&given.elements));
+                decided.decide(what, "it was given: no footer is found", Confidence::High);
+                (given.elements.clone(), Some(given.origin), Vec::new())
+            }
+            (None, None) if !is_anchored => return Ok(Err("pages whose first column is lost")),
+            (None, None) => match infer_schema(&mut self.window, pages, &mut self.budget, &mut decided) {
+                Ok(inferred) => (inferred.elements, Some(SchemaOrigin::Inferred), inferred.groups),
+                Err(why) => {
+                    self.report.decisions.extend(decided.decisions);
+                    return Ok(Err(why));
+                }
+            },
+        };
+        let schema = Arc::new(Schema::from_thrift(&elements, &self.options.limits)?);
+        let RecoverOptions { threads, partial, .. } = *self.options;
+        let pages = PageSet::new(&mut self.window, pages, &schema, created_by, threads, &mut self.budget);
+        let Some((found, left)) = RowGroupBuilder::new(pages, partial).run(&known, is_anchored)? else {
+            return Ok(Err("pages whose values do not fit the columns that they seem to be of"));
+        };
+        if self.schema.is_none() {
+            let given = self.options.schema.as_ref();
+            self.key_values = given.map(|given| given.key_values.clone()).unwrap_or_default();
+            self.schema = Some(elements.clone());
+            self.report.schema = origin;
+        }
+        self.report.decisions.extend(decided.decisions);
+        Ok(Ok((elements, found, left)))
+    }
+
+    fn keep_found(&mut self, schema: Vec<format::SchemaElement>, found: Vec<RebuiltGroup>) -> Result<()> {
+        let (mut row_groups, mut known) = (Vec::new(), Vec::new());
+        for RebuiltGroup { rows, chunks, bytes, is_proven, is_chosen, is_anchored, pages } in found {
+            let (mut columns, mut errors) = (Vec::new(), Vec::new());
+            for chunk in chunks {
+                let (meta_data, error) = match chunk {
+                    Ok(meta) => (Some(meta), None),
+                    Err(error) => (None, Some(error)),
+                };
+                columns.push(format::ColumnChunk { meta_data, ..format::ColumnChunk::default() });
+                errors.push(error);
+            }
+            let num_rows = i64::try_from(rows).unwrap_or(i64::MAX);
+            row_groups.push(format::RowGroup { num_rows, columns, ..format::RowGroup::default() });
+            let confidence = match (is_proven, is_chosen || !is_anchored) {
+                (true, false) => Confidence::High,
+                (false, false) | (true, true) => Confidence::Medium,
+                (false, true) => Confidence::Low,
+            };
+            let checksums = if is_proven { "with right checksums" } else { "not all with checksums" };
+            let chosen = if is_chosen { ", ends of chunks chosen among several" } else { "" };
+            let why =
+                format!("{pages} pages that follow each other, {checksums}, all values decoded{chosen}");
+            known.push((bytes, errors, why, confidence));
+        }
+        let created_by = self.created_by().map(str::to_owned);
+        let thrift =
+            format::FileMetaData { schema, row_groups, created_by, ..format::FileMetaData::default() };
+        let metadata = Arc::new(ParquetMetaData::from_thrift(thrift, &self.options.limits)?);
+        for (index, (bytes, errors, why, confidence)) in known.into_iter().enumerate() {
+            self.keep(&metadata, index, bytes, errors, why, confidence);
+        }
+        Ok(())
+    }
+
+    /// Takes what was found in the part behind this one.
+    pub(super) fn join(&mut self, part: Search<'_>) {
+        let Report { decisions, row_groups, losses, pages_found, .. } = part.report;
+        self.report.decisions.extend(decisions);
+        self.report.losses.extend(losses);
+        self.report.pages_found += pages_found;
+        if self.schema.is_none() {
+            (self.schema, self.report.schema) = (part.schema, part.report.schema);
+            (self.column_orders, self.key_values) = (part.column_orders, part.key_values);
+        } else if part.schema.is_some() && part.schema != self.schema {
+            for KeptRowGroup { bytes, rows, .. } in row_groups {
+                self.report.lose(bytes, Some(rows), "the schema is another than that of the file before");
+            }
+            return;
+        }
+        self.groups.extend(part.groups);
+        self.report.row_groups.extend(row_groups);
+    }
+
+    pub(super) fn finish(self, options: &RecoverOptions, len: u64) -> Result<Recovery> {
+        let Search { mut window, schema, column_orders, key_values, groups, mut report, .. } = self;
+        if schema.is_none() && report.pages_found == 0 {
+            return Err(match looks_encrypted(&mut window) {
+                true => Error::encrypted(
+                    "there are no pages, but what looks like encrypted ones: nothing can be recovered",
+                ),
+                false => Error::corrupt("neither a footer nor pages are found"),
+            });
+        }
+        // Those behind a part that was searched again.
+        let mut order: Vec<usize> = (0..groups.len()).collect();
+        order.sort_by_key(|i| report.row_groups[*i].bytes.start);
+        let mut groups: Vec<Option<KeptGroup>> = groups.into_iter().map(Some).collect();
+        let kept = order.iter().map(|i| report.row_groups[*i].clone()).collect();
+        report.row_groups = kept;
+        report.losses.sort_by_key(|loss| loss.bytes.start);
+        report.bytes = len;
+        Ok(Recovery {
+            schema: schema.unwrap_or_default(),
+            column_orders,
+            key_values,
+            groups: order.into_iter().filter_map(|i| groups[i].take()).collect(),
+            report,
+            limits: options.limits.clone(),
+        })
+    }
+}
+
+/// Where the chunks of a row group are, from the first byte to the last.
+fn extent(metadata: &ParquetMetaData, index: usize) -> Option<Range<u64>> {
+    let ranges = metadata
+        .row_group(index)
+        .columns()
+        .filter_map(|chunk| chunk.and_then(|chunk| chunk.byte_range()).ok());
+    ranges.reduce(|all, range| all.start.min(range.start)..all.end.max(range.end))
+}
+
+/// Which columns become null if some are lost: all of the same field of the root, so that they agree. `Err`: why not.
+fn nulls(schema: &Schema, lost: &[bool]) -> Result<Vec<bool>, &'static str> {
+    let mut out = lost.to_vec();
+    for (root, field) in schema.fields().iter().enumerate() {
+        let leaves =
+            || schema.columns().iter().enumerate().filter(|(_, leaf)| leaf.root() == root).map(|(i, _)| i);
+        if !leaves().any(|leaf| lost.get(leaf) == Some(&true)) {
+            continue;
+        }
+        if field.repetition() == Repetition::Required {
+            return Err("a column is lost that cannot be null");
+        }
+        leaves().for_each(|leaf| out[leaf] = true);
+    }
+    match out.contains(&false) {
+        true => Ok(out),
+        false => Err("all columns are lost"),
+    }
+}
+
+/// How many columns a schema has.
+fn num_leaves(elements: &[format::SchemaElement]) -> usize {
+    elements.iter().filter(|element| element.num_children.is_none_or(|children| children == 0)).count()
+}
+
+const NO_SCHEMA: &str = "give the schema, or another file that has it";
+const NO_PAGES: &str = "bytes in which no page is found";
+const NOT_THERE: &str = "a row group of the footer that is not where the footer says";
