@@ -1,5 +1,5 @@
-//! Rows into Parquet, Arrow, CSV and JSON Lines files. Memory holds one batch, and what its columns' pages take; of
-//! Parquet, what the writer's memory limit allows.
+//! Rows into Parquet, Arrow, CSV and JSON Lines files. Memory holds a few batches, and what their columns' pages
+//! take; of Parquet, what the writer's memory limit allows.
 //!
 //! ```text
 //! sink         writers of batches, one for each format
@@ -7,12 +7,14 @@
 //! parquet      the writer of Parquet
 //! properties   what is typed becomes properties of the writer
 //! report       bytes of each column before and after
+//! lines        rows become lines of text, by several threads
 //! plain names compact   columns as an output needs them
 //! progress     a bar on the terminal
 //! ```
 
 mod compact;
 mod destination;
+mod lines;
 mod names;
 mod parquet;
 mod plain;
@@ -21,11 +23,12 @@ mod properties;
 mod report;
 mod sink;
 
-pub(crate) use compact::compact;
+pub(crate) use compact::{compact, compact_array};
 pub(crate) use destination::Destination;
+pub(crate) use lines::formatted;
 pub(crate) use names::{renamed, with_names};
 pub(crate) use plain::{is_int96, plain_batch, plain_columns, plain_schema};
 pub(crate) use progress::{Progress, Total};
 pub(crate) use properties::properties;
 pub(crate) use report::{Before, SizeReport};
-pub(crate) use sink::Sink;
+pub(crate) use sink::{Part, Sink};

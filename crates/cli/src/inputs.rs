@@ -4,12 +4,15 @@
 //! kind         which format a file has
 //! origin       bytes of a file or of standard input, decompressed, counted
 //! csv jsonl arrow parquet   one format each
+//! chunks       text in pieces that several threads parse
+//! texts        columns of texts, wherever they are
+//! words        looking at eight bytes at a time
 //! guess        what the texts of a column are: numbers, dates, ..
 //! guess_json   what the values of JSON objects are
 //! typed        texts become values, none of them another one
 //! nested       the same inside of lists, structs and maps
 //! time         dates and times in text
-//! decimal      decimals in text
+//! decimal number   decimals in text, and short numbers of any kind
 //! choose       some columns, some rows
 //! ```
 //!
@@ -19,6 +22,7 @@
 mod arrow;
 mod bad_input;
 mod choose;
+mod chunks;
 mod csv;
 mod decimal;
 mod guess;
@@ -27,15 +31,18 @@ mod input;
 mod jsonl;
 mod kind;
 mod nested;
+mod number;
 mod origin;
 mod parquet;
+mod texts;
 mod time;
 mod typed;
+mod words;
 
 use crate::args::OnCorruptArg;
 use crate::failure::Failure;
 use bad_input::bad;
-pub(crate) use input::{Batches, Input, InputOptions};
+pub(crate) use input::{Batches, Input, InputOptions, Losses};
 use kind::Kind;
 use origin::Origin;
 use std::path::{Path, PathBuf};

@@ -19,6 +19,7 @@
 //! losses    what is lost of damaged files
 //! report_file   a report in a file of its own
 //! unreferenced    bytes of a file that nothing refers to
+//! ordered_map    a parallel map that keeps the order
 //! output    standard output: text or JSON
 //! failure   what goes wrong, its line on standard error and its exit code
 //! ```
@@ -40,6 +41,7 @@ mod help;
 mod inputs;
 mod leaves;
 mod losses;
+mod ordered_map;
 mod output;
 mod remote;
 mod report_file;

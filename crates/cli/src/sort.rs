@@ -2,43 +2,75 @@
 //!
 //! ```text
 //! keys    what is typed after --sort-by, and the columns that it names
-//! memory  rows that are in memory, in order
-//! runs    sorted rows in temporary files, and merging those
+//! packed  batches in little memory, whose rows are gathered in any order
+//! run     rows in memory, in order
+//! runs    sorted rows in temporary files
 //! merge   several sorted sequences become one
 //! ```
 //!
-//! Rows are collected until they fill the budget, sorted, and written to a temporary file: a run. In the end the runs
-//! are merged, the earlier one first where rows are equal. Are there too many of them to be merged within the budget,
-//! neighbouring runs are merged to longer ones before.
+//! Rows are packed and collected in chunks, a small part of the budget each; several threads sort the chunks. As long as
+//! the sorted chunks fit in most of the budget they stay in memory, the others go to temporary files. In the end all are
+//! merged, the earlier one first where rows are equal, and several threads gather the rows. Are there too many files to be
+//! merged within the budget, neighbours are merged to longer ones before.
 
 mod keys;
-mod memory;
 mod merge;
+mod packed;
+mod run;
 mod runs;
 
 pub(crate) use keys::{Keys, SortKey};
 
 use crate::failure::Failure;
 use crate::inputs::Batches;
+use crate::ordered_map::OrderedMap;
 use arrow_schema::SchemaRef;
-use memory::Memory;
-use runs::Runs;
+use merge::{Merge, Piece, Sequence};
+use run::{Keyed, Run};
+use std::fs::File;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much is kept where.
+/// How much is kept where, and who works.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     /// Bytes of rows in memory.
     pub(crate) bytes: usize,
     /// Rows in a batch of the result.
     pub(crate) batch_rows: usize,
-    /// Most runs that are merged at once.
+    /// Most files that are merged at once.
     pub(crate) fan_in: usize,
+    pub(crate) threads: NonZeroUsize,
 }
 
 impl Budget {
-    /// A budget with a number of runs that keeps the files open within what systems allow.
-    pub(crate) fn new(bytes: usize, batch_rows: usize) -> Self {
-        Budget { bytes, batch_rows, fan_in: FAN_IN }
+    /// A budget with a number of files that systems allow to be open.
+    pub(crate) fn new(bytes: usize, batch_rows: usize, threads: NonZeroUsize) -> Self {
+        Budget { bytes, batch_rows, fan_in: FAN_IN, threads }
+    }
+
+    /// Bytes of the rows that are sorted together. While some threads sort, the rows for the next one are collected: with
+    /// [`Self::resident_bytes`] that is less than all.
+    fn chunk_bytes(self) -> usize {
+        self.bytes / 16
+    }
+
+    /// Bytes of sorted rows that stay in memory.
+    fn resident_bytes(self) -> usize {
+        self.bytes / 8 * 5
+    }
+
+    /// Threads that sort.
+    fn sorters(self) -> NonZeroUsize {
+        self.threads.min(MOST_SORTERS)
+    }
+
+    /// So many rows of each of many files can be in memory together.
+    fn rows_in_file_batch(self, bytes_per_row: usize) -> usize {
+        // Two batches of each file, with what their rows are compared by, and some air.
+        let rows = self.bytes / (4 * self.fan_in) / bytes_per_row.max(1);
+        rows.clamp(FEWEST_ROWS, self.batch_rows.max(FEWEST_ROWS))
     }
 }
 
@@ -50,32 +82,127 @@ pub(crate) fn sorted(
     budget: Budget,
     mut seen: impl FnMut(usize),
 ) -> Result<Batches, Failure> {
-    let mut memory = Memory::new(&keys, budget);
-    let mut runs = Runs::new(schema.clone(), budget);
-    for batch in batches {
-        let batch = crate::convert::compact(&batch?)?;
-        let rows = batch.num_rows();
-        if rows == 0 {
-            continue;
-        }
-        memory.add(batch)?;
+    let keys = Arc::new(keys);
+    let keyed = {
+        let keys = keys.clone();
+        OrderedMap::new(batches, budget.threads, move |batch| Keyed::new(&batch?, &keys))
+    };
+    let sorter = Sorter { keys: keys.clone(), schema: schema.clone(), budget, resident: AtomicUsize::new(0) };
+    let chunks = chunks(keyed, budget.chunk_bytes());
+    let mut stored = Vec::new();
+    for run in OrderedMap::new(chunks, budget.sorters(), move |chunk| sorter.sort(chunk?)) {
+        let (rows, run) = run?;
         seen(rows);
-        if memory.is_full() {
-            let rows = memory.rows_in_run_batch();
-            runs.push(memory.drain(rows), rows)?;
-        }
+        stored.push(run);
     }
-    if runs.is_empty() {
-        return Ok(Box::new(memory.drain(budget.batch_rows)));
-    }
-    if !memory.is_empty() {
-        let rows = memory.rows_in_run_batch();
-        runs.push(memory.drain(rows), rows)?;
-    }
-    runs.merged(keys)
+    merged(stored, schema.clone(), keys, budget)
 }
 
-const FAN_IN: usize = 64;
+/// Some batches at a time, of about so many bytes together.
+fn chunks(
+    mut keyed: OrderedMap<Result<arrow_array::RecordBatch, Failure>, Result<Keyed, Failure>>,
+    chunk_bytes: usize,
+) -> impl Iterator<Item = Result<Vec<Keyed>, Failure>> + Send {
+    std::iter::from_fn(move || {
+        let (mut chunk, mut bytes) = (Vec::new(), 0);
+        while bytes == 0 || bytes < chunk_bytes {
+            match keyed.next() {
+                Some(Ok(batch)) if batch.num_rows() == 0 => {}
+                Some(Ok(batch)) => {
+                    bytes += batch.size();
+                    chunk.push(batch);
+                }
+                Some(Err(failure)) => return Some(Err(failure)),
+                None => break,
+            }
+        }
+        (!chunk.is_empty()).then_some(Ok(chunk))
+    })
+}
+
+/// Sorts chunks.
+struct Sorter {
+    keys: Arc<Keys>,
+    schema: SchemaRef,
+    budget: Budget,
+    /// Bytes of sorted rows in memory.
+    resident: AtomicUsize,
+}
+
+/// Sorted rows.
+enum Stored {
+    Memory(Run),
+    File(File),
+}
+
+impl Sorter {
+    /// Sorts a chunk, writes it to a file if it has no room in memory, and says how many rows it has.
+    fn sort(&self, chunk: Vec<Keyed>) -> Result<(usize, Stored), Failure> {
+        let run = Run::sorted(chunk, &self.keys);
+        let (rows, bytes) = (run.num_rows(), run.size());
+        if self.resident.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.budget.resident_bytes() {
+            return Ok((rows, Stored::Memory(run)));
+        }
+        let batch_rows = self.budget.rows_in_file_batch(bytes / rows.max(1));
+        let file = runs::write_run(&run, &self.schema, batch_rows)?;
+        self.resident.fetch_sub(bytes, Ordering::Relaxed);
+        Ok((rows, Stored::File(file)))
+    }
+}
+
+/// All rows in order.
+fn merged(
+    mut stored: Vec<Stored>,
+    schema: SchemaRef,
+    keys: Arc<Keys>,
+    budget: Budget,
+) -> Result<Batches, Failure> {
+    let is_file = |stored: &Stored| matches!(stored, Stored::File(_));
+    let fan_in = budget.fan_in.max(2);
+    while stored.iter().filter(|stored| is_file(stored)).count() > fan_in {
+        let (mut longer, mut group) = (Vec::new(), Vec::new());
+        // Neighbours, so that equal rows keep their order.
+        for sorted in std::mem::take(&mut stored) {
+            let is_full = group.iter().filter(|stored| is_file(stored)).count() == fan_in;
+            if is_full && is_file(&sorted) {
+                longer.push(Stored::File(longer_file(std::mem::take(&mut group), &schema, &keys, budget)?));
+            }
+            group.push(sorted);
+        }
+        longer.push(Stored::File(longer_file(group, &schema, &keys, budget)?));
+        stored = longer;
+    }
+    let merge = Merge::new(sequences(stored)?, keys, budget.batch_rows)?;
+    Ok(Box::new(OrderedMap::new(merge, budget.threads, move |piece: Result<Piece, Failure>| {
+        let Piece { batches, places } = piece?;
+        packed::gathered(&batches, &places, &schema)
+    })))
+}
+
+fn longer_file(
+    group: Vec<Stored>,
+    schema: &SchemaRef,
+    keys: &Arc<Keys>,
+    budget: Budget,
+) -> Result<File, Failure> {
+    let rows = budget.rows_in_file_batch(LONG_ROW);
+    runs::write_merged(Merge::new(sequences(group)?, keys.clone(), rows)?, schema)
+}
+
+fn sequences(stored: Vec<Stored>) -> Result<Vec<Sequence>, Failure> {
+    let sequence = |stored| match stored {
+        Stored::Memory(run) => Ok(Sequence::Memory(run)),
+        Stored::File(file) => runs::read(file).map(Sequence::File),
+    };
+    stored.into_iter().map(sequence).collect()
+}
+
+const FAN_IN: usize = 128;
+/// More threads would need more chunks in memory than there is room for.
+const MOST_SORTERS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
+const FEWEST_ROWS: usize = 16;
+/// Bytes of rows that are not measured.
+const LONG_ROW: usize = 1 << 10;
 
 #[cfg(test)]
 mod tests;

@@ -33,7 +33,6 @@ pub(crate) use bind::{Condition, Edge, Node, Test};
 pub use evaluate::LeafValues;
 pub use literal::{Literal, Number};
 
-use marquetry_base::Result;
 use std::fmt;
 
 /// Which rows are wanted, by the names of columns. Made with [`col`], or from text with [`Predicate::parse`].
@@ -106,25 +105,6 @@ pub enum Comparison {
 }
 
 impl Predicate {
-    /// Reads a predicate as SQL writes it after WHERE.
-    ///
-    /// ```text
-    /// = != <> < <= > >=     in (1, 2)     between 1 and 2     is null     like 'abc%'     starts_with(name, 'abc')
-    /// is_nan(x)     and  or  not  ( )
-    ///
-    /// columns    name   a.b (field b of struct a)   "any name"
-    /// literals   1   -1.5e3   'it''s'   true   null   date '2024-01-01'   timestamp '2024-01-01 10:00:00+02:00'
-    ///            time '10:00'   X'0aff'
-    /// ```
-    ///
-    /// Dates, times, timestamps and UUIDs may be given as mere strings too. `is null`, `in`, `between` and `like` may have
-    /// a `not`. `like` takes a pattern whose only wildcard is a `%` at its end.
-    ///
-    /// Fails with the place of what is not understood.
-    pub fn parse(text: &str) -> Result<Self> {
-        parse::parse(text)
-    }
-
     /// Both.
     #[must_use]
     pub fn and(self, other: Predicate) -> Predicate {

@@ -25,10 +25,12 @@ mod pages;
 mod plan;
 mod ranges;
 mod report;
+mod row_group_match;
 mod statistics;
 mod trust;
 
 pub use report::{PruneNote, PruneReport, Stage, StageReport};
+pub use row_group_match::RowGroupMatch;
 pub(crate) use trust::bounds_are_believed;
 
 use crate::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
@@ -37,20 +39,8 @@ use crate::source::Source;
 use marquetry_base::{Error, ErrorKind, Limits, Result};
 use plan::{Plan, Verdict};
 use report::Counted;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// What may match of a row group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RowGroupMatch {
-    /// No row.
-    None,
-    /// Every row does for sure: the predicate need not be evaluated.
-    All,
-    /// Rows in these ranges may: sorted, without overlap, and not touching. The others do not.
-    Some(Vec<Range<u64>>),
-}
 
 /// What pruning may use. By default everything.
 #[derive(Debug, Clone)]

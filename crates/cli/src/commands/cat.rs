@@ -52,7 +52,7 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
     };
     let mut rows = table.plain_rows(&args.selection, args.limit, BLOCK)?;
     let mut table = RowTable::new(&rows.schema(), args.full);
-    let mut line = String::new();
+    let mut lines = String::new();
     let mut is_empty = true;
     while let Some(batch) = rows.next_batch() {
         let batch = batch.map_err(|error| losses.before(&rows.losses(path), error))?;
@@ -63,12 +63,9 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
             table.print(output)?;
             continue;
         }
-        for row in 0..batch.num_rows() {
-            line.clear();
-            json::write_row(&batch, row, &mut line);
-            line.push('\n');
-            output.write_all(line.as_bytes())?;
-        }
+        lines.clear();
+        json::write_lines(&batch, &mut lines);
+        output.write_all(lines.as_bytes())?;
     }
     if is_empty && !output.is_json() {
         table.print(output)?;

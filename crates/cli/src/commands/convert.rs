@@ -1,16 +1,21 @@
 //! `convert`: rows into a file of another kind, or of another form.
 
 use crate::args::{InputArgs, Report, Selection, Target, Together, WriteArgs, bytes};
-use crate::convert::{Destination, Progress, Sink, SizeReport, Total, properties, renamed, with_names};
+use crate::convert::{
+    Destination, Part, Progress, Sink, SizeReport, Total, formatted, properties, renamed, with_names,
+};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{self, Batches, Input, InputOptions};
 use crate::losses::Losses;
+use crate::ordered_map::default_threads;
 use crate::output::Output;
+use crate::rows;
 use crate::sort::{self, Budget, Keys, SortKey};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The arguments of `convert`.
 #[derive(Debug, ClapArgs)]
@@ -79,7 +84,8 @@ fn convert_rows(
         (None, true) => Target::Jsonl,
         (None, false) => by_extension(&args.output)?,
     };
-    let input = inputs::open(&args.inputs, &wanted(args, target))?;
+    let threads = args.writing.threads.unwrap_or_else(default_threads);
+    let input = inputs::open(&args.inputs, &wanted(args, target, threads))?;
     let schema = match target {
         // A Parquet file keeps its names, the empty ones too.
         Target::Parquet => input.schema.clone(),
@@ -106,17 +112,17 @@ fn convert_rows(
         true => Box::new(batches),
         false => {
             progress.begin("sorting ", None);
-            let budget = Budget::new(args.memory_limit, args.batch_size.get());
+            let budget = Budget::new(args.memory_limit, args.batch_size.get(), threads);
             let advance = |rows| progress.advance(rows);
             let sorted = sort::sorted(Box::new(batches), &schema, Keys::new(keys)?, budget, advance)?;
             progress.begin("writing ", Some(Total::Rows(progress.rows())));
             sorted
         }
     };
-    for batch in batches {
-        let batch = batch.map_err(|failure| lost.before(&losses.borrow(), failure))?;
-        sink.write(&batch)?;
-        progress.advance(batch.num_rows());
+    for part in parts(batches, target, threads) {
+        let part = part.map_err(|failure| lost.before(&locked(&losses), failure))?;
+        sink.write(&part)?;
+        progress.advance(part.num_rows());
     }
     let sizes = sink.finish()?;
     destination.complete()?;
@@ -124,16 +130,35 @@ fn convert_rows(
     if let Some(sizes) = sizes {
         print(&sizes, report, &args.output, written.load(Ordering::Relaxed), output)?;
     }
-    lost.tell(&losses.borrow())
+    lost.tell(&locked(&losses))
 }
 
-fn wanted(args: &ConvertArgs, target: Target) -> InputOptions<'_> {
+/// The rows as the output takes them.
+fn parts(
+    batches: Batches,
+    target: Target,
+    threads: NonZeroUsize,
+) -> Box<dyn Iterator<Item = Result<Part, Failure>>> {
+    match target {
+        Target::Csv => Box::new(formatted(batches, rows::csv::write_lines, threads)),
+        Target::Jsonl => Box::new(formatted(batches, rows::json::write_lines, threads)),
+        Target::Parquet | Target::Arrow => Box::new(batches.map(|batch| batch.map(Part::Rows))),
+    }
+}
+
+fn locked(losses: &Mutex<inputs::Losses>) -> MutexGuard<'_, inputs::Losses> {
+    losses.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wanted(args: &ConvertArgs, target: Target, threads: NonZeroUsize) -> InputOptions<'_> {
     InputOptions {
         args: &args.reading,
         together: &args.together,
         selection: &args.selection,
         limit: args.limit,
         batch_rows: args.batch_size.get(),
+        exact_batches: target == Target::Arrow,
+        threads,
         plain: target != Target::Parquet,
     }
 }

@@ -51,19 +51,16 @@ fn print(
             title(path, output)?;
         }
         let mut table = RowTable::new(&rows.schema(), args.full);
-        let mut line = String::new();
+        let mut lines = String::new();
         while let Some(batch) = rows.next_batch() {
             let batch = batch.map_err(|error| losses.before(&rows.losses(path), error))?;
             if !output.is_json() {
                 table.add(&batch);
                 continue;
             }
-            for row in 0..batch.num_rows() {
-                line.clear();
-                json::write_row(&batch, row, &mut line);
-                line.push('\n');
-                output.write_all(line.as_bytes())?;
-            }
+            lines.clear();
+            json::write_lines(&batch, &mut lines);
+            output.write_all(lines.as_bytes())?;
         }
         if !output.is_json() {
             table.print(output)?;

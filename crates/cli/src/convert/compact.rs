@@ -20,6 +20,11 @@ pub(crate) fn compact(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new_with_options(batch.schema(), columns, &options)
 }
 
+/// The array, the same way.
+pub(crate) fn compact_array(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    self::array(array)
+}
+
 fn array(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(match array.data_type() {
         DataType::Utf8View => views(array.as_string_view(), array),

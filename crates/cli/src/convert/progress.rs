@@ -1,9 +1,7 @@
 //! A progress bar on standard error, if that is a terminal and the work takes longer than a second.
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::cell::Cell;
 use std::io::{self, IsTerminal};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -26,7 +24,7 @@ pub(crate) enum Total {
     /// So many rows.
     Rows(u64),
     /// So many bytes of the input, and how many of them were read.
-    Bytes(u64, Rc<Cell<u64>>),
+    Bytes(u64, Arc<AtomicU64>),
     /// Nobody knows.
     Unknown,
 }
@@ -59,7 +57,7 @@ impl Progress {
         let bar = self.bar.get_or_insert_with(|| bar(&self.total, self.start));
         match &self.total {
             Total::Rows(_) => bar.set_position(self.rows),
-            Total::Bytes(_, read) => bar.set_position(read.get()),
+            Total::Bytes(_, read) => bar.set_position(read.load(Ordering::Relaxed)),
             Total::Unknown => bar.tick(),
         }
         bar.set_message(message(self.phase, &self.total, self.rows, self.written.load(Ordering::Relaxed)));
@@ -111,7 +109,7 @@ mod tests {
     #[test]
     fn rows_and_bytes() {
         assert_eq!(message("", &Total::Rows(5000), 1200, 0), "1,200 of 5,000 rows");
-        let bytes = Total::Bytes(10, Rc::default());
+        let bytes = Total::Bytes(10, Arc::default());
         assert_eq!(message("writing ", &bytes, 7, 3 << 19), "writing 7 rows, 1.50 MiB written");
     }
 }

@@ -19,14 +19,23 @@ pub(crate) enum Sink<'a, 'b> {
     Parquet(Box<ParquetSink<'a, 'b>>),
     ArrowFile(FileWriter<&'a mut Destination<'b>>),
     ArrowStream(StreamWriter<&'a mut Destination<'b>>),
-    Csv(Lines<'a, 'b>),
-    Jsonl(Lines<'a, 'b>),
+    Lines(&'a mut Destination<'b>),
 }
 
-/// Lines of text, those of a batch collected before they are written.
-pub(crate) struct Lines<'a, 'b> {
-    destination: &'a mut Destination<'b>,
-    text: String,
+/// Rows on their way to a [`Sink`].
+pub(crate) enum Part {
+    Rows(RecordBatch),
+    /// So many rows as lines of text.
+    Lines(usize, String),
+}
+
+impl Part {
+    pub(crate) fn num_rows(&self) -> usize {
+        match self {
+            Part::Rows(batch) => batch.num_rows(),
+            Part::Lines(rows, _) => *rows,
+        }
+    }
 }
 
 impl<'a, 'b> Sink<'a, 'b> {
@@ -51,23 +60,25 @@ impl<'a, 'b> Sink<'a, 'b> {
             (Target::Parquet, _) => return Sink::parquet(destination, schema, WriterProperties::new(), None),
             (Target::Arrow, false) => Sink::ArrowFile(FileWriter::try_new(destination, schema)?),
             (Target::Arrow, true) => Sink::ArrowStream(StreamWriter::try_new(destination, schema)?),
-            (Target::Jsonl, _) => Sink::Jsonl(Lines { destination, text: String::new() }),
+            (Target::Jsonl, _) => Sink::Lines(destination),
             (Target::Csv, _) => {
-                let mut lines = Lines { destination, text: String::new() };
-                rows::csv::write_header(schema, &mut lines.text);
-                lines.pass_on()?;
-                Sink::Csv(lines)
+                let mut header = String::new();
+                rows::csv::write_header(schema, &mut header);
+                destination.write_all(header.as_bytes())?;
+                Sink::Lines(destination)
             }
         })
     }
 
-    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
-        match self {
-            Sink::Parquet(sink) => sink.write(batch),
-            Sink::ArrowFile(writer) => Ok(writer.write(&compact(batch)?)?),
-            Sink::ArrowStream(writer) => Ok(writer.write(&compact(batch)?)?),
-            Sink::Csv(lines) => lines.write(batch, rows::csv::write_row),
-            Sink::Jsonl(lines) => lines.write(batch, rows::json::write_row),
+    pub(crate) fn write(&mut self, part: &Part) -> Result<(), Failure> {
+        match (self, part) {
+            (Sink::Parquet(sink), Part::Rows(batch)) => sink.write(batch),
+            (Sink::ArrowFile(writer), Part::Rows(batch)) => Ok(writer.write(&compact(batch)?)?),
+            (Sink::ArrowStream(writer), Part::Rows(batch)) => Ok(writer.write(&compact(batch)?)?),
+            (Sink::Lines(destination), Part::Lines(_, text)) => Ok(destination.write_all(text.as_bytes())?),
+            (Sink::Lines(_), Part::Rows(_)) | (_, Part::Lines(..)) => {
+                Err(Failure::Check("rows in a form that the output does not have".to_owned()))
+            }
         }
     }
 
@@ -77,34 +88,8 @@ impl<'a, 'b> Sink<'a, 'b> {
             Sink::Parquet(sink) => return sink.finish().map(Some),
             Sink::ArrowFile(mut writer) => writer.finish()?,
             Sink::ArrowStream(mut writer) => writer.finish()?,
-            Sink::Csv(_) | Sink::Jsonl(_) => {}
+            Sink::Lines(_) => {}
         }
         Ok(None)
     }
 }
-
-impl Lines<'_, '_> {
-    fn write(
-        &mut self,
-        batch: &RecordBatch,
-        line: fn(&RecordBatch, usize, &mut String),
-    ) -> Result<(), Failure> {
-        for row in 0..batch.num_rows() {
-            line(batch, row, &mut self.text);
-            self.text.push('\n');
-            // Rows may be long: one batch of them can be more than should be in memory twice.
-            if self.text.len() > FULL {
-                self.pass_on()?;
-            }
-        }
-        self.pass_on()
-    }
-
-    fn pass_on(&mut self) -> Result<(), Failure> {
-        self.destination.write_all(self.text.as_bytes())?;
-        self.text.clear();
-        Ok(())
-    }
-}
-
-const FULL: usize = 256 << 10;

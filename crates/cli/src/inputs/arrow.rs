@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::SchemaRef;
 use std::io::{BufReader, Cursor, Read};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Opens an Arrow file or stream.
 pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
@@ -38,7 +38,7 @@ pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
         bytes,
         bytes_read: origin.bytes_read(),
         parquet: None,
-        losses: Rc::default(),
+        losses: Arc::default(),
         files: Vec::new(),
     })
 }

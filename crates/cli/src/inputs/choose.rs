@@ -4,7 +4,7 @@ use super::input::{Batches, Input, InputOptions};
 use crate::convert::{plain_batch, plain_schema};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::Schema;
 use marquetry::schema::no_such_column;
 
 /// The wanted columns and rows, in layouts that the output knows.
@@ -64,32 +64,26 @@ fn rows(mut batches: Batches, mut offset: usize, mut limit: usize) -> Batches {
     }))
 }
 
-/// The schema with a name for every column, and none twice: of `a, a` the second becomes `a_1`.
-pub(super) fn with_unique_names(schema: &Schema) -> SchemaRef {
+/// A name for every column, and none twice: of `a, a` the second becomes `a_1`.
+pub(super) fn with_unique_names(given: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for (i, field) in schema.fields().iter().enumerate() {
-        let name = if field.name().is_empty() { format!("C{i}") } else { field.name().clone() };
+    for (i, name) in given.iter().enumerate() {
+        let name = if name.is_empty() { format!("C{i}") } else { name.clone() };
         let is_taken = |name: &String| names.contains(name);
-        let is_meant = |name: &String| schema.fields().find(name).is_some();
-        let numbered = (1..=names.len() + schema.fields().len()).map(|n| format!("{name}_{n}"));
-        let free = numbered.into_iter().find(|name| !is_taken(name) && !is_meant(name));
+        let mut numbered = (1..=names.len() + given.len()).map(|n| format!("{name}_{n}"));
+        let free = numbered.find(|name| !is_taken(name) && !given.contains(name));
         names.push(if is_taken(&name) { free.unwrap_or(name) } else { name });
     }
-    let fields =
-        schema.fields().iter().zip(names).map(|(field, name)| field.as_ref().clone().with_name(name));
-    std::sync::Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    names
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_schema::{DataType, Field};
 
     #[test]
     fn names_are_there_once() {
-        let fields = ["a", "", "a", "a_1", "a", "C1"].map(|name| Field::new(name, DataType::Utf8, true));
-        let schema = with_unique_names(&Schema::new(fields.to_vec()));
-        let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let names = with_unique_names(&["a", "", "a", "a_1", "a", "C1"].map(str::to_owned));
         assert_eq!(names, ["a", "C1", "a_2", "a_1", "a_3", "C1_1"]);
     }
 }

@@ -1,23 +1,26 @@
 //! CSV: cells as text, whose types are given or guessed from the first rows.
 
+mod records;
+
 use super::bad_input::{Sample, bad, bad_value};
 use super::choose::with_unique_names;
+use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
 use super::guess::Guess;
 use super::input::{Input, InputOptions};
 use super::kind::Kind;
 use super::nested::from_json_cells;
 use super::origin::Origin;
+use super::texts::{RecordTexts, Records, Span, Texts};
 use super::typed::{Trust, typed};
 use crate::args::{InferRows, InputArgs};
 use crate::failure::Failure;
 use crate::schema_parser;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
-use arrow_csv::reader::{BufReader as CsvReader, Format, ReaderBuilder};
+use arrow_array::{Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use marquetry::errors::Error;
+use records::{Dialect, WrongCount};
 use std::io::{BufRead, Cursor, Read};
-use std::rc::Rc;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Opens a CSV file.
@@ -31,64 +34,60 @@ pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &InputOptions<'_>) ->
     let mut from = origin.text()?;
     let mut start = Vec::new();
     from.by_ref().take(SAMPLE_BYTES).read_to_end(&mut start).map_err(bad)?;
-    let raw = cells.raw_schema(&start)?;
-    let mut columns = columns(&raw, given.as_ref())?;
+    let mut columns = columns(&cells.names(&start)?, given.as_ref())?;
     if columns.iter().any(|column| column.sample != Sample::None) {
         match wanted.args.infer_rows {
             InferRows::All => {
-                cells.guess(&raw, &mut columns, origin.text()?, None, true)?;
+                cells.guess(&mut columns, origin.text()?, None)?;
                 // The first reader has moved on if it shares a file with this one.
                 from = origin.text()?;
                 start.clear();
             }
             InferRows::First(rows) => {
+                // The last row of a sample may be cut off: it does not count.
                 let is_whole = (start.len() as u64) < SAMPLE_BYTES;
-                let sample = Box::new(Cursor::new(start.clone()));
-                cells.guess(&raw, &mut columns, sample, Some(rows), is_whole)?;
+                let end = if is_whole { Some(start.len()) } else { cells.dialect.record_end(&start) };
+                let sample = Box::new(Cursor::new(start[..end.unwrap_or(0)].to_vec()));
+                cells.guess(&mut columns, sample, Some(rows))?;
             }
         }
     }
     let fields: Vec<Field> = columns.iter().map(|column| column.field.clone()).collect();
     let schema = Arc::new(Schema::new(fields));
-    let reader = cells.reader(&raw, Box::new(Cursor::new(start).chain(from)), wanted.batch_rows)?;
-    let to = schema.clone();
-    let mut rows = 0;
-    let batches = reader.map(move |batch| {
-        let batch = batch.map_err(bad)?;
-        let typed = cells.typed(&batch, &columns, &to, rows)?;
-        rows += batch.num_rows() as u64;
-        Ok(typed)
-    });
+    let chunks = cells.chunks(Box::new(Cursor::new(start).chain(from)), CHUNK_BYTES);
+    let (to, batch_rows) = (schema.clone(), wanted.batch_rows);
+    let batches =
+        chunks::batches(chunks, wanted.threads, move |chunk| cells.parse(&chunk, &columns, &to, batch_rows));
+    let batches = if wanted.exact_batches { exact_batches(batches, &schema, batch_rows) } else { batches };
     let bytes_read = origin.bytes_read();
     Ok(Input {
         schema,
-        batches: Box::new(batches),
+        batches,
         rows: None,
         bytes,
         bytes_read,
         parquet: None,
-        losses: Rc::default(),
+        losses: Arc::default(),
         files: Vec::new(),
     })
 }
 
 /// The columns with the types that are given; the others are text until they are guessed. Fails if a given one is not
 /// there.
-fn columns(raw: &Schema, given: Option<&Schema>) -> Result<Vec<Column>, Failure> {
+fn columns(names: &[String], given: Option<&Schema>) -> Result<Vec<Column>, Failure> {
     let given_fields = given.into_iter().flat_map(|given| given.fields());
     for field in given_fields {
-        if raw.fields().find(field.name()).is_none() {
-            let names: Vec<_> = raw.fields().iter().map(|field| field.name().as_str()).collect();
+        if !names.contains(field.name()) {
             let (name, names) = (field.name(), names.join(", "));
             let message = format!("--schema has a column {name} that is not there; there are {names}");
             return Err(Error::argument(message).into());
         }
     }
-    let column = |field: &Arc<Field>| match given.and_then(|given| given.fields().find(field.name())) {
+    let column = |name: &String| match given.and_then(|given| given.fields().find(name)) {
         Some((_, given)) => Column { field: given.as_ref().clone(), sample: Sample::None },
-        None => Column { field: field.as_ref().clone(), sample: Sample::All },
+        None => Column { field: Field::new(name, DataType::Utf8, true), sample: Sample::All },
     };
-    Ok(raw.fields().iter().map(column).collect())
+    Ok(names.iter().map(column).collect())
 }
 
 /// A column, and where its type is from.
@@ -97,12 +96,10 @@ struct Column {
     sample: Sample,
 }
 
-/// How cells are told apart.
+/// How cells are told apart, and which are null.
 struct Cells {
-    format: Format,
+    dialect: Dialect,
     has_header: bool,
-    delimiter: u8,
-    quote: Option<u8>,
     nulls: Vec<String>,
 }
 
@@ -115,68 +112,87 @@ impl Cells {
             (None, _) => ',',
         };
         let delimiter = byte(delimiter, "--delimiter")?;
-        let quote = args.quote.map(|quote| byte(quote, "--quote")).transpose()?;
-        let mut format = Format::default().with_header(!args.no_header).with_delimiter(delimiter);
-        if let Some(quote) = quote {
-            format = format.with_quote(quote);
-        }
+        let quote = byte(args.quote.unwrap_or('"'), "--quote")?;
         let nulls = args.null_values.clone().unwrap_or_else(|| vec![String::new()]);
-        Ok(Cells { format, has_header: !args.no_header, delimiter, quote, nulls })
+        Ok(Cells { dialect: Dialect { delimiter, quote }, has_header: !args.no_header, nulls })
     }
 
-    /// All columns as text, under the names in the header.
-    fn raw_schema(&self, start: &[u8]) -> Result<SchemaRef, Failure> {
-        let (schema, _) = self.format.infer_schema(start, Some(0)).map_err(bad)?;
-        if schema.fields().is_empty() {
+    /// The names of the columns: those in the header, or numbers.
+    fn names(&self, start: &[u8]) -> Result<Vec<String>, Failure> {
+        let first = self.dialect.first_record(start);
+        if first.is_empty() {
             return Err(bad("is empty: there is no header line"));
         }
-        let names = with_unique_names(&schema);
-        let texts = names.fields().iter().map(|field| Field::new(field.name(), DataType::Utf8, true));
-        Ok(Arc::new(Schema::new(texts.collect::<Vec<_>>())))
+        let name = |(i, cell): (usize, Vec<u8>)| match self.has_header {
+            true => String::from_utf8(cell).map_err(|_| bad("the header line is not UTF-8")),
+            false => Ok(format!("column_{}", i + 1)),
+        };
+        let names = first.into_iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
+        Ok(with_unique_names(&names))
     }
 
-    fn reader(
+    fn chunks(&self, from: Box<dyn BufRead + Send>, chunk_bytes: usize) -> Chunks {
+        let dialect = self.dialect;
+        Chunks::new(from, Box::new(move |bytes| dialect.record_end(bytes)), chunk_bytes)
+    }
+
+    /// Hands the texts of a chunk's rows to `read`, and says how many rows there are.
+    fn rows<T>(
         &self,
-        raw: &SchemaRef,
-        from: Box<dyn BufRead>,
-        batch_rows: usize,
-    ) -> Result<CsvReader<Box<dyn BufRead>>, Failure> {
-        let mut builder =
-            ReaderBuilder::new(raw.clone()).with_header(self.has_header).with_batch_size(batch_rows);
-        builder = builder.with_delimiter(self.delimiter);
-        if let Some(quote) = self.quote {
-            builder = builder.with_quote(quote);
+        chunk: &Chunk,
+        columns: usize,
+        read: impl FnOnce(RecordTexts<'_>, usize) -> Result<T, Fault>,
+    ) -> (u64, Result<T, Fault>) {
+        let header = usize::from(self.has_header && chunk.is_first);
+        // Lines are counted with the header.
+        let first_line = 1 + u64::from(self.has_header && !chunk.is_first);
+        let bytes = &chunk.bytes[..];
+        if u32::try_from(bytes.len()).is_err() {
+            let message = "has a row of more than 4 GiB, or a quote that is never closed";
+            return (0, Err(Fault::new(move |_| bad(message))));
         }
-        builder.build_buffered(from).map_err(bad)
+        let records = match self.dialect.records(bytes, columns) {
+            Ok(records) => records,
+            Err(WrongCount { record, cells }) => {
+                let line = first_line + record as u64;
+                let got = cells.map_or(format!("more than {columns}"), |cells| cells.to_string());
+                let told = move |line| {
+                    format!("incorrect number of fields for line {line}, expected {columns} got {got}")
+                };
+                return (0, Err(Fault::new(move |rows| bad(told(rows + line)))));
+            }
+        };
+        let header = header.min(records.spans.len() / columns);
+        let rows = records.spans.len() / columns - header;
+        let (Ok(text), Ok(unescaped)) = (str::from_utf8(bytes), str::from_utf8(&records.unescaped)) else {
+            return (0, Err(not_utf8(bytes, &records, columns, first_line)));
+        };
+        let spans = &records.spans[header * columns..];
+        (rows as u64, read(RecordTexts { columns, spans, text, unescaped }, rows))
     }
 
-    /// Guesses the types of columns that are not given from the first `most` rows, or from all. If `from` is only the
-    /// start of a file, its last row may be cut off: it does not count, nor does an error there.
+    /// Guesses the types of columns that are not given from the first `most` rows, or from all.
     fn guess(
         &self,
-        raw: &SchemaRef,
         columns: &mut [Column],
-        from: Box<dyn BufRead>,
+        from: Box<dyn BufRead + Send>,
         most: Option<u64>,
-        is_whole: bool,
     ) -> Result<(), Failure> {
         let mut guesses = vec![Guess::new(); columns.len()];
         let mut seen = 0;
-        let mut reader = self.reader(raw, from, SAMPLE_BATCH)?.peekable();
-        while let Some(batch) = reader.next() {
-            let batch = match batch {
-                Ok(batch) => batch,
-                Err(error) if is_whole => return Err(bad(error)),
-                Err(_) => break,
+        for chunk in self.chunks(from, SAMPLE_CHUNK) {
+            let look = |texts: RecordTexts<'_>, rows: usize| {
+                let rows = (rows as u64).min(most.map_or(u64::MAX, |most| most - seen)) as usize;
+                for (column, guess) in guesses.iter_mut().enumerate() {
+                    let cells = (0..rows).map(|row| texts.at(texts.span(row, column)));
+                    cells
+                        .filter(|cell| !cell.is_empty() && !self.is_null(cell))
+                        .for_each(|cell| guess.add(cell));
+                }
+                Ok(rows as u64)
             };
-            let is_cut = !is_whole && !matches!(reader.peek(), Some(Ok(_)));
-            let rows = (batch.num_rows() - usize::from(is_cut)) as u64;
-            let rows = rows.min(most.map_or(u64::MAX, |most| most - seen));
-            for (cells, guess) in batch.columns().iter().zip(&mut guesses) {
-                let texts = cells.as_string::<i32>().iter().take(rows as usize).flatten();
-                texts.filter(|text| !self.is_null(text)).for_each(|text| guess.add(text));
-            }
-            seen += rows;
+            let (_, rows) = self.rows(&chunk.map_err(bad)?, columns.len(), look);
+            seen += rows.map_err(|fault| fault.after(seen))?;
             if Some(seen) == most {
                 break;
             }
@@ -195,39 +211,69 @@ impl Cells {
         self.nulls.iter().any(|null| null == text)
     }
 
-    /// The cells of a batch as values; `before` rows came before it.
-    fn typed(
+    /// The values of a chunk, in batches of at most `batch_rows`.
+    fn parse(&self, chunk: &Chunk, columns: &[Column], schema: &SchemaRef, batch_rows: usize) -> Parsed {
+        let parse = |texts: RecordTexts<'_>, rows: usize| {
+            ranges(rows, batch_rows).map(|rows| self.batch(&texts, rows, columns, schema)).collect()
+        };
+        let (places, batches) = self.rows(chunk, columns.len(), parse);
+        Parsed { places, batches }
+    }
+
+    fn batch(
         &self,
-        batch: &RecordBatch,
+        texts: &RecordTexts<'_>,
+        rows: Range<usize>,
         columns: &[Column],
         schema: &SchemaRef,
-        before: u64,
-    ) -> Result<RecordBatch, Failure> {
-        let value = |(cells, column): (&ArrayRef, &Column)| {
+    ) -> Result<RecordBatch, Fault> {
+        let value = |(at, column): (usize, &Column)| {
             let field = &column.field;
-            let cells = self.with_nulls(cells.as_string(), field.data_type());
+            let cells = ColumnCells::new(self, texts, rows.clone(), at, field.data_type());
             let trust = if column.sample == Sample::None { Trust::Given } else { Trust::Guessed };
             let array = match field.data_type().is_nested() {
                 true => from_json_cells(&cells, field.data_type(), trust),
                 false => typed(&cells, field.data_type(), trust),
             };
             let fail = |at: usize, message: &str| {
-                bad_value(&format!("row {}", before + at as u64 + 1), field.name(), message, column.sample)
+                let (row, sample) = ((rows.start + at) as u64 + 1, column.sample);
+                let (name, message) = (field.name().clone(), message.to_owned());
+                Fault::new(move |before| bad_value(&format!("row {}", before + row), &name, &message, sample))
             };
             let array = array.map_err(|misfit| fail(misfit.at, &misfit.message))?;
-            match (0..array.len()).find(|at| !field.is_nullable() && array.is_null(*at)) {
-                Some(at) => Err(fail(at, "is null, and the schema says that it is not")),
-                None => Ok(array),
+            if !field.is_nullable()
+                && let Some(at) = (0..array.len()).find(|at| array.is_null(*at))
+            {
+                return Err(fail(at, "is null, and the schema says that it is not"));
             }
+            Ok(array)
         };
-        let arrays = batch.columns().iter().zip(columns).map(value).collect::<Result<_, _>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        RecordBatch::try_new_with_options(schema.clone(), arrays, &options).map_err(bad)
+        let arrays = columns.iter().enumerate().map(value).collect::<Result<_, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &options);
+        batch.map_err(|error| Fault::new(|_| bad(error)))
     }
+}
 
-    /// The cells, with null where one stands for null. Empty cells arrive as nulls; where they are not null, they are
-    /// empty texts.
-    fn with_nulls(&self, cells: &StringArray, data_type: &DataType) -> StringArray {
+/// The cells of a column in some rows.
+struct ColumnCells<'a> {
+    texts: &'a RecordTexts<'a>,
+    rows: Range<usize>,
+    column: usize,
+    /// Texts that are null; those that are empty come first.
+    nulls: &'a [String],
+    /// Whether empty cells are null.
+    empty_is_null: bool,
+}
+
+impl<'a> ColumnCells<'a> {
+    fn new(
+        cells: &'a Cells,
+        texts: &'a RecordTexts<'a>,
+        rows: Range<usize>,
+        column: usize,
+        data_type: &DataType,
+    ) -> Self {
         let is_text = matches!(
             data_type,
             DataType::Utf8
@@ -237,18 +283,42 @@ impl Cells {
                 | DataType::LargeBinary
                 | DataType::BinaryView
         );
-        let is_plain = self.nulls.len() == 1 && self.nulls[0].is_empty();
-        if is_plain || (self.nulls.is_empty() && !is_text) {
-            return cells.clone();
-        }
-        let keeps_empty = is_text && !self.is_null("");
-        let value = |text: Option<&'_ str>| match text {
-            Some(text) if self.is_null(text) => None,
-            Some(text) => Some(text.to_owned()),
-            None => keeps_empty.then(String::new),
-        };
-        cells.iter().map(value).collect()
+        // Where empty cells are not null they are empty texts; they are no values of other types.
+        let empty_is_null = !is_text || cells.is_null("");
+        let nulls = if cells.nulls.iter().all(String::is_empty) { &[][..] } else { &cells.nulls };
+        ColumnCells { texts, rows, column, nulls, empty_is_null }
     }
+}
+
+impl Texts for ColumnCells<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Option<&str> {
+        let text = self.texts.at(self.texts.span(self.rows.start + at, self.column));
+        let is_null =
+            if text.is_empty() { self.empty_is_null } else { self.nulls.iter().any(|null| null == text) };
+        (!is_null).then_some(text)
+    }
+}
+
+/// The first cell that is not UTF-8.
+fn not_utf8(bytes: &[u8], records: &Records, columns: usize, first_line: u64) -> Fault {
+    let is_bad = |span: &Span| {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let cell = match start.checked_sub(bytes.len()) {
+            Some(start) => &records.unescaped[start..end - bytes.len()],
+            None => &bytes[start..end],
+        };
+        str::from_utf8(cell).is_err()
+    };
+    let at = records.spans.iter().position(is_bad).unwrap_or_default();
+    let (line, field) = (first_line + (at / columns) as u64, at % columns + 1);
+    Fault::new(move |rows| {
+        bad(format!("Encountered invalid UTF-8 data for line {} and field {field}", rows + line))
+    })
 }
 
 fn byte(c: char, option: &str) -> Result<u8, Failure> {
@@ -260,5 +330,5 @@ fn byte(c: char, option: &str) -> Result<u8, Failure> {
 
 /// So much of the input is looked at for its first rows.
 const SAMPLE_BYTES: u64 = 8 << 20;
-/// Rows that are looked at together.
-const SAMPLE_BATCH: usize = 1024;
+/// Bytes of it that are looked at together.
+const SAMPLE_CHUNK: usize = 64 << 10;

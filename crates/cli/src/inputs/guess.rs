@@ -88,9 +88,11 @@ impl Guess {
 
 /// Whether a number loses nothing as an integer or a double: not the zeros in front of it, nor a plus.
 pub(super) fn is_plain_number(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let has_zeros = digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit();
-    !has_zeros && !text.starts_with('+')
+    match text.as_bytes() {
+        [b'+', ..] => false,
+        [b'0', next, ..] | [b'-', b'0', next, ..] => !next.is_ascii_digit(),
+        _ => true,
+    }
 }
 
 /// Whether a double is exactly this integer.

@@ -6,9 +6,10 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::LossReport;
-use std::cell::{Cell, RefCell};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows that are read.
 pub(crate) struct Input {
@@ -21,11 +22,11 @@ pub(crate) struct Input {
     /// How many bytes the input has, if that is known, and how far it is read.
     pub(crate) bytes: Option<u64>,
     /// Bytes of the input that were read so far; not counted for Parquet.
-    pub(crate) bytes_read: Rc<Cell<u64>>,
+    pub(crate) bytes_read: Arc<AtomicU64>,
     /// The file, if it is a Parquet file.
     pub(crate) parquet: Option<OpenFile>,
     /// What was lost of each Parquet file; complete after the last batch.
-    pub(crate) losses: Rc<RefCell<Losses>>,
+    pub(crate) losses: Arc<Mutex<Losses>>,
     /// The files of directories and patterns that are read.
     pub(crate) files: Vec<PathBuf>,
 }
@@ -34,7 +35,7 @@ pub(crate) struct Input {
 pub(crate) type Losses = Vec<(PathBuf, LossReport)>;
 
 /// Batches of rows.
-pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>>>;
+pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>> + Send>;
 
 /// What is read of an input.
 pub(crate) struct InputOptions<'a> {
@@ -48,6 +49,15 @@ pub(crate) struct InputOptions<'a> {
     pub(crate) limit: Option<usize>,
     /// Rows in a batch.
     pub(crate) batch_rows: usize,
+    /// Whether all batches but the last have exactly so many; else at most.
+    pub(crate) exact_batches: bool,
+    /// Threads that parse text.
+    pub(crate) threads: NonZeroUsize,
     /// Whether dictionaries and runs are read as their values, and text as views: for outputs that know no others.
     pub(crate) plain: bool,
+}
+
+/// Puts down what was lost.
+pub(super) fn set_losses(losses: &Mutex<Losses>, found: Losses) {
+    *losses.lock().unwrap_or_else(PoisonError::into_inner) = found;
 }

@@ -1,21 +1,27 @@
 //! JSON Lines: an object on each line.
 
+mod members;
+
 use super::bad_input::{Sample, bad, bad_value};
+use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
 use super::guess_json::Members;
 use super::input::{Input, InputOptions};
 use super::nested::{finished, raw_fields};
 use super::origin::Origin;
-use super::typed::Trust;
+use super::texts::{RecordTexts, Records, Texts};
+use super::typed::{Misfit, Trust, typed};
 use crate::args::InferRows;
 use crate::failure::Failure;
 use crate::schema_parser;
-use arrow_array::{Array, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_json::ReaderBuilder;
 use arrow_json::reader::Decoder;
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use members::Names;
+use memchr::{memchr_iter, memrchr};
 use serde_json::Value;
 use std::io::{BufRead, Cursor, Read};
-use std::rc::Rc;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Opens a JSON Lines file.
@@ -45,26 +51,20 @@ pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Inpu
     }
     let fields: Vec<Field> = columns.iter().map(|column| column.field.clone()).collect();
     let schema = Arc::new(Schema::new(fields));
-    let lines = Lines {
-        from,
-        columns,
-        raw: Arc::new(Schema::new(raw_fields(schema.fields()))),
-        schema: schema.clone(),
-        sample,
-        batch_rows: wanted.batch_rows,
-        line: 0,
-        text: Vec::new(),
-        rows: Vec::new(),
-    };
+    let line_end = |bytes: &[u8]| memrchr(b'\n', bytes).map(|at| at + 1);
+    let chunks = Chunks::new(from, Box::new(line_end), CHUNK_BYTES);
+    let (objects, batch_rows) = (Objects::new(columns, schema.clone(), sample), wanted.batch_rows);
+    let batches = chunks::batches(chunks, wanted.threads, move |chunk| objects.parse(&chunk, batch_rows));
+    let batches = if wanted.exact_batches { exact_batches(batches, &schema, batch_rows) } else { batches };
     let bytes_read = origin.bytes_read();
     Ok(Input {
         schema,
-        batches: Box::new(lines),
+        batches,
         rows: None,
         bytes,
         bytes_read,
         parquet: None,
-        losses: Rc::default(),
+        losses: Arc::default(),
         files: Vec::new(),
     })
 }
@@ -126,7 +126,7 @@ trait NextLine {
     fn next_line(&mut self, out: &mut Vec<u8>) -> std::io::Result<usize>;
 }
 
-impl NextLine for Box<dyn BufRead> {
+impl NextLine for Box<dyn BufRead + Send> {
     fn next_line(&mut self, out: &mut Vec<u8>) -> std::io::Result<usize> {
         self.read_until(b'\n', out)
     }
@@ -134,7 +134,7 @@ impl NextLine for Box<dyn BufRead> {
 
 /// Lines that are kept, to be read again.
 struct Kept {
-    from: Box<dyn BufRead>,
+    from: Box<dyn BufRead + Send>,
     text: Vec<u8>,
 }
 
@@ -146,79 +146,96 @@ impl NextLine for Kept {
     }
 }
 
-/// Batches of lines.
-struct Lines {
-    from: Box<dyn BufRead>,
+/// What objects become.
+struct Objects {
     columns: Vec<Column>,
+    /// The names, if no column is nested.
+    names: Option<Names>,
     /// The schema with texts for values.
     raw: SchemaRef,
     schema: SchemaRef,
     sample: Sample,
-    batch_rows: usize,
-    /// Lines so far.
-    line: u64,
-    /// The lines of a batch, and the number and the end of each that has a row.
-    text: Vec<u8>,
-    rows: Vec<(u64, usize)>,
 }
 
-impl Iterator for Lines {
-    type Item = Result<RecordBatch, Failure>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.read() {
-            Ok(()) if self.rows.is_empty() => None,
-            Ok(()) => Some(self.batch()),
-            Err(failure) => Some(Err(failure)),
-        }
-    }
-}
-
-impl Lines {
-    /// Reads the lines of a batch.
-    fn read(&mut self) -> Result<(), Failure> {
-        self.text.clear();
-        self.rows.clear();
-        while self.rows.len() < self.batch_rows && self.text.len() < BATCH_BYTES {
-            let start = self.text.len();
-            if self.from.read_until(b'\n', &mut self.text).map_err(bad)? == 0 {
-                break;
-            }
-            self.line += 1;
-            if is_blank(&self.text[start..]) {
-                self.text.truncate(start);
-                continue;
-            }
-            if !self.text.ends_with(b"\n") {
-                self.text.push(b'\n');
-            }
-            self.rows.push((self.line, self.text.len()));
-        }
-        Ok(())
+impl Objects {
+    fn new(columns: Vec<Column>, schema: SchemaRef, sample: Sample) -> Self {
+        let is_flat = columns.iter().all(|column| !column.field.data_type().is_nested());
+        let names = is_flat.then(|| Names::new(columns.iter().map(|column| column.field.name().clone())));
+        let raw = Arc::new(Schema::new(raw_fields(schema.fields())));
+        Objects { columns, names, raw, schema, sample }
     }
 
-    fn batch(&self) -> Result<RecordBatch, Failure> {
-        let raw = match self.decode(&self.text, self.rows.len()) {
-            Ok(raw) => raw,
-            Err(error) => return Err(self.locate(error)),
+    /// The values of a chunk, in batches of at most `batch_rows`.
+    fn parse(&self, chunk: &Chunk, batch_rows: usize) -> Parsed {
+        let bytes = &chunk.bytes[..];
+        let batches = match self.members(bytes) {
+            Some((text, Records { spans, unescaped })) => {
+                let columns = self.columns.len();
+                let unescaped = str::from_utf8(&unescaped).unwrap_or_default();
+                let texts = RecordTexts { columns, spans: &spans, text, unescaped };
+                let batch = |rows: Range<usize>| {
+                    let members = |column, data_type: &DataType, trust| {
+                        typed(&MemberTexts { texts: &texts, rows: rows.clone(), column }, data_type, trust)
+                    };
+                    self.batch(rows.len(), members, |at| lines(bytes).nth(rows.start + at))
+                };
+                ranges(spans.len() / columns, batch_rows).map(batch).collect()
+            }
+            None => {
+                let lines: Vec<_> = lines(bytes).collect();
+                let batch = |rows: Range<usize>| self.decoded(&lines[rows]);
+                ranges(lines.len(), batch_rows).map(batch).collect()
+            }
         };
+        Parsed { places: memchr_iter(b'\n', bytes).count() as u64, batches }
+    }
+
+    /// The members of all objects, if there is nothing unusual about them.
+    fn members<'a>(&self, bytes: &'a [u8]) -> Option<(&'a str, Records)> {
+        u32::try_from(bytes.len()).ok()?;
+        let text = str::from_utf8(bytes).ok()?;
+        Some((text, self.names.as_ref()?.members(text)?))
+    }
+
+    /// The rows of lines that may have anything in them.
+    fn decoded(&self, lines: &[Line<'_>]) -> Result<RecordBatch, Fault> {
+        let text = lines.iter().flat_map(|line| [line.text, b"\n"]).collect::<Vec<_>>().concat();
+        let raw = self.decode(&text, lines.len()).map_err(|error| self.locate(lines, &error))?;
+        let members =
+            |column: usize, data_type: &DataType, trust| finished(raw.column(column), data_type, trust);
+        self.batch(lines.len(), members, |at| lines.get(at).copied())
+    }
+
+    /// The values of some rows, given those of each column, and the line of each row.
+    fn batch<'a>(
+        &self,
+        rows: usize,
+        values: impl Fn(usize, &DataType, Trust) -> Result<ArrayRef, Misfit>,
+        line: impl Fn(usize) -> Option<Line<'a>>,
+    ) -> Result<RecordBatch, Fault> {
         let mut arrays = Vec::with_capacity(self.columns.len());
-        for (array, column) in raw.columns().iter().zip(&self.columns) {
+        for (i, column) in self.columns.iter().enumerate() {
             let field = &column.field;
-            let fail = |at: usize, message: &str| {
-                let line = self.rows.get(at).map_or(0, |(line, _)| *line);
-                bad_value(&format!("line {line}"), field.name(), message, column.sample)
+            let fail = |at: usize, message: String| {
+                let (line, sample) = (line(at).map_or(0, |line| line.number), column.sample);
+                let name = field.name().clone();
+                Fault::new(move |before| {
+                    bad_value(&format!("line {}", before + line), &name, &message, sample)
+                })
             };
             let trust = if column.sample == Sample::None { Trust::Given } else { Trust::Guessed };
-            let array = finished(array, field.data_type(), trust)
-                .map_err(|misfit| fail(misfit.at, &misfit.message))?;
-            if let Some(at) = (0..array.len()).find(|at| !field.is_nullable() && array.is_null(*at)) {
-                return Err(fail(at, "is null, and the schema says that it is not"));
+            let array =
+                values(i, field.data_type(), trust).map_err(|misfit| fail(misfit.at, misfit.message))?;
+            if !field.is_nullable()
+                && let Some(at) = (0..array.len()).find(|at| array.is_null(*at))
+            {
+                return Err(fail(at, "is null, and the schema says that it is not".to_owned()));
             }
             arrays.push(array);
         }
-        let options = RecordBatchOptions::new().with_row_count(Some(self.rows.len()));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(bad)
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options);
+        batch.map_err(|error| Fault::new(|_| bad(error)))
     }
 
     fn decode(&self, text: &[u8], rows: usize) -> Result<RecordBatch, ArrowError> {
@@ -235,25 +252,58 @@ impl Lines {
     }
 
     /// The failure with the number of the first line that has it.
-    fn locate(&self, all: ArrowError) -> Failure {
-        let mut start = 0;
-        for (line, end) in &self.rows {
-            if let Err(error) = self.decode(&self.text[start..*end], 1) {
+    fn locate(&self, lines: &[Line<'_>], all: &ArrowError) -> Fault {
+        for line in lines {
+            if let Err(error) = self.decode(&[line.text, b"\n"].concat(), 1) {
                 let hint = match self.sample {
                     Sample::First(rows) => format!(
                         "; columns are those of the first {rows} rows and of --schema: see --infer-rows all"
                     ),
                     Sample::All | Sample::None => String::new(),
                 };
-                return bad(format!("line {line}: {error}{hint}"));
+                let (number, error) = (line.number, error.to_string());
+                return Fault::new(move |before| bad(format!("line {}: {error}{hint}", before + number)));
             }
-            start = *end;
         }
-        bad(all)
+        let all = all.to_string();
+        Fault::new(|_| bad(all))
+    }
+}
+
+/// A line with an object, and its number in its chunk, from 1.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    number: u64,
+    text: &'a [u8],
+}
+
+/// The lines that are not blank, without their ends.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+    let numbered = bytes.split(|byte| *byte == b'\n').zip(1..);
+    numbered.map(|(text, number)| Line { number, text }).filter(|line| !is_blank(line.text))
+}
+
+/// A column of members in some rows.
+struct MemberTexts<'a> {
+    texts: &'a RecordTexts<'a>,
+    rows: Range<usize>,
+    column: usize,
+}
+
+impl Texts for MemberTexts<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Option<&str> {
+        let span = self.texts.span(self.rows.start + at, self.column);
+        (!span.is_null()).then(|| self.texts.at(span))
     }
 }
 
 /// So much of the input is looked at for its first rows.
 const SAMPLE_BYTES: u64 = 8 << 20;
-/// A batch ends with so many bytes of lines, however few rows they are.
-const BATCH_BYTES: usize = 32 << 20;
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Texts become values inside of lists, structs and maps as well.
 
+use super::texts::Texts;
 use super::typed::{Misfit, Trust, cast, typed};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray};
@@ -120,7 +121,7 @@ fn misfit(error: ArrowError) -> Misfit {
 
 /// Texts of JSON, one in each cell or null, as the values of a nested type.
 pub(super) fn from_json_cells(
-    cells: &arrow_array::StringArray,
+    cells: &impl Texts,
     data_type: &DataType,
     trust: Trust,
 ) -> Result<ArrayRef, Misfit> {
@@ -128,7 +129,7 @@ pub(super) fn from_json_cells(
     let decode = |range: std::ops::Range<usize>| -> Result<ArrayRef, ArrowError> {
         let mut text = String::new();
         for at in range.clone() {
-            text.push_str(if cells.is_null(at) { "null" } else { cells.value(at) });
+            text.push_str(cells.get(at).unwrap_or("null"));
             text.push('\n');
         }
         let builder = arrow_json::ReaderBuilder::new_with_field(field.clone());
@@ -140,7 +141,7 @@ pub(super) fn from_json_cells(
             _ => Err(ArrowError::JsonError("not one JSON value".to_owned())),
         }
     };
-    if cells.is_empty() {
+    if cells.len() == 0 {
         return Ok(arrow_array::new_empty_array(data_type));
     }
     let raw = decode(0..cells.len()).map_err(|all| {

@@ -4,11 +4,11 @@ use super::bad_input::bad;
 use crate::failure::Failure;
 use crate::remote::{self, FrontToBack};
 use flate2::bufread::MultiGzDecoder;
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where bytes come from.
 pub(super) struct Origin {
@@ -16,14 +16,14 @@ pub(super) struct Origin {
     path: Option<PathBuf>,
     /// What was on standard input.
     spooled: Option<File>,
-    read: Rc<Cell<u64>>,
+    read: Arc<AtomicU64>,
 }
 
 impl Origin {
     /// The file at `path`, or standard input for `-`.
     pub(super) fn new(path: &Path) -> Self {
         let path = (path.as_os_str() != "-").then(|| path.to_owned());
-        Origin { path, spooled: None, read: Rc::default() }
+        Origin { path, spooled: None, read: Arc::default() }
     }
 
     /// The file; `None` is standard input.
@@ -32,7 +32,7 @@ impl Origin {
     }
 
     /// How many bytes were read.
-    pub(super) fn bytes_read(&self) -> Rc<Cell<u64>> {
+    pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
         self.read.clone()
     }
 
@@ -62,7 +62,7 @@ impl Origin {
     /// A file that can be read here and there, from its beginning.
     pub(super) fn file(&mut self) -> Result<File, Failure> {
         self.spool()?;
-        self.read.set(0);
+        self.read.store(0, Ordering::Relaxed);
         match (&self.spooled, &self.path) {
             (Some(file), _) => {
                 let mut file = file.try_clone()?;
@@ -87,16 +87,16 @@ impl Origin {
 
     /// The bytes as they are, counted.
     pub(super) fn counted(&mut self) -> Result<Counted, Failure> {
-        self.read.set(0);
+        self.read.store(0, Ordering::Relaxed);
         Ok(Counted { inner: self.stream()?, read: self.read.clone() })
     }
 
     /// The bytes, decompressed, without a byte order mark.
-    pub(super) fn text(&mut self) -> Result<Box<dyn BufRead>, Failure> {
+    pub(super) fn text(&mut self) -> Result<Box<dyn BufRead + Send>, Failure> {
         let mut raw = BufReader::with_capacity(BUFFER, self.counted()?);
         let start = peek(&mut raw).map_err(bad)?;
         let raw = Cursor::new(start.clone()).chain(raw);
-        let mut text: Box<dyn BufRead> = match start.as_slice() {
+        let mut text: Box<dyn BufRead + Send> = match start.as_slice() {
             [0x1f, 0x8b, ..] => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
             [0x28, 0xb5, 0x2f, 0xfd] => {
                 let decoder = zstd::stream::read::Decoder::with_buffer(raw).map_err(bad)?;
@@ -112,7 +112,7 @@ impl Origin {
         Ok(Box::new(Cursor::new(start[mark..].to_vec()).chain(text)))
     }
 
-    fn stream(&self) -> Result<Box<dyn Read>, Failure> {
+    fn stream(&self) -> Result<Box<dyn Read + Send>, Failure> {
         match (&self.spooled, &self.path) {
             (Some(file), _) => {
                 let mut file = file.try_clone()?;
@@ -137,14 +137,14 @@ fn peek(from: &mut impl Read) -> io::Result<Vec<u8>> {
 
 /// Bytes, counted.
 pub(super) struct Counted {
-    inner: Box<dyn Read>,
-    read: Rc<Cell<u64>>,
+    inner: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
 }
 
 impl Read for Counted {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(out)?;
-        self.read.set(self.read.get() + n as u64);
+        self.read.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }
 }
@@ -169,7 +169,7 @@ mod tests {
             let mut read = String::new();
             origin.text().unwrap().read_to_string(&mut read).unwrap();
             assert_eq!(read, "id,name\n1,oak\n");
-            assert_eq!(origin.bytes_read().get(), bytes.len() as u64);
+            assert_eq!(origin.bytes_read().load(Ordering::Relaxed), bytes.len() as u64);
         }
         let path = folder.path().join("short");
         std::fs::write(&path, "a").unwrap();

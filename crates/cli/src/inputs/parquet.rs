@@ -14,10 +14,8 @@ use marquetry::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96Unit, ParquetRecordBatchReader,
 };
 use marquetry::file::LocalFile;
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Opens a Parquet file; columns and rows that are not wanted are not read.
 pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
@@ -39,7 +37,7 @@ fn of_file(file: OpenFile, origin: &Origin, wanted: &InputOptions<'_>) -> Result
     let rows = file.metadata().num_rows().saturating_sub(wanted.selection.offset as u64);
     let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
     let reader = chosen.batches()?;
-    let losses = Rc::<RefCell<Losses>>::default();
+    let losses = Arc::<Mutex<Losses>>::default();
     let path = origin.path().unwrap_or(Path::new("-")).to_owned();
     Ok(Input {
         schema: reader.schema(),
@@ -71,12 +69,12 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
     let chosen = tables::chosen(files, wanted.selection, wanted.limit, wanted.batch_rows, options);
     let mut reader = chosen.batches()?;
     let schema = if wanted.plain { plain_schema(&reader.schema()) } else { reader.schema() };
-    let losses = Rc::<RefCell<Losses>>::default();
+    let losses = Arc::<Mutex<Losses>>::default();
     let (told, to) = (losses.clone(), schema.clone());
     let batches = std::iter::from_fn(move || {
         let batch = reader.next_batch();
         if !matches!(batch, Some(Ok(_))) {
-            told.replace(tables::losses_of(&reader));
+            super::input::set_losses(&told, tables::losses_of(&reader));
         }
         Some(batch?.map_err(Failure::from).and_then(|batch| match batch.schema() == to {
             true => Ok(batch),
@@ -89,7 +87,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
         losses,
         rows,
         bytes: None,
-        bytes_read: Rc::default(),
+        bytes_read: Arc::default(),
         parquet: None,
         files: names,
     })
@@ -134,7 +132,7 @@ fn is_pipe(path: &Path) -> bool {
 struct Reader {
     reader: ParquetRecordBatchReader,
     path: PathBuf,
-    losses: Rc<RefCell<Losses>>,
+    losses: Arc<Mutex<Losses>>,
 }
 
 impl Iterator for Reader {
@@ -143,7 +141,7 @@ impl Iterator for Reader {
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.reader.next_batch();
         if !matches!(batch, Some(Ok(_))) {
-            self.losses.replace(vec![(self.path.clone(), self.reader.loss_report())]);
+            super::input::set_losses(&self.losses, vec![(self.path.clone(), self.reader.loss_report())]);
         }
         Some(batch?.map_err(Failure::from))
     }

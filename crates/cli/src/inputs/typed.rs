@@ -1,13 +1,13 @@
 //! Texts become values. A text that is not exactly a value of the type is an error.
 
 use super::guess::{is_bool, is_exact_double, is_plain_number};
+use super::number::ShortNumber;
+use super::texts::Texts;
 use super::{decimal, time};
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::types::*;
-use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, NullArray, PrimitiveArray, StringArray,
-};
-use arrow_buffer::i256;
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, NullArray, PrimitiveArray};
+use arrow_buffer::{NullBufferBuilder, i256};
 use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
 use arrow_schema::{DataType, TimeUnit};
 use std::str::FromStr;
@@ -31,10 +31,10 @@ pub(super) enum Trust {
 }
 
 /// The values of `texts` as an array of `data_type`, which is not nested. Nulls stay nulls.
-pub(super) fn typed(texts: &StringArray, data_type: &DataType, trust: Trust) -> Result<ArrayRef, Misfit> {
+pub(super) fn typed(texts: &impl Texts, data_type: &DataType, trust: Trust) -> Result<ArrayRef, Misfit> {
     use DataType::*;
     let found: Result<ArrayRef, Misfit> = match data_type {
-        Utf8 => Ok(Arc::new(texts.clone())),
+        Utf8 => Ok(Arc::new(texts.to_array())),
         Null => nothing(texts),
         Boolean => boolean(texts),
         Int8 => integers::<Int8Type>(texts, trust),
@@ -46,7 +46,9 @@ pub(super) fn typed(texts: &StringArray, data_type: &DataType, trust: Trust) -> 
         UInt32 => integers::<UInt32Type>(texts, trust),
         UInt64 => integers::<UInt64Type>(texts, trust),
         Float32 => primitive::<Float32Type>(texts, |text| float(text, trust)),
-        Float64 => primitive::<Float64Type>(texts, |text| float(text, trust)),
+        Float64 => {
+            primitive::<Float64Type>(texts, |text| ShortNumber::double(text).or_else(|| float(text, trust)))
+        }
         Date32 => primitive::<Date32Type>(texts, time::date),
         Time32(TimeUnit::Second) => times::<Time32SecondType>(texts, TimeUnit::Second),
         Time32(unit) => times::<Time32MillisecondType>(texts, *unit),
@@ -62,7 +64,7 @@ pub(super) fn typed(texts: &StringArray, data_type: &DataType, trust: Trust) -> 
         RunEndEncoded(_, values) => cast(&typed(texts, values.data_type(), trust)?, data_type),
         Date64 => cast(&typed(texts, &Date32, trust)?, data_type),
         Float16 => cast(&typed(texts, &Float32, trust)?, data_type),
-        _ => cast(texts, data_type),
+        _ => cast(&texts.to_array(), data_type),
     };
     found.map_err(|error| named(error, data_type))
 }
@@ -83,34 +85,43 @@ fn quoted(text: &str) -> String {
     format!("{short:?}")
 }
 
-fn misfit(texts: &StringArray, at: usize) -> Misfit {
-    Misfit { at, message: format!("{BARE}{}", texts.value(at)) }
+fn misfit(texts: &impl Texts, at: usize) -> Misfit {
+    Misfit { at, message: format!("{BARE}{}", texts.get(at).unwrap_or_default()) }
 }
 
 /// Marks a message that is nothing but the text.
 const BARE: char = '\0';
 
+/// The values that `parse` makes of the texts; it is a misfit where it makes none.
 fn primitive<T: ArrowPrimitiveType>(
-    texts: &StringArray,
+    texts: &impl Texts,
     parse: impl Fn(&str) -> Option<T::Native>,
 ) -> Result<ArrayRef, Misfit> {
-    let value = |(at, text): (usize, Option<&str>)| match text {
-        Some(text) => parse(text).map(Some).ok_or(at),
-        None => Ok(None),
-    };
-    match texts.iter().enumerate().map(value).collect::<Result<PrimitiveArray<T>, usize>>() {
-        Ok(values) => Ok(Arc::new(values)),
-        Err(at) => Err(misfit(texts, at)),
+    let mut values = Vec::with_capacity(texts.len());
+    let mut nulls = NullBufferBuilder::new(texts.len());
+    for at in 0..texts.len() {
+        match texts.get(at) {
+            Some(text) => {
+                values.push(parse(text).ok_or_else(|| misfit(texts, at))?);
+                nulls.append_non_null();
+            }
+            None => {
+                values.push(T::Native::default());
+                nulls.append_null();
+            }
+        }
     }
+    Ok(Arc::new(PrimitiveArray::<T>::new(values.into(), nulls.finish())))
 }
 
-fn integers<T>(texts: &StringArray, trust: Trust) -> Result<ArrayRef, Misfit>
+fn integers<T>(texts: &impl Texts, trust: Trust) -> Result<ArrayRef, Misfit>
 where
     T: ArrowPrimitiveType,
-    T::Native: FromStr,
+    T::Native: FromStr + TryFrom<i64>,
 {
-    primitive::<T>(texts, |text| match trust {
-        Trust::Guessed if !is_plain_number(text) || text == "-0" => None,
+    primitive::<T>(texts, |text| match (ShortNumber::integer(text), trust) {
+        (Some(integer), _) => T::Native::try_from(integer).ok(),
+        (None, Trust::Guessed) if !is_plain_number(text) || text == "-0" => None,
         _ => text.parse().ok(),
     })
 }
@@ -126,26 +137,26 @@ fn float<F: FromStr>(text: &str, trust: Trust) -> Option<F> {
     text.parse().ok()
 }
 
-fn boolean(texts: &StringArray) -> Result<ArrayRef, Misfit> {
+fn boolean(texts: &impl Texts) -> Result<ArrayRef, Misfit> {
     let value = |(at, text): (usize, Option<&str>)| match text {
         Some(text) if is_bool(text) => Ok(Some(text.starts_with(['t', 'T']))),
         Some(_) => Err(at),
         None => Ok(None),
     };
-    match texts.iter().enumerate().map(value).collect::<Result<BooleanArray, usize>>() {
+    match (0..texts.len()).map(|at| (at, texts.get(at))).map(value).collect::<Result<BooleanArray, usize>>() {
         Ok(values) => Ok(Arc::new(values)),
         Err(at) => Err(misfit(texts, at)),
     }
 }
 
-fn nothing(texts: &StringArray) -> Result<ArrayRef, Misfit> {
-    match texts.iter().position(|text| text.is_some()) {
+fn nothing(texts: &impl Texts) -> Result<ArrayRef, Misfit> {
+    match (0..texts.len()).find(|at| texts.get(*at).is_some()) {
         Some(at) => Err(misfit(texts, at)),
         None => Ok(Arc::new(NullArray::new(texts.len()))),
     }
 }
 
-fn times<T: ArrowPrimitiveType>(texts: &StringArray, unit: TimeUnit) -> Result<ArrayRef, Misfit>
+fn times<T: ArrowPrimitiveType>(texts: &impl Texts, unit: TimeUnit) -> Result<ArrayRef, Misfit>
 where
     T::Native: TryFrom<i64>,
 {
@@ -156,7 +167,7 @@ where
     })
 }
 
-fn timestamps(texts: &StringArray, unit: TimeUnit, zone: Option<&Arc<str>>) -> Result<ArrayRef, Misfit> {
+fn timestamps(texts: &impl Texts, unit: TimeUnit, zone: Option<&Arc<str>>) -> Result<ArrayRef, Misfit> {
     let is_utc = zone.is_none_or(|zone| matches!(zone.as_ref(), "UTC" | "Z" | "+00:00" | "Etc/UTC"));
     let parse = |text: &str| {
         let moment = time::moment(text).or_else(|| time::date(text).map(time::Moment::midnight))?;
@@ -174,12 +185,18 @@ fn timestamps(texts: &StringArray, unit: TimeUnit, zone: Option<&Arc<str>>) -> R
 }
 
 fn decimals<T: DecimalType + ArrowPrimitiveType>(
-    texts: &StringArray,
+    texts: &impl Texts,
     precision: u8,
     scale: i8,
     parse: impl Fn(&str) -> Option<T::Native>,
-) -> Result<ArrayRef, Misfit> {
-    let array = primitive::<T>(texts, |text| parse(&decimal::unscaled(text, precision, scale)?))?;
+) -> Result<ArrayRef, Misfit>
+where
+    T::Native: TryFrom<i64>,
+{
+    let array = primitive::<T>(texts, |text| match ShortNumber::unscaled(text, precision, scale) {
+        Some(unscaled) => T::Native::try_from(unscaled).ok(),
+        None => parse(&decimal::unscaled(text, precision, scale)?),
+    })?;
     relabelled(&array, T::TYPE_CONSTRUCTOR(precision, scale))
 }
 
@@ -190,10 +207,10 @@ fn relabelled(array: &ArrayRef, data_type: DataType) -> Result<ArrayRef, Misfit>
 }
 
 /// Hexadecimal digits, or a UUID in its usual form.
-fn fixed(texts: &StringArray, width: i32) -> Result<ArrayRef, Misfit> {
+fn fixed(texts: &impl Texts, width: i32) -> Result<ArrayRef, Misfit> {
     let mut out = FixedSizeBinaryBuilder::with_capacity(texts.len(), width);
-    for (at, text) in texts.iter().enumerate() {
-        match text {
+    for at in 0..texts.len() {
+        match texts.get(at) {
             Some(text) => {
                 let bytes = hexadecimal(text).ok_or_else(|| misfit(texts, at))?;
                 out.append_value(bytes).map_err(|_| misfit(texts, at))?;
@@ -230,6 +247,7 @@ pub(super) fn cast(array: &dyn Array, to: &DataType) -> Result<ArrayRef, Misfit>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow_array::StringArray;
     use arrow_array::cast::AsArray;
 
     fn of(text: &str, data_type: &DataType, trust: Trust) -> Result<ArrayRef, Misfit> {

@@ -1,6 +1,6 @@
 //! Rows as tables of text.
 
-use super::csv;
+use super::column::Column;
 use crate::output::Output;
 use crate::table::{Table, printable, shortened, terminal_width, text_width};
 use arrow_array::RecordBatch;
@@ -30,14 +30,14 @@ impl RowTable {
 
     /// Adds the rows of a batch.
     pub(crate) fn add(&mut self, batch: &RecordBatch) {
-        let schema = batch.schema_ref();
+        let columns = Column::of_batch(batch);
         for row in 0..batch.num_rows() {
-            let cells = schema.fields().iter().zip(batch.columns()).map(|(field, column)| {
+            let cells = columns.iter().map(|column| {
                 let mut cell = String::new();
-                if csv::is_null(column, row) {
+                if column.is_null(row) {
                     cell.push_str("null");
                 } else {
-                    csv::write(column, row, field, &mut cell);
+                    column.write_cell(row, &mut cell);
                 }
                 if self.fit { shortened(&printable(&cell), WIDEST) } else { cell }
             });

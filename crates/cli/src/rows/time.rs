@@ -4,15 +4,26 @@ use arrow_schema::TimeUnit;
 use std::fmt::Write;
 
 /// `2013-07-30`; years before 0 and after 9999 have a sign and as many digits as they need.
+#[inline]
 pub(crate) fn date(days: i64, out: &mut String) {
     let (year, month, day) = civil(days);
-    let _ = match year {
-        0..=9999 => write!(out, "{year:04}-{month:02}-{day:02}"),
-        _ => write!(out, "{year:+05}-{month:02}-{day:02}"),
-    };
+    match year {
+        0..=9999 => {
+            two_digits(year / 100, out);
+            two_digits(year % 100, out);
+        }
+        _ => {
+            let _ = write!(out, "{year:+05}");
+        }
+    }
+    out.push('-');
+    two_digits(month, out);
+    out.push('-');
+    two_digits(day, out);
 }
 
 /// `12:30:00.500`: digits after the point only as far as there are any, in threes.
+#[inline]
 pub(crate) fn time(ticks: i64, unit: TimeUnit, out: &mut String) {
     if ticks < 0 {
         out.push('-');
@@ -20,8 +31,23 @@ pub(crate) fn time(ticks: i64, unit: TimeUnit, out: &mut String) {
     let per_second = per_second(unit) as u64;
     let ticks = ticks.unsigned_abs();
     let (seconds, rest) = (ticks / per_second, ticks % per_second);
-    let _ = write!(out, "{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match i64::try_from(seconds / 3600) {
+        Ok(hours @ 0..=99) => two_digits(hours, out),
+        _ => {
+            let _ = write!(out, "{}", seconds / 3600);
+        }
+    }
+    out.push(':');
+    two_digits((seconds / 60 % 60) as i64, out);
+    out.push(':');
+    two_digits((seconds % 60) as i64, out);
     fraction(rest, unit, out);
+}
+
+/// A number from 0 to 99.
+#[inline]
+fn two_digits(n: i64, out: &mut String) {
+    out.push_str(TWO_DIGITS[n as usize % 100]);
 }
 
 /// `2013-07-30T12:30:00`, with `Z` if it is an instant.
@@ -98,6 +124,20 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
     (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
+
+#[rustfmt::skip]
+const TWO_DIGITS: [&str; 100] = [
+    "00", "01", "02", "03", "04", "05", "06", "07", "08", "09",
+    "10", "11", "12", "13", "14", "15", "16", "17", "18", "19",
+    "20", "21", "22", "23", "24", "25", "26", "27", "28", "29",
+    "30", "31", "32", "33", "34", "35", "36", "37", "38", "39",
+    "40", "41", "42", "43", "44", "45", "46", "47", "48", "49",
+    "50", "51", "52", "53", "54", "55", "56", "57", "58", "59",
+    "60", "61", "62", "63", "64", "65", "66", "67", "68", "69",
+    "70", "71", "72", "73", "74", "75", "76", "77", "78", "79",
+    "80", "81", "82", "83", "84", "85", "86", "87", "88", "89",
+    "90", "91", "92", "93", "94", "95", "96", "97", "98", "99",
+];
 
 #[cfg(test)]
 mod tests {

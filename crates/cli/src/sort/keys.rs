@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
-use arrow_row::{RowConverter, Rows, SortField};
+use arrow_row::{Row, RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType, Fields, Schema, SortOptions};
 use marquetry::errors::Error;
 
@@ -24,7 +24,12 @@ pub(crate) struct SortKey {
 pub(crate) struct Keys {
     keys: Vec<SortKey>,
     converter: RowConverter,
+    /// Whether the first bytes of a row, as [`Prefix`] has them, are all.
+    are_short: bool,
 }
+
+/// The first bytes of what a row is compared by, which decide where they differ.
+pub(super) type Prefix = [u64; 3];
 
 impl SortKey {
     /// The column that `text` names, and its order: `a`, `a.b:desc`, `a:nulls-first`.
@@ -116,13 +121,40 @@ impl Keys {
     /// The keys in the order in which they count.
     pub(crate) fn new(keys: Vec<SortKey>) -> Result<Self, Failure> {
         let fields = keys.iter().map(SortKey::field).collect();
-        Ok(Keys { converter: RowConverter::new(fields)?, keys })
+        let width: Option<usize> = keys.iter().map(|key| encoded_width(&key.data_type)).sum();
+        let are_short = width.is_some_and(|width| width <= size_of::<Prefix>());
+        Ok(Keys { converter: RowConverter::new(fields)?, keys, are_short })
+    }
+
+    /// Whether rows are equal where their prefixes are.
+    pub(super) fn are_short(&self) -> bool {
+        self.are_short
     }
 
     /// Bytes for each row of the batch, in the order of which rows are sorted.
     pub(super) fn rows(&self, batch: &RecordBatch) -> Result<Rows, ArrowError> {
         let arrays = self.keys.iter().map(|key| key.array(batch)).collect::<Result<Vec<_>, _>>()?;
         self.converter.convert_columns(&arrays)
+    }
+}
+
+/// The first bytes of a row as numbers that are in the order of the rows.
+#[inline]
+pub(super) fn prefix(row: Row<'_>) -> Prefix {
+    let mut bytes = [0; size_of::<Prefix>()];
+    let row = row.as_ref();
+    let length = row.len().min(bytes.len());
+    bytes[..length].copy_from_slice(&row[..length]);
+    let (words, _) = bytes.as_chunks::<8>();
+    [u64::from_be_bytes(words[0]), u64::from_be_bytes(words[1]), u64::from_be_bytes(words[2])]
+}
+
+/// How many bytes each value of a type has in a row, if that is a fixed number: one of them says whether it is null.
+fn encoded_width(data_type: &DataType) -> Option<usize> {
+    match data_type {
+        DataType::Boolean => Some(2),
+        DataType::FixedSizeBinary(width) => Some(1 + usize::try_from(*width).ok()?),
+        other => Some(1 + other.primitive_width()?),
     }
 }
 

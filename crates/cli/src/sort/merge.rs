@@ -1,51 +1,75 @@
 //! Several sorted sequences of rows become one.
 
-use super::Keys;
-use super::memory::gathered;
+use super::keys::Keys;
+use super::packed::{Packed, Place};
+use super::run::{Keyed, Order, Run};
 use crate::failure::Failure;
 use crate::inputs::Batches;
-use arrow_array::RecordBatch;
-use arrow_row::{Row, Rows};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The rows of several sequences in order; where rows are equal, the earlier sequence comes first.
 pub(super) struct Merge {
-    keys: Rc<Keys>,
+    keys: Arc<Keys>,
     cursors: Vec<Cursor>,
     /// A tree of losers: at 0 the sequence whose row is next, at each inner node the one that lost there. Leaf `i` is
     /// node `cursors + i`, the parent of a node has half its number.
     tree: Vec<usize>,
-    /// Batches that rows are still needed of.
-    held: Vec<RecordBatch>,
+    /// Batches that rows are still needed of: those in memory, then those of files.
+    held: Vec<Arc<Packed>>,
+    in_memory: usize,
     batch_rows: usize,
     has_failed: bool,
 }
 
+/// A sorted sequence of rows.
+pub(super) enum Sequence {
+    Memory(Run),
+    /// Sorted batches.
+    File(Batches),
+}
+
+/// Places of the next rows, to be gathered.
+pub(super) struct Piece {
+    pub(super) batches: Vec<Arc<Packed>>,
+    pub(super) places: Vec<Place>,
+}
+
 /// The next row of a sequence.
 struct Cursor {
-    batches: Batches,
-    /// What the rows of the current batch are compared by; `None` after the last row.
-    rows: Option<Rows>,
-    /// The row in the current batch.
+    /// The batches behind the current one.
+    batches: Option<Batches>,
+    /// The current rows; `None` after the last one.
+    order: Option<Order>,
+    /// The next row among them.
     at: usize,
-    /// The current batch among those that are held.
+    /// The place of their first batch among those that are held.
     slot: usize,
 }
 
-impl Cursor {
-    fn row(&self) -> Option<Row<'_>> {
-        self.rows.as_ref().map(|rows| rows.row(self.at))
-    }
-}
-
 impl Merge {
-    pub(super) fn new(sequences: Vec<Batches>, keys: Rc<Keys>, batch_rows: usize) -> Result<Self, Failure> {
-        let cursors = sequences.into_iter().map(|batches| Cursor { batches, rows: None, at: 0, slot: 0 });
-        let cursors: Vec<Cursor> = cursors.collect();
+    pub(super) fn new(
+        sequences: impl IntoIterator<Item = Sequence>,
+        keys: Arc<Keys>,
+        batch_rows: usize,
+    ) -> Result<Self, Failure> {
+        let mut held = Vec::new();
+        let cursor = |sequence| match sequence {
+            Sequence::Memory(run) => {
+                let slot = held.len();
+                held.extend(run.batches);
+                let order = Some(run.order).filter(|order| !order.entries.is_empty());
+                Cursor { batches: None, order, at: 0, slot }
+            }
+            Sequence::File(batches) => Cursor { batches: Some(batches), order: None, at: 0, slot: 0 },
+        };
+        let cursors: Vec<Cursor> = sequences.into_iter().map(cursor).collect();
         let tree = vec![NOBODY; cursors.len().max(1)];
-        let mut merge = Merge { keys, cursors, tree, held: Vec::new(), batch_rows, has_failed: false };
+        let in_memory = held.len();
+        let mut merge = Merge { keys, cursors, tree, held, in_memory, batch_rows, has_failed: false };
         for cursor in 0..merge.cursors.len() {
-            merge.load(cursor)?;
+            if merge.cursors[cursor].batches.is_some() {
+                merge.load(cursor)?;
+            }
         }
         for cursor in 0..merge.cursors.len() {
             merge.enter(cursor);
@@ -56,13 +80,14 @@ impl Merge {
     /// Goes to the next batch of a sequence that has rows.
     fn load(&mut self, cursor: usize) -> Result<(), Failure> {
         let cursor = &mut self.cursors[cursor];
-        cursor.rows = None;
-        for batch in cursor.batches.by_ref() {
+        cursor.order = None;
+        for batch in cursor.batches.iter_mut().flatten() {
             let batch = batch?;
             if batch.num_rows() > 0 {
-                cursor.rows = Some(self.keys.rows(&batch)?);
+                let Keyed { packed, compared } = Keyed::new(&batch, &self.keys)?;
+                cursor.order = Some(Order::unsorted(vec![compared], &self.keys));
                 (cursor.at, cursor.slot) = (0, self.held.len());
-                self.held.push(batch);
+                self.held.push(Arc::new(packed));
                 break;
             }
         }
@@ -70,9 +95,11 @@ impl Merge {
     }
 
     /// Whether the next row of `a` comes before that of `b`. What is at its end comes last.
+    #[inline]
     fn is_before(&self, a: usize, b: usize) -> bool {
-        match (self.cursors[a].row(), self.cursors[b].row()) {
-            (Some(row), Some(other)) => row.cmp(&other).then(a.cmp(&b)).is_lt(),
+        let (first, second) = (&self.cursors[a], &self.cursors[b]);
+        match (&first.order, &second.order) {
+            (Some(order), Some(other)) => order.compare(first.at, other, second.at).then(a.cmp(&b)).is_lt(),
             (Some(_), None) => true,
             (None, _) => false,
         }
@@ -113,17 +140,18 @@ impl Merge {
         }
     }
 
-    fn batch(&mut self) -> Result<Option<RecordBatch>, Failure> {
+    fn piece(&mut self) -> Result<Option<Piece>, Failure> {
         let mut places = Vec::with_capacity(self.batch_rows);
         // Batches that are used up wait for the rows to be gathered: not too many of them.
-        let most_held = 3 * self.cursors.len() + 16;
+        let most_held = self.in_memory + 3 * self.cursors.len() + 16;
         while places.len() < self.batch_rows && self.held.len() < most_held {
             let winner = self.tree[0];
             let Some(cursor) = self.cursors.get_mut(winner) else { break };
-            let Some(rows) = &cursor.rows else { break };
-            places.push((cursor.slot, cursor.at));
+            let Some(order) = &cursor.order else { break };
+            let (batch, row) = order.entries[cursor.at].place;
+            places.push((cursor.slot as u32 + batch, row));
             cursor.at += 1;
-            if cursor.at == rows.num_rows() {
+            if cursor.at == order.entries.len() {
                 self.load(winner)?;
             }
             self.replay(winner);
@@ -131,32 +159,33 @@ impl Merge {
         if places.is_empty() {
             return Ok(None);
         }
-        let batch = gathered(&self.held.iter().collect::<Vec<_>>(), &places)?;
+        let piece = Piece { batches: self.held.clone(), places };
         self.release();
-        Ok(Some(batch))
+        Ok(Some(piece))
     }
 
     /// Keeps only the batches that cursors are in.
     fn release(&mut self) {
-        let mut held = Vec::with_capacity(self.cursors.len());
-        for cursor in self.cursors.iter_mut().filter(|cursor| cursor.rows.is_some()) {
-            held.push(self.held[cursor.slot].clone());
-            cursor.slot = held.len() - 1;
+        let in_memory = self.in_memory;
+        let read = self.held.split_off(in_memory);
+        let is_file = |cursor: &&mut Cursor| cursor.batches.is_some() && cursor.order.is_some();
+        for cursor in self.cursors.iter_mut().filter(is_file) {
+            self.held.push(read[cursor.slot - in_memory].clone());
+            cursor.slot = self.held.len() - 1;
         }
-        self.held = held;
     }
 }
 
 impl Iterator for Merge {
-    type Item = Result<RecordBatch, Failure>;
+    type Item = Result<Piece, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.has_failed {
             return None;
         }
-        let batch = self.batch().transpose();
-        self.has_failed = matches!(batch, Some(Err(_)));
-        batch
+        let piece = self.piece().transpose();
+        self.has_failed = matches!(piece, Some(Err(_)));
+        piece
     }
 }
 

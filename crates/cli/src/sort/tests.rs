@@ -44,6 +44,10 @@ fn batches(count: usize, rows: usize) -> Vec<RecordBatch> {
     (0..count).map(batch).collect()
 }
 
+fn budget(bytes: usize, batch_rows: usize, fan_in: usize) -> Budget {
+    Budget { bytes, batch_rows, fan_in, threads: NonZeroUsize::new(3).unwrap() }
+}
+
 fn sort(batches: &[RecordBatch], keys: &[&str], budget: Budget) -> RecordBatch {
     let schema = batches[0].schema();
     let keys = keys.iter().map(|key| SortKey::parse(key, &schema).unwrap()).collect();
@@ -70,12 +74,12 @@ fn many_runs_give_what_one_sort_in_memory_gives() {
         &["dictionary:nulls-first"],
         &["id:desc"],
     ] {
-        let in_memory = sort(&batches, keys, Budget { bytes: usize::MAX, batch_rows: 64, fan_in: 64 });
+        let in_memory = sort(&batches, keys, budget(usize::MAX, 64, 64));
         // A run for each batch, merged by threes and in several passes.
-        let spilled = sort(&batches, keys, Budget { bytes: 1, batch_rows: 64, fan_in: 3 });
+        let spilled = sort(&batches, keys, budget(1, 64, 3));
         assert_eq!(ids(&in_memory), ids(&spilled), "{keys:?}");
         assert_eq!(in_memory, spilled);
-        let some = sort(&batches, keys, Budget { bytes: 100_000, batch_rows: 7, fan_in: 64 });
+        let some = sort(&batches, keys, budget(100_000, 7, 64));
         assert_eq!(in_memory, some);
         // The rows are still the same rows.
         let mut sorted = ids(&in_memory);
@@ -89,7 +93,7 @@ fn many_runs_give_what_one_sort_in_memory_gives() {
 #[test]
 fn order_is_that_of_the_keys_and_equal_rows_keep_theirs() {
     let batches = batches(10, 30);
-    let sorted = sort(&batches, &["word:desc", "s.f"], Budget { bytes: 1, batch_rows: 16, fan_in: 2 });
+    let sorted = sort(&batches, &["word:desc", "s.f"], budget(1, 16, 2));
     let words = sorted.column(1).as_string_view();
     let floats = sorted.column(2).as_struct().column(0).as_primitive::<Float64Type>();
     let ids = ids(&sorted);
@@ -110,11 +114,11 @@ fn order_is_that_of_the_keys_and_equal_rows_keep_theirs() {
 fn no_rows_and_failures() {
     let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Utf8, true)]));
     let keys = || Keys::new(vec![SortKey::parse("a", &schema).unwrap()]).unwrap();
-    let budget = Budget { bytes: 1, batch_rows: 8, fan_in: 2 };
-    let none = sorted(Box::new(std::iter::empty()), &schema, keys(), budget, |_| {}).unwrap();
+    let few = budget(1, 8, 2);
+    let none = sorted(Box::new(std::iter::empty()), &schema, keys(), few, |_| {}).unwrap();
     assert_eq!(none.count(), 0);
     let column: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
     let batch = RecordBatch::try_new(schema.clone(), vec![column]).unwrap();
     let failing = [Ok(batch), Err(Failure::Check("bad".to_owned()))];
-    assert!(sorted(Box::new(failing.into_iter()), &schema, keys(), budget, |_| {}).is_err());
+    assert!(sorted(Box::new(failing.into_iter()), &schema, keys(), few, |_| {}).is_err());
 }

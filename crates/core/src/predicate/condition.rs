@@ -5,7 +5,6 @@
 //! their sign; floats become words in the order of their numbers first.
 
 use super::bind::{Condition, Edge, Test};
-use super::evaluate::BLOCK;
 use crate::sort_order::{SortOrder, key16, key32, key64};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
@@ -63,9 +62,9 @@ fn of_each<T>(values: &[T], passes: impl Fn(&T) -> bool) -> Bitmap {
 fn of_blocks(n: usize, fill: impl Fn(usize, &mut [u8])) -> Bitmap {
     let mut out = Bitmap::new();
     out.reserve(n);
-    let mut block = [0; BLOCK];
-    for start in (0..n).step_by(BLOCK) {
-        let block = &mut block[..BLOCK.min(n - start)];
+    let mut block = [0; VALUES_PER_BLOCK];
+    for start in (0..n).step_by(VALUES_PER_BLOCK) {
+        let block = &mut block[..VALUES_PER_BLOCK.min(n - start)];
         fill(start, block);
         out.push_ge(block, 1);
     }
@@ -317,3 +316,6 @@ fn start_of(edge: &Edge, open: u32) -> u32 {
         Edge::Included(value) | Edge::Excluded(value) => start(StringViews::from_iter([value]).views()[0]),
     }
 }
+
+/// Rows at a time: what is between the loops stays in the nearest cache.
+pub(super) const VALUES_PER_BLOCK: usize = 1024;

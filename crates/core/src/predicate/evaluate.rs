@@ -1,7 +1,7 @@
 //! A predicate tells of values which rows are wanted.
 
 use super::bind::{BoundPredicate, Condition, Node, Test};
-use super::condition::passes;
+use super::condition::{VALUES_PER_BLOCK, passes};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
@@ -127,8 +127,8 @@ impl Condition {
         let table: Vec<u8> = (0..entries.len()).map(|i| u8::from(entries.get(i))).collect();
         let mut out = Bitmap::new();
         out.reserve(keys.len());
-        let mut block = [0; BLOCK];
-        for keys in keys.chunks(BLOCK) {
+        let mut block = [0; VALUES_PER_BLOCK];
+        for keys in keys.chunks(VALUES_PER_BLOCK) {
             let block = &mut block[..keys.len()];
             for (passes, key) in block.iter_mut().zip(keys) {
                 // LeafLevels of nulls may have any index.
@@ -139,6 +139,3 @@ impl Condition {
         Ok(out)
     }
 }
-
-/// Rows at a time: what is between the loops stays in the nearest cache.
-pub(super) const BLOCK: usize = 1024;

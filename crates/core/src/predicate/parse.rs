@@ -14,7 +14,28 @@ use super::{Comparison, Literal, Number, Predicate, col};
 use crate::logical_type::moment::{Moment, date, moment, time_of_day};
 use marquetry_base::{Error, Result};
 
-pub(super) fn parse(text: &str) -> Result<Predicate> {
+impl Predicate {
+    /// Reads a predicate as SQL writes it after WHERE.
+    ///
+    /// ```text
+    /// = != <> < <= > >=     in (1, 2)     between 1 and 2     is null     like 'abc%'     starts_with(name, 'abc')
+    /// is_nan(x)     and  or  not  ( )
+    ///
+    /// columns    name   a.b (field b of struct a)   "any name"
+    /// literals   1   -1.5e3   'it''s'   true   null   date '2024-01-01'   timestamp '2024-01-01 10:00:00+02:00'
+    ///            time '10:00'   X'0aff'
+    /// ```
+    ///
+    /// Dates, times, timestamps and UUIDs may be given as mere strings too. `is null`, `in`, `between` and `like` may have
+    /// a `not`. `like` takes a pattern whose only wildcard is a `%` at its end.
+    ///
+    /// Fails with the place of what is not understood.
+    pub fn parse(text: &str) -> Result<Self> {
+        parse_predicate(text)
+    }
+}
+
+fn parse_predicate(text: &str) -> Result<Predicate> {
     let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
     let out = parser.any()?;
     match parser.peek() {

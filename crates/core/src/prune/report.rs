@@ -1,6 +1,6 @@
 //! What pruning asked, read and found.
 
-use super::RowGroupMatch;
+use super::row_group_match::RowGroupMatch;
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};

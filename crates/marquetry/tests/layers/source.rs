@@ -101,7 +101,9 @@ impl Source {
                     self.modules[module].items.extend(tokens.get(at + 1).cloned());
                 }
                 "macro_rules" => self.modules[module].items.extend(tokens.get(at + 2).cloned()),
-                word if is_name(word) && (at == 0 || tokens[at - 1] != "::") => {
+                word if is_name(word)
+                    && (at == 0 || !["::", ".", "fn"].contains(&tokens[at - 1].as_str())) =>
+                {
                     let mut path = vec![word.to_owned()];
                     while tokens.get(at + 1).is_some_and(|next| next == "::")
                         && tokens.get(at + 2).is_some_and(|next| is_name(next))

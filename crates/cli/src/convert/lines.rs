@@ -1,0 +1,72 @@
+//! Rows become lines of text: pieces of batches are formatted by several threads.
+
+use super::sink::Part;
+use crate::failure::Failure;
+use crate::inputs::Batches;
+use crate::ordered_map::OrderedMap;
+use arrow_array::RecordBatch;
+use std::num::NonZeroUsize;
+
+/// Appends the rows of a batch to a text.
+pub(crate) type Lines = fn(&RecordBatch, &mut String);
+
+/// The rows of `batches` as lines, in their order.
+pub(crate) fn formatted(
+    batches: Batches,
+    lines: Lines,
+    threads: NonZeroUsize,
+) -> impl Iterator<Item = Result<Part, Failure>> {
+    let pieces = batches.flat_map(|batch| match batch {
+        Ok(batch) => pieces(&batch).map(Ok).collect::<Vec<_>>(),
+        Err(failure) => vec![Err(failure)],
+    });
+    OrderedMap::new(pieces, threads, move |batch: Result<RecordBatch, Failure>| {
+        let batch = batch?;
+        let mut text = String::with_capacity(batch.num_rows() * batch.num_columns() * CELL_BYTES);
+        lines(&batch, &mut text);
+        Ok(Part::Lines(batch.num_rows(), text))
+    })
+}
+
+/// The batch in pieces whose text is not much more than [`PIECE_BYTES`]: rows may be long, and the text of several pieces is
+/// in memory together.
+fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + use<> {
+    let batch = batch.clone();
+    let pieces = (batch.get_array_memory_size() / PIECE_BYTES + 1).min(batch.num_rows().max(1));
+    let rows = batch.num_rows().div_ceil(pieces).max(1);
+    (0..batch.num_rows()).step_by(rows).map(move |at| batch.slice(at, rows.min(batch.num_rows() - at)))
+}
+
+/// Bytes of a piece in memory.
+const PIECE_BYTES: usize = 4 << 20;
+/// What cells often have, as a first guess.
+const CELL_BYTES: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows;
+    use arrow_array::{ArrayRef, StringArray};
+    use std::sync::Arc;
+
+    #[test]
+    fn long_rows_go_in_pieces_and_come_in_order() {
+        let texts = StringArray::from_iter_values((0..200).map(|i| format!("{i}").repeat(30_000)));
+        let batch = RecordBatch::try_from_iter([("a", Arc::new(texts) as ArrayRef)]).unwrap();
+        assert!(pieces(&batch).count() > 3);
+        let mut expected = String::new();
+        rows::csv::write_lines(&batch, &mut expected);
+        for threads in [1, 3] {
+            let batches = vec![Ok(batch.slice(0, 90)), Ok(batch.slice(90, 0)), Ok(batch.slice(90, 110))];
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let parts = formatted(Box::new(batches.into_iter()), rows::csv::write_lines, threads);
+            let text: String = parts
+                .map(|part| match part.unwrap() {
+                    Part::Lines(_, text) => text,
+                    Part::Rows(_) => panic!("rows are to be text"),
+                })
+                .collect();
+            assert!(text == expected);
+        }
+    }
+}

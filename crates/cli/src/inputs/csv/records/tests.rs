@@ -1,0 +1,91 @@
+use super::*;
+
+const COMMAS: Dialect = Dialect { delimiter: b',', quote: b'"' };
+
+/// The records as `csv-core` tells them apart.
+fn by_csv_core(bytes: &[u8]) -> Vec<Vec<Vec<u8>>> {
+    let mut reader = csv_core::Reader::new();
+    let (mut out, mut ends) = (vec![0; bytes.len() + 16], vec![0; bytes.len() + 16]);
+    let (mut from, mut records) = (0, Vec::new());
+    let (mut written, mut cells) = (0, 0);
+    loop {
+        let (result, read, more, more_ends) =
+            reader.read_record(&bytes[from..], &mut out[written..], &mut ends[cells..]);
+        (from, written, cells) = (from + read, written + more, cells + more_ends);
+        match result {
+            csv_core::ReadRecordResult::Record => {
+                let starts = std::iter::once(&0).chain(&ends[..cells]);
+                records.push(starts.zip(&ends[..cells]).map(|(a, b)| out[*a..*b].to_vec()).collect());
+                (written, cells) = (0, 0);
+            }
+            csv_core::ReadRecordResult::End => return records,
+            csv_core::ReadRecordResult::InputEmpty => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn cells(bytes: &[u8], records: &Records) -> Vec<Vec<u8>> {
+    let all = [bytes, &records.unescaped].concat();
+    records.spans.iter().map(|span| all[span.start as usize..span.end as usize].to_vec()).collect()
+}
+
+/// Texts of few different characters, so that all of them meet.
+fn texts() -> impl Iterator<Item = Vec<u8>> {
+    let mut state = 7_u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    (0..20_000).map(move |i| {
+        let alphabet: &[u8] = if i % 2 == 0 { b"a,\"\n" } else { b"ab,,\"\"\n\r " };
+        (0..random(40)).map(|_| alphabet[random(alphabet.len() as u64) as usize]).collect()
+    })
+}
+
+#[test]
+fn records_are_those_of_csv_core() {
+    for text in texts() {
+        let expected = by_csv_core(&text);
+        let shown = String::from_utf8_lossy(&text).into_owned();
+        let mut splitter = Splitter::new(COMMAS, &text, usize::MAX);
+        splitter.split().unwrap();
+        assert_eq!(splitter.complete.0, expected.len(), "{shown:?}");
+        assert_eq!(cells(&text, &splitter.records), expected.concat(), "{shown:?}");
+        assert_eq!(COMMAS.first_record(&text), expected.first().cloned().unwrap_or_default());
+        let Some(columns) = expected.first().map(Vec::len) else { continue };
+        match (COMMAS.records(&text, columns), expected.iter().position(|record| record.len() != columns)) {
+            (Ok(records), None) => assert_eq!(cells(&text, &records), expected.concat()),
+            (Err(wrong), Some(at)) => {
+                let found = Some(expected[at].len()).filter(|found| *found < columns);
+                assert_eq!(wrong, WrongCount { record: at, cells: found }, "{shown:?}");
+            }
+            (found, expected) => panic!("{shown:?}: {found:?}, {expected:?}"),
+        }
+    }
+}
+
+#[test]
+fn cut_at_the_end_of_a_record_both_parts_are_what_the_whole_is() {
+    let mut cuts = 0;
+    for text in texts() {
+        let expected = by_csv_core(&text);
+        for size in 1..=text.len() {
+            let Some(end) = COMMAS.record_end(&text[..size]) else { continue };
+            let mut parts = by_csv_core(&text[..end]);
+            parts.extend(by_csv_core(&text[end..]));
+            assert_eq!(parts, expected, "{:?} at {end}", String::from_utf8_lossy(&text));
+            cuts += 1;
+        }
+    }
+    assert!(cuts > 10_000);
+}
+
+#[test]
+fn a_cell_that_is_quoted_may_be_longer_than_what_is_there() {
+    assert_eq!(COMMAS.record_end(b"a,b\nc,\"d\ne"), Some(4));
+    assert_eq!(COMMAS.record_end(b"a,b\nc,\"d\ne\"\nf"), Some(12));
+    assert_eq!(COMMAS.record_end(b"\"a\n\""), None);
+    assert_eq!(COMMAS.record_end(b"\n\n"), None);
+    assert_eq!(COMMAS.record_end(b"a\"\nb\n"), Some(5));
+}

@@ -1,0 +1,95 @@
+//! Texts that become values: an Arrow array, or cells where they stand in a file.
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{Array, StringArray};
+
+/// A column of texts, some of them null.
+pub(super) trait Texts {
+    fn len(&self) -> usize;
+
+    /// The text at `at`; `None` if it is null.
+    fn get(&self, at: usize) -> Option<&str>;
+
+    /// The texts as an array.
+    fn to_array(&self) -> StringArray {
+        let bytes = (0..self.len()).filter_map(|at| self.get(at)).map(str::len).sum();
+        let mut out = StringBuilder::with_capacity(self.len(), bytes);
+        (0..self.len()).for_each(|at| out.append_option(self.get(at)));
+        out.finish()
+    }
+}
+
+impl Texts for StringArray {
+    fn len(&self) -> usize {
+        Array::len(self)
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Option<&str> {
+        self.is_valid(at).then(|| self.value(at))
+    }
+
+    fn to_array(&self) -> StringArray {
+        self.clone()
+    }
+}
+
+/// Where a text stands: in the text of a file, or behind its end in a text beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Span {
+    /// Something that was not there.
+    pub(super) const MISSING: Span = Span { start: u32::MAX, end: 0 };
+    /// A null.
+    pub(super) const NULL: Span = Span { start: u32::MAX, end: 1 };
+
+    /// The range of bytes; both fit in 32 bits, as chunks that are longer are not parsed.
+    #[inline]
+    pub(super) fn new(start: usize, end: usize) -> Self {
+        Span { start: start as u32, end: end as u32 }
+    }
+
+    #[inline]
+    pub(super) fn is_null(self) -> bool {
+        self.start == u32::MAX
+    }
+}
+
+/// The records of a chunk, each the same number of spans.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    pub(super) spans: Vec<Span>,
+    /// What texts become without their quotes and escapes.
+    pub(super) unescaped: Vec<u8>,
+}
+
+/// [`Records`] of valid text.
+pub(super) struct RecordTexts<'a> {
+    pub(super) columns: usize,
+    pub(super) spans: &'a [Span],
+    pub(super) text: &'a str,
+    pub(super) unescaped: &'a str,
+}
+
+impl<'a> RecordTexts<'a> {
+    /// The text at a span that is not null.
+    #[inline]
+    pub(super) fn at(&self, span: Span) -> &'a str {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let text = match start.checked_sub(self.text.len()) {
+            Some(start) => self.unescaped.get(start..end - self.text.len()),
+            None => self.text.get(start..end),
+        };
+        // Spans end at ASCII characters, between which all is valid.
+        text.unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) fn span(&self, row: usize, column: usize) -> Span {
+        self.spans[row * self.columns + column]
+    }
+}

@@ -1,0 +1,342 @@
+//! A column of a batch, prepared for writing its values row by row as CSV cells or as JSON.
+//!
+//! The type of a column is looked up once here, not once for each value: what is left for a value is one match.
+
+use super::json_text::quoted;
+use super::scalar::{self, Form};
+use super::text::Text;
+use super::time;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Field, Fields, TimeUnit};
+
+/// The values of an array, by row.
+pub(crate) struct Column<'a> {
+    nulls: Option<&'a NullBuffer>,
+    values: Values<'a>,
+}
+
+enum Values<'a> {
+    /// Of the null type, which has no bitmap that says so.
+    Null,
+    Boolean(&'a BooleanArray),
+    Int8(&'a [i8]),
+    Int16(&'a [i16]),
+    Int32(&'a [i32]),
+    Int64(&'a [i64]),
+    UInt8(&'a [u8]),
+    UInt16(&'a [u16]),
+    UInt32(&'a [u32]),
+    UInt64(&'a [u64]),
+    Float32(&'a [f32]),
+    Float64(&'a [f64]),
+    Decimal64(&'a [i64], i32),
+    Decimal128(&'a [i128], i32),
+    Date32(&'a [i32]),
+    Timestamp(&'a [i64], TimeUnit, bool),
+    Text(Text<'a>),
+    /// Any other type that is not nested.
+    Other(&'a dyn Array, &'a Field),
+    Struct(Vec<Member<'a>>),
+    List(Spans<'a>, Box<Column<'a>>),
+    Map(&'a [i32], Box<Entries<'a>>),
+}
+
+/// A member of objects.
+struct Member<'a> {
+    /// The name in quotes and the colon; before them the brace or the comma.
+    start: String,
+    value: Column<'a>,
+}
+
+/// Which elements each list has.
+enum Spans<'a> {
+    Offsets(&'a [i32]),
+    LargeOffsets(&'a [i64]),
+    Views(&'a [i32], &'a [i32]),
+    LargeViews(&'a [i64], &'a [i64]),
+    Fixed(usize),
+}
+
+struct Entries<'a> {
+    /// Whether maps become objects; else they are lists of objects with `key` and `value`.
+    has_text_keys: bool,
+    keys: Column<'a>,
+    values: Column<'a>,
+}
+
+impl<'a> Column<'a> {
+    pub(crate) fn new(array: &'a dyn Array, field: &'a Field) -> Self {
+        Column { nulls: array.nulls(), values: Values::new(array, field) }
+    }
+
+    /// The columns of a batch.
+    pub(crate) fn of_batch(batch: &'a RecordBatch) -> Vec<Self> {
+        let columns = batch.schema_ref().fields().iter().zip(batch.columns());
+        columns.map(|(field, array)| Column::new(array, field)).collect()
+    }
+
+    /// Whether a value is null.
+    #[inline]
+    pub(crate) fn is_null(&self, row: usize) -> bool {
+        self.nulls.is_some_and(|nulls| nulls.is_null(row)) || matches!(self.values, Values::Null)
+    }
+
+    /// Appends a value as it stands in a CSV cell before any quoting, nested ones as JSON, and says whether the cell
+    /// may need quotes. Nulls are not for this function.
+    #[inline]
+    pub(super) fn write_cell(&self, row: usize, out: &mut String) -> MayNeedQuotes {
+        match &self.values {
+            Values::Text(text) => out.push_str(text.value(row)),
+            Values::Other(array, field) => {
+                scalar::write(*array, row, field, out);
+            }
+            Values::Struct(_) | Values::List(..) | Values::Map(..) => self.values.write_json(row, out),
+            plain => {
+                plain.write_plain(row, out);
+                return MayNeedQuotes::No;
+            }
+        }
+        MayNeedQuotes::Yes
+    }
+
+    /// Appends a value as JSON.
+    #[inline]
+    pub(crate) fn write_json(&self, row: usize, out: &mut String) {
+        match self.is_null(row) {
+            true => out.push_str("null"),
+            false => self.values.write_json(row, out),
+        }
+    }
+}
+
+/// Whether a cell may have bytes in it that need quotes.
+#[derive(PartialEq, Eq)]
+pub(super) enum MayNeedQuotes {
+    Yes,
+    No,
+}
+
+impl<'a> Values<'a> {
+    fn new(array: &'a dyn Array, field: &'a Field) -> Self {
+        use DataType::*;
+        match array.data_type() {
+            Null => Values::Null,
+            Boolean => Values::Boolean(array.as_boolean()),
+            Int8 => Values::Int8(array.as_primitive::<Int8Type>().values()),
+            Int16 => Values::Int16(array.as_primitive::<Int16Type>().values()),
+            Int32 => Values::Int32(array.as_primitive::<Int32Type>().values()),
+            Int64 => Values::Int64(array.as_primitive::<Int64Type>().values()),
+            UInt8 => Values::UInt8(array.as_primitive::<UInt8Type>().values()),
+            UInt16 => Values::UInt16(array.as_primitive::<UInt16Type>().values()),
+            UInt32 => Values::UInt32(array.as_primitive::<UInt32Type>().values()),
+            UInt64 => Values::UInt64(array.as_primitive::<UInt64Type>().values()),
+            Float32 => Values::Float32(array.as_primitive::<Float32Type>().values()),
+            Float64 => Values::Float64(array.as_primitive::<Float64Type>().values()),
+            Decimal64(_, s) => Values::Decimal64(array.as_primitive::<Decimal64Type>().values(), (*s).into()),
+            Decimal128(_, s) => {
+                Values::Decimal128(array.as_primitive::<Decimal128Type>().values(), (*s).into())
+            }
+            Date32 => Values::Date32(array.as_primitive::<Date32Type>().values()),
+            Timestamp(unit, zone) => {
+                let ticks = match unit {
+                    TimeUnit::Second => array.as_primitive::<TimestampSecondType>().values(),
+                    TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().values(),
+                    TimeUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().values(),
+                    TimeUnit::Nanosecond => array.as_primitive::<TimestampNanosecondType>().values(),
+                };
+                Values::Timestamp(ticks, *unit, zone.is_some())
+            }
+            Utf8 | LargeUtf8 | Utf8View => Values::Text(Text::new(array)),
+            other if other.is_nested() => Values::nested(array, field),
+            _ => Values::Other(array, field),
+        }
+    }
+
+    fn nested(array: &'a dyn Array, field: &'a Field) -> Self {
+        let list = |spans: Spans<'a>, values: &'a ArrayRef, element: &'a Field| {
+            Values::List(spans, Box::new(Column::new(values, element)))
+        };
+        match array.data_type() {
+            DataType::Struct(fields) => Values::Struct(members(fields, array.as_struct().columns())),
+            DataType::List(element) => {
+                let array = array.as_list::<i32>();
+                list(Spans::Offsets(array.value_offsets()), array.values(), element)
+            }
+            DataType::LargeList(element) => {
+                let array = array.as_list::<i64>();
+                list(Spans::LargeOffsets(array.value_offsets()), array.values(), element)
+            }
+            DataType::ListView(element) => {
+                let array = array.as_list_view::<i32>();
+                list(Spans::Views(array.value_offsets(), array.value_sizes()), array.values(), element)
+            }
+            DataType::LargeListView(element) => {
+                let array = array.as_list_view::<i64>();
+                list(Spans::LargeViews(array.value_offsets(), array.value_sizes()), array.values(), element)
+            }
+            DataType::FixedSizeList(element, n) => {
+                let array = array.as_fixed_size_list();
+                list(Spans::Fixed(index(*n)), array.values(), element)
+            }
+            DataType::Map(..) => {
+                let map = array.as_map();
+                let (key, value) = map.entries_fields();
+                let (keys, values) = (Column::new(map.keys(), key), Column::new(map.values(), value));
+                let has_text_keys = matches!(keys.values, Values::Text(_));
+                Values::Map(map.value_offsets(), Box::new(Entries { has_text_keys, keys, values }))
+            }
+            _ => Values::Other(array, field),
+        }
+    }
+
+    /// Appends a number, a date or a time.
+    #[inline]
+    fn write_plain(&self, row: usize, out: &mut String) -> Form {
+        match self {
+            Values::Boolean(values) => scalar::bare(if values.value(row) { "true" } else { "false" }, out),
+            Values::Int8(values) => scalar::integer(values[row], out),
+            Values::Int16(values) => scalar::integer(values[row], out),
+            Values::Int32(values) => scalar::integer(values[row], out),
+            Values::Int64(values) => scalar::integer(values[row], out),
+            Values::UInt8(values) => scalar::integer(values[row], out),
+            Values::UInt16(values) => scalar::integer(values[row], out),
+            Values::UInt32(values) => scalar::integer(values[row], out),
+            Values::UInt64(values) => scalar::integer(values[row], out),
+            Values::Float32(values) => scalar::single(values[row], out),
+            Values::Float64(values) => scalar::double(values[row], out),
+            Values::Decimal64(values, scale) => scalar::small_decimal(values[row], *scale, out),
+            Values::Decimal128(values, scale) => match i64::try_from(values[row]) {
+                Ok(value) => scalar::small_decimal(value, *scale, out),
+                Err(_) => scalar::decimal(&values[row].to_string(), *scale, out),
+            },
+            Values::Date32(values) => {
+                time::date(i64::from(values[row]), out);
+                Form::Text
+            }
+            Values::Timestamp(values, unit, is_instant) => {
+                time::timestamp(values[row], *unit, *is_instant, out);
+                Form::Text
+            }
+            _ => scalar::bare("null", out),
+        }
+    }
+
+    /// Appends a value that is not null as JSON.
+    #[inline]
+    fn write_json(&self, row: usize, out: &mut String) {
+        match self {
+            Values::Text(text) => quoted(text.value(row), out),
+            Values::Date32(_) | Values::Timestamp(..) => {
+                out.push('"');
+                self.write_plain(row, out);
+                out.push('"');
+            }
+            Values::Float32(_) | Values::Float64(_) => {
+                let start = out.len();
+                if self.write_plain(row, out) == Form::Text {
+                    out.insert(start, '"');
+                    out.push('"');
+                }
+            }
+            Values::Other(array, field) => {
+                let start = out.len();
+                if scalar::write(*array, row, field, out) == Form::Text {
+                    let text = out.split_off(start);
+                    quoted(&text, out);
+                }
+            }
+            Values::Struct(members) => write_object(members, row, out),
+            Values::List(spans, elements) => {
+                out.push('[');
+                for (i, element) in spans.of(row).enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    elements.write_json(element, out);
+                }
+                out.push(']');
+            }
+            Values::Map(offsets, entries) => {
+                entries.write(index(offsets[row])..index(offsets[row + 1]), out);
+            }
+            plain => {
+                plain.write_plain(row, out);
+            }
+        }
+    }
+}
+
+/// The columns of a batch or a struct, ready to be written as objects. Columns of the same name give members of the same
+/// name.
+pub(super) struct Objects<'a>(Vec<Member<'a>>);
+
+impl<'a> Objects<'a> {
+    pub(super) fn new(batch: &'a RecordBatch) -> Self {
+        Objects(members(batch.schema_ref().fields(), batch.columns()))
+    }
+
+    #[inline]
+    pub(super) fn write(&self, row: usize, out: &mut String) {
+        write_object(&self.0, row, out);
+    }
+}
+
+fn members<'a>(fields: &'a Fields, columns: &'a [ArrayRef]) -> Vec<Member<'a>> {
+    let member = |(i, (field, column)): (usize, (&'a arrow_schema::FieldRef, &'a ArrayRef))| {
+        let mut start = String::from(if i == 0 { "{" } else { "," });
+        quoted(field.name(), &mut start);
+        start.push(':');
+        Member { start, value: Column::new(column, field) }
+    };
+    fields.iter().zip(columns).enumerate().map(member).collect()
+}
+
+#[inline]
+fn write_object(members: &[Member<'_>], row: usize, out: &mut String) {
+    if members.is_empty() {
+        out.push('{');
+    }
+    for member in members {
+        out.push_str(&member.start);
+        member.value.write_json(row, out);
+    }
+    out.push('}');
+}
+
+impl Entries<'_> {
+    fn write(&self, rows: std::ops::Range<usize>, out: &mut String) {
+        let (open, close) = if self.has_text_keys { ('{', '}') } else { ('[', ']') };
+        out.push(open);
+        for (i, row) in rows.enumerate() {
+            if i > 0 {
+                out.push(',');
+            }
+            out.push_str(if self.has_text_keys { "" } else { "{\"key\":" });
+            self.keys.write_json(row, out);
+            out.push_str(if self.has_text_keys { ":" } else { ",\"value\":" });
+            self.values.write_json(row, out);
+            out.push_str(if self.has_text_keys { "" } else { "}" });
+        }
+        out.push(close);
+    }
+}
+
+impl Spans<'_> {
+    fn of(&self, row: usize) -> std::ops::Range<usize> {
+        match self {
+            Spans::Offsets(offsets) => index(offsets[row])..index(offsets[row + 1]),
+            Spans::LargeOffsets(offsets) => index(offsets[row])..index(offsets[row + 1]),
+            Spans::Views(offsets, sizes) => index(offsets[row])..index(offsets[row] + sizes[row]),
+            Spans::LargeViews(offsets, sizes) => index(offsets[row])..index(offsets[row] + sizes[row]),
+            Spans::Fixed(n) => row * n..(row + 1) * n,
+        }
+    }
+}
+
+fn index<T: TryInto<usize>>(offset: T) -> usize {
+    // Arrow's offsets are never negative.
+    offset.try_into().unwrap_or(0)
+}
