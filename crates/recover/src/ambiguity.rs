@@ -60,6 +60,39 @@ pub(crate) fn could_be_others(pages: &mut PageSet<'_>, layout: &GroupLayout) -> 
     })
 }
 
+/// Whether the rows of a layout are certain though pages before it may be lost: at least one chunk has a beginning and an
+/// end that cannot be inside a longer chunk.
+pub(crate) fn has_certain_rows(pages: &mut PageSet<'_>, layout: &GroupLayout) -> bool {
+    let n = layout.chunks.len();
+    n == 1 || (0..n).any(|i| begins_certainly(pages, layout, i) && ends_certainly(pages, layout, i))
+}
+
+fn begins_certainly(pages: &mut PageSet<'_>, layout: &GroupLayout, column: usize) -> bool {
+    let start = layout.chunks[column].start;
+    pages.pages[start].is_dictionary() || column > 0 && !could_continue(pages, column - 1, column, start - 1)
+}
+
+fn ends_certainly(pages: &mut PageSet<'_>, layout: &GroupLayout, column: usize) -> bool {
+    let end = layout.chunks[column].end;
+    if !pages.follows(end) {
+        return false;
+    }
+    let is_next = pages.pages[end - 1].end == pages.pages[end].offset;
+    pages.pages[end].is_dictionary()
+        || !is_next
+        || column + 1 < layout.chunks.len() && !could_continue(pages, column + 1, column, end)
+}
+
+/// Whether a page that was read as one of column `read_as` could be one of column `other`.
+fn could_continue(pages: &mut PageSet<'_>, read_as: usize, other: usize, page: usize) -> bool {
+    let schema = pages.schema.clone();
+    let (mine, other) = (schema.column(read_as), schema.column(other));
+    let is_exact = pages.are_exact(&(page..page + 1));
+    pages.pages[page].evidence == PageEvidence::Damaged
+        || is_like(mine, other, is_exact)
+        || pages.is_blank(page, mine, other)
+}
+
 /// A search for another way to read the pages of a layout.
 struct LayoutSearch<'a, 'p> {
     pages: &'a mut PageSet<'p>,

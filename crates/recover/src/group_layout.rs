@@ -69,4 +69,4 @@ pub(crate) fn is_like(a: &Leaf, b: &Leaf, exact: bool) -> bool {
 }
 
 /// Layouts of a row group whose pages are decoded.
-pub(crate) const MAX_TRIED_LAYOUTS: usize = 8;
+pub(crate) const MAX_TRIED_LAYOUTS: usize = 64;

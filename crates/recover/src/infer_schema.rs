@@ -6,13 +6,14 @@
 use crate::found_page::FoundPage;
 use crate::infer_type::{ChunkKind, Guess};
 use crate::layout_cost::{LayoutCost, alternates};
+use crate::layout_finder::LayoutFinder;
 use crate::report::{Confidence, Report};
 use crate::search_budget::SearchBudget;
-use crate::table_layouts::{LayoutFinder, PageGroup, TableLayout};
+use crate::table_layout::{PageGroup, TableLayout};
 use crate::window::Window;
 use marquetry_base::Limits;
 use marquetry_core::schema::{Schema, annotate, column, group};
-use marquetry_encoding::PhysicalType;
+use marquetry_encoding::{PhysicalType, Shape};
 use marquetry_format::{Repetition, SchemaElement};
 use std::rc::Rc;
 
@@ -85,7 +86,7 @@ fn schema_of(
 
 /// All layouts, the one of the simplest structure first.
 fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, TableLayout)>, &'static str> {
-    let layouts = finder.layouts().ok_or(TOO_MANY)?;
+    let layouts = finder.layouts()?;
     let mut rated: Vec<_> =
         layouts.into_iter().map(|layout| (LayoutCost::new(&layout, finder), layout)).collect();
     rated.sort_by(|(a, _), (b, _)| a.structure.total_cmp(&b.structure));
@@ -128,8 +129,13 @@ fn common_guess(chunks: &[Rc<ChunkKind>]) -> Option<Guess> {
     let of_levels = || known().flatten().filter(|guess| guess.levels() == levels);
     let likeliest = |guess: &&Guess| (guess.is_blank, guess.confidence);
     let found = of_levels().filter(fits_all).min_by_key(likeliest)?;
+    // Zeros of 4 bytes and empty strings look the same.
+    let is_zero = found.physical.shape() == Shape::W32
+        && of_levels()
+            .filter(fits_all)
+            .any(|guess| !guess.is_blank && guess.physical.shape() == Shape::Bytes);
     of_levels()
-        .filter(|other| fits(found, other))
+        .filter(|other| !is_zero && fits(found, other))
         .min_by_key(|guess| (guess.is_blank, guess.confidence, guess.physical == PhysicalType::Int32))
         .copied()
 }
@@ -165,7 +171,6 @@ fn push_column(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
 /// Columns of the widest schema that the report suggests.
 const MAX_SUGGESTED: usize = 100;
 const NO_LAYOUT: &str = "pages that make up no row groups of chunks of as many rows";
-const NOT_ONE_KIND: &str = "chunks whose levels fit no column";
-const TOO_MANY: &str = "pages that can be cut into columns in very many ways";
+const NOT_ONE_KIND: &str = "chunks whose levels and values fit no type, or several";
 const NOT_WHOLE: &str = "pages of a row group of which nothing shows that all its columns are there";
 const AMBIGUOUS: &str = "pages that can be cut into columns in several ways";

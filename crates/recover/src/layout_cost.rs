@@ -5,7 +5,8 @@
 //! more.
 
 use crate::found_page::FoundPage;
-use crate::table_layouts::{LayoutFinder, TableLayout};
+use crate::layout_finder::LayoutFinder;
+use crate::table_layout::TableLayout;
 use std::ops::Range;
 
 /// The description length of a layout in bits, but for what all layouts have in common.

@@ -6,7 +6,7 @@
 //!   validate_chunk           decodes a chunk to its last value
 //!   find_pages               pages by their headers; filler: what else stands between pages
 //!   infer_schema             a schema from pages alone
-//!     table_layouts            all ways to cut pages into columns and row groups
+//!     layout_finder            all ways to cut pages into columns and row groups
 //!     layout_cost              which of them is the likeliest, by minimum description length
 //!     infer_type               types and levels that fit a page
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
@@ -30,6 +30,7 @@ mod group_layout;
 mod infer_schema;
 mod infer_type;
 mod layout_cost;
+mod layout_finder;
 mod null_chunk;
 mod open_page;
 mod options;
@@ -41,7 +42,7 @@ mod row_groups;
 mod search;
 mod search_budget;
 mod slice;
-mod table_layouts;
+mod table_layout;
 mod truncated;
 mod validate_chunk;
 mod window;

@@ -41,6 +41,27 @@ pub(crate) fn fitting_codecs(
     Ok(out)
 }
 
+/// The codec that fits most of a sample of pages; `None` if none does. A single page may fit another one by chance.
+pub(crate) fn likeliest_codec(window: &mut Window, pages: &[FoundPage]) -> Option<Codec> {
+    let mut decompressor = Decompressor::new();
+    let mut counts = [0u32; CODECS.len()];
+    let step = pages.len().div_ceil(CODEC_SAMPLE).max(1);
+    for page in pages.iter().step_by(step).filter(|page| page.end > page.body) {
+        for codec in fitting_codecs(window, page, None, &mut decompressor).unwrap_or_default() {
+            counts
+                .iter_mut()
+                .zip(CODECS)
+                .filter(|(_, known)| *known == codec)
+                .for_each(|(count, _)| *count += 1);
+        }
+    }
+    let most = counts.iter().copied().max().filter(|most| *most > 0)?;
+    // Bytes that are not compressed hardly ever decompress to their own size, so any other codec is likelier.
+    let mut likeliest = CODECS.into_iter().zip(counts).filter(|(_, count)| *count == most);
+    let others = likeliest.clone().find(|(codec, _)| *codec != Codec::Uncompressed);
+    others.or_else(|| likeliest.next()).map(|(codec, _)| codec)
+}
+
 /// Whether a codec decompresses a page to the size in its header.
 pub(crate) fn fits_codec(
     window: &mut Window,
@@ -209,5 +230,7 @@ const CODECS: [Codec; 8] = [
     Codec::Lz4,
     Codec::Lzo,
 ];
+/// Pages that are looked at to find the likeliest codec.
+const CODEC_SAMPLE: usize = 64;
 /// Levels decoded at a time.
 const LEVELS_PER_BLOCK: usize = 4096;

@@ -3,7 +3,7 @@
 use crate::filler;
 use crate::found_page::{FoundPage, PageEvidence};
 use crate::group_layout::{GroupLayout, PageSplit, RebuiltGroup, is_like};
-use crate::open_page::{count_rows, fitting_codecs, has_values};
+use crate::open_page::{count_rows, fitting_codecs, has_values, likeliest_codec};
 use crate::parallel::{ordered_map, threads_for};
 use crate::search_budget::SearchBudget;
 use crate::validate_chunk::describe;
@@ -26,8 +26,8 @@ pub(crate) struct PageSet<'a> {
     threads: usize,
     pub(crate) budget: &'a mut SearchBudget,
     decompressor: Decompressor,
-    /// The codec of the chunks so far.
-    pub(crate) codec: Option<Codec>,
+    /// The likeliest codec.
+    codec: Option<Codec>,
     /// Rows of pages, by page and largest levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
 }
@@ -42,7 +42,8 @@ impl<'a> PageSet<'a> {
         budget: &'a mut SearchBudget,
     ) -> Self {
         let (decompressor, rows) = (Decompressor::new(), HashMap::new());
-        PageSet { window, pages, schema, created_by, threads, budget, decompressor, codec: None, rows }
+        let codec = likeliest_codec(window, pages);
+        PageSet { window, pages, schema, created_by, threads, budget, decompressor, codec, rows }
     }
 
     /// Whether each column could be mistaken for the one some columns further on.
@@ -129,9 +130,15 @@ impl<'a> PageSet<'a> {
         }
     }
 
-    /// How regularly the chunks of a layout are cut into pages: the least regular one counts.
+    /// How regularly the chunks of a layout are cut into pages: the least regular one counts. Pages of lists have any number
+    /// of entries.
     pub(crate) fn split(&self, layout: &GroupLayout) -> PageSplit {
-        layout.chunks.iter().map(|chunk| self.split_of(chunk, true)).min().unwrap_or(PageSplit::Irregular)
+        let chunks = layout.chunks.iter().zip(self.schema.columns());
+        let splits = chunks.map(|(chunk, leaf)| match leaf.max_rep() {
+            0 => self.split_of(chunk, true),
+            _ => PageSplit::Irregular,
+        });
+        splits.min().unwrap_or(PageSplit::Irregular)
     }
 
     /// How regularly a chunk, or the beginning of one that is not `whole`, is cut into pages.

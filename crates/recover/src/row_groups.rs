@@ -14,14 +14,13 @@
 //! Behind damage the column of the next page is unknown. A row group is taken there only if its columns cannot be
 //! mistaken for each other.
 
-use crate::ambiguity::{could_be_others, is_unambiguous};
+use crate::ambiguity::{could_be_others, has_certain_rows, is_unambiguous};
 use crate::filler;
 use crate::group_layout::{GroupLayout, MAX_TRIED_LAYOUTS, OrphanPages, PageSplit, RebuiltGroup, is_like};
 use crate::page_set::PageSet;
-use crate::table_layouts::PageGroup;
+use crate::table_layout::PageGroup;
 use crate::truncated::{begins_group, truncated_group};
 use marquetry_base::{ErrorKind, Result};
-use marquetry_codec::Codec;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -126,7 +125,12 @@ impl<'a> RowGroupBuilder<'a> {
                 && (!all_alike && self.patterns.contains(&pattern)
                     || may_be_closed && self.is_closed(end)
                     || is_unambiguous(&mut self.pages, &layout));
-            if !is_certain && !is_likely || !is_anchored && could_be_others(&mut self.pages, &layout) {
+            if !is_certain && !is_likely {
+                return Ok(None);
+            }
+            if !is_anchored
+                && (could_be_others(&mut self.pages, &layout) || !has_certain_rows(&mut self.pages, &layout))
+            {
                 return Ok(None);
             }
             let Some(mut found) = self.rebuild(&layout, is_anchored)? else { continue };
@@ -172,19 +176,11 @@ impl<'a> RowGroupBuilder<'a> {
         }
         let columns = layout.chunks.len();
         let mut chunks = Vec::new();
-        // The codec of the first chunk is tried first for the others.
-        let first = if self.pages.codec.is_none() { columns.min(1) } else { 0 };
-        for part in [0..first, first..columns] {
-            for chunk in self.pages.described(layout, part, is_anchored) {
-                match chunk {
-                    Ok(Ok(meta)) => {
-                        self.pages.codec = Codec::from_code(meta.codec.0);
-                        chunks.push(Ok(meta));
-                    }
-                    Ok(Err(error)) => chunks.push(Err(error)),
-                    Err(error) if error.kind() == ErrorKind::Io => return Err(error),
-                    Err(_) => return Ok(None),
-                }
+        for chunk in self.pages.described(layout, 0..columns, is_anchored) {
+            match chunk {
+                Ok(chunk) => chunks.push(chunk),
+                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                Err(_) => return Ok(None),
             }
         }
         Ok(Some(self.pages.rebuilt(layout, chunks, is_anchored)))

@@ -3,7 +3,7 @@
 //! `MARQUETRY_SLOW` makes it 20 cuts of each of 500 files; `MARQUETRY_CUT_FILES` and `MARQUETRY_CUTS` any other number.
 
 use crate::chunk::data::Random;
-use crate::sample::{contents, ends, rewritten, saved};
+use crate::sample::{contents, ends, given, rewritten, saved};
 use crate::shapes::Shape;
 use bytes::Bytes;
 use marquetry_recover::{RecoverOptions, Recovery};
@@ -60,6 +60,36 @@ fn a_cut_gives_all_whole_row_groups_or_asks_for_a_schema() {
     assert!(of(Outcome::Kept) * 5 > possible * 2, "{outcomes:?} of {possible}");
     // Nothing in the pages tells some of these from tables of fewer columns and more rows.
     assert!(of(Outcome::SmallestPeriod) * 100 < files * cuts, "{outcomes:?}");
+}
+
+/// With a schema, what is kept are the first row groups of the file, and never more than are whole.
+#[test]
+fn a_cut_with_a_schema_gives_the_first_row_groups() {
+    let (files, cuts) = (number("MARQUETRY_CUT_FILES", 60, 500), number("MARQUETRY_CUTS", 3, 20));
+    let (mut possible, mut kept) = (0, 0);
+    for seed in 0..files as u64 {
+        let shape = Shape::random(seed);
+        let good = shape.file();
+        let (all, ends) = (contents(&good).unwrap(), ends(&good));
+        let random = &mut Random(seed ^ 0xc08);
+        for _ in 0..cuts {
+            let len = 5 + random.below(good.len() - 5);
+            let whole = ends.iter().filter(|end| **end <= len as u64).count();
+            let options = given(&shape.schema().to_string());
+            let Ok(recovery) = saved(&good.slice(..len), &options) else { continue };
+            let groups =
+                if recovery.report().row_groups.is_empty() { Vec::new() } else { rewritten(&recovery) };
+            let is_right = groups.len() <= whole && groups == all[..groups.len()];
+            let report = recovery.report();
+            assert!(
+                is_right || is_single_column(&groups, &all, 0),
+                "file {seed} cut at {len}: {report}\n{shape:?}"
+            );
+            (possible, kept) = (possible + whole, kept + groups.len());
+        }
+    }
+    println!("{kept} of {possible} row groups");
+    assert!(kept * 4 > possible * 3, "{kept} of {possible}");
 }
 
 /// Compares what is kept of a file that was cut with what was written. `period`: the columns after which kinds repeat.

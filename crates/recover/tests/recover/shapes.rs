@@ -91,15 +91,19 @@ impl Shape {
         (1..len).find(repeats).unwrap_or(len)
     }
 
-    /// The file. Its values are the same each time.
-    pub(crate) fn file(&self) -> Bytes {
+    pub(crate) fn schema(&self) -> Schema {
         let mut elements =
             vec![format::SchemaElement { repetition_type: None, ..group("schema", self.columns.len()) }];
         for (i, column) in self.columns.iter().enumerate() {
             column.node.schema(&format!("f{i}"), Repetition::REQUIRED, column.physical, &mut elements);
         }
-        let schema = Schema::from_thrift(&elements, &Default::default()).unwrap();
-        let mut writer = FileWriter::new(Vec::new(), elements, FileSettings::default()).unwrap();
+        Schema::from_thrift(&elements, &Default::default()).unwrap()
+    }
+
+    /// The file. Its values are the same each time.
+    pub(crate) fn file(&self) -> Bytes {
+        let schema = self.schema();
+        let mut writer = FileWriter::new(Vec::new(), schema.to_thrift(), FileSettings::default()).unwrap();
         let random = &mut Random(self.rows.len() as u64);
         for &rows in &self.rows {
             let chunks = self

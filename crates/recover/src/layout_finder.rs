@@ -16,42 +16,14 @@
 use crate::filler::{self, Filler};
 use crate::found_page::{FoundPage, PageEvidence};
 use crate::infer_type::{ChunkKind, Guess, infer_chunk_kind};
-use crate::open_page::{count_rows, fitting_codecs};
+use crate::open_page::{count_rows, fitting_codecs, likeliest_codec};
 use crate::search_budget::SearchBudget;
+use crate::table_layout::{PageGroup, TableLayout};
 use crate::window::Window;
 use marquetry_codec::{Codec, Decompressor};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
-
-/// A way to cut pages into chunks and row groups.
-#[derive(Debug, Clone)]
-pub(crate) struct TableLayout {
-    /// Chunks in each row group; the least possible number if the layout is open.
-    pub(crate) columns: usize,
-    /// The whole row groups. An open layout has the beginning of one here.
-    pub(crate) groups: Vec<PageGroup>,
-    /// The whole chunks of a last row group that is cut off.
-    pub(crate) cut_off: Option<PageGroup>,
-    /// Whether all pages are the beginning of a single row group.
-    pub(crate) is_open: bool,
-}
-
-/// The pages of a row group.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PageGroup {
-    pub(crate) rows: u64,
-    pub(crate) chunks: Vec<Range<usize>>,
-}
-
-impl TableLayout {
-    /// Whether another layout gives the same table. The row groups of a single column make no difference.
-    pub(crate) fn is_same_table(&self, other: &TableLayout) -> bool {
-        self.columns == other.columns
-            && self.is_open == other.is_open
-            && (self.columns == 1 || self.groups == other.groups)
-    }
-}
 
 /// The possible ends of a chunk that begins with a certain page.
 #[derive(Debug)]
@@ -94,6 +66,8 @@ pub(crate) struct LayoutFinder<'a> {
     kinds: HashMap<(usize, Option<usize>), Rc<ChunkKind>>,
     rows: HashMap<(usize, u8, u8), Option<u64>>,
     ends: HashMap<usize, Rc<ChunkEnds>>,
+    /// Whether an undamaged page fits no type, so that columns are unknown.
+    is_any_unknown: bool,
     steps: usize,
 }
 
@@ -117,14 +91,7 @@ impl<'a> LayoutFinder<'a> {
         let end = pages.last().map_or(0, |page| page.end);
         let (filler, end) = filler::fillers(window, end..window.source.len());
         let is_closed = filler.is_some_and(Filler::ends_row_group) || filler::begins_footer(window, end);
-        // The page with the best compression is the best evidence for a codec.
-        let ratio = |page: &&FoundPage| {
-            (page.end - page.body) * 1000
-                / u64::from(page.header.uncompressed_page_size.unsigned_abs()).max(1)
-        };
-        let telling = pages.iter().filter(|page| page.end > page.body).min_by_key(ratio);
-        let codecs = telling.map(|page| fitting_codecs(window, page, None, &mut Decompressor::new()));
-        let codec = codecs.and_then(Result::ok).and_then(|codecs| codecs.first().copied());
+        let codec = likeliest_codec(window, pages);
         let (kinds, rows, ends) = (HashMap::new(), HashMap::new(), HashMap::new());
         LayoutFinder {
             window,
@@ -136,7 +103,8 @@ impl<'a> LayoutFinder<'a> {
             kinds,
             rows,
             ends,
-            steps: MOST_STEPS,
+            is_any_unknown: false,
+            steps: MAX_STEPS,
         }
     }
 
@@ -145,12 +113,12 @@ impl<'a> LayoutFinder<'a> {
         self.pages
     }
 
-    /// All layouts, or `None` if there are too many to look at.
-    pub(crate) fn layouts(&mut self) -> Option<Vec<TableLayout>> {
+    /// All layouts; `Err` is the reason why they cannot be found.
+    pub(crate) fn layouts(&mut self) -> Result<Vec<TableLayout>, &'static str> {
         let mut out: Vec<TableLayout> = self.single_column().into_iter().collect();
         for &(rows, end) in &*self.ends_of(0).clone().ends.clone() {
             let mut chunks = Vec::from([Range { start: 0, end }]);
-            while self.steps > 0 && out.len() < MOST_LAYOUTS {
+            while self.steps > 0 && out.len() < MAX_LAYOUTS {
                 let start = chunks[chunks.len() - 1].end;
                 if chunks.len() > 1 && (start == self.pages.len() || self.fits_column(start, 0)) {
                     let first = PageGroup { rows, chunks: chunks.clone() };
@@ -174,7 +142,10 @@ impl<'a> LayoutFinder<'a> {
         if !self.is_closed && self.ends_of(0).runs_out {
             out.push(TableLayout { columns: 1, groups: Vec::new(), cut_off: None, is_open: true });
         }
-        (self.steps > 0 && out.len() < MOST_LAYOUTS && !self.budget.is_exhausted()).then_some(out)
+        if self.steps == 0 || out.len() >= MAX_LAYOUTS || self.budget.is_exhausted() {
+            return Err(TOO_MANY);
+        }
+        if self.is_any_unknown { Err(UNKNOWN_TYPE) } else { Ok(out) }
     }
 
     /// All pages as those of one column; where its row groups end does not matter.
@@ -219,7 +190,7 @@ impl<'a> LayoutFinder<'a> {
         }));
         // Depth first: a row group for each of `groups`, with the numbers of rows of the next one still to be tried.
         while let Some(rest) = choices.last_mut() {
-            if out.len() >= MOST_OF_ONE_SHAPE || self.steps == 0 {
+            if out.len() >= MAX_CONTINUATIONS || self.steps == 0 {
                 break;
             }
             let start = groups.last().map_or(0, PageGroup::end);
@@ -354,8 +325,14 @@ impl<'a> LayoutFinder<'a> {
         let (mut found, mut rows) = (ChunkEnds { ends: Vec::new(), runs_out: false }, 0u64);
         let Some(first) = self.pages.get(start) else { return ChunkEnds { runs_out: true, ..found } };
         let dictionary = first.is_dictionary().then_some(start);
-        let is_known = !self.kind(start).guesses.is_empty() || self.begins_damaged(start);
-        if !is_known && start + 1 < self.pages.len() + usize::from(dictionary.is_none()) || first.is_keys() {
+        if first.is_keys() {
+            return found;
+        }
+        // A dictionary may be all that is there of a chunk.
+        let is_cut_off = dictionary.is_some() && start + 1 == self.pages.len();
+        let is_known = is_cut_off || self.begins_damaged(start) || !self.kind(start).guesses.is_empty();
+        if !is_known {
+            self.is_any_unknown = true;
             return found;
         }
         let mut at = start;
@@ -473,13 +450,6 @@ impl<'a> LayoutFinder<'a> {
     }
 }
 
-impl PageGroup {
-    /// The page behind it.
-    pub(crate) fn end(&self) -> usize {
-        self.chunks.last().map_or(0, |chunk| chunk.end)
-    }
-}
-
 /// Whether pages may be of one column by what each of them may have; where nothing is known of one, they may.
 fn are_alike(a: &[Guess], b: &[Guess]) -> bool {
     let fit = |a: &Guess, b: &Guess| {
@@ -491,8 +461,10 @@ fn are_alike(a: &[Guess], b: &[Guess]) -> bool {
 }
 
 /// Chunks and pages that are looked at.
-const MOST_STEPS: usize = 1 << 22;
+const MAX_STEPS: usize = 1 << 22;
 /// Layouts that are compared.
-const MOST_LAYOUTS: usize = 4096;
+const MAX_LAYOUTS: usize = 4096;
 /// Layouts with the same first row group.
-const MOST_OF_ONE_SHAPE: usize = 4;
+const MAX_CONTINUATIONS: usize = 4;
+const TOO_MANY: &str = "pages that can be cut into columns in very many ways";
+const UNKNOWN_TYPE: &str = "pages whose values are of no known type";
