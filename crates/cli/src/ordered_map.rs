@@ -65,7 +65,7 @@ impl<S, T> Iterator for OrderedMap<S, T> {
 
     fn next(&mut self) -> Option<T> {
         match &mut self.work {
-            Work::Inline(source, function) => source.next().map(|item| function(item)),
+            Work::Inline(source, function) => source.next().map(function),
             Work::Threads(shared) => shared.take(),
         }
     }
@@ -207,7 +207,7 @@ mod tests {
     fn results_come_in_order() {
         for n in [1, 2, 5] {
             let slow_if_even = |i: u64| {
-                thread::sleep(Duration::from_micros(if i % 2 == 0 { 200 } else { 0 }));
+                thread::sleep(Duration::from_micros(if i.is_multiple_of(2) { 200 } else { 0 }));
                 i * i
             };
             let found: Vec<u64> = OrderedMap::new(0..300, threads(n), slow_if_even).collect();

@@ -3,27 +3,27 @@
 //!
 //! | file | what | in the file |
 //! |---|---|---|
-//! | `bounds` | least and greatest value, NaNs | |
+//! | `min_max`, `min_max_loops` | least and greatest value, NaNs | |
 //! | `truncate` | bounds cut short | |
-//! | `statistics` | bounds and counts of a page or chunk | `Statistics` |
-//! | `histogram` | how often levels occur | `SizeStatistics` |
+//! | `chunk_statistics` | bounds and counts of a page or chunk | `Statistics` |
+//! | `level_histogram` | how often levels occur | `SizeStatistics` |
 //! | `column_index` | bounds and counts of all pages of a chunk | `ColumnIndex` |
 //! | `bloom` | whether a value may be in a chunk | `BloomFilterHeader` and bits |
 //! | `geo`, `wkb` | where geometries are | `GeospatialStatistics` |
 
 mod bloom;
-mod bounds;
+mod chunk_statistics;
 mod column_index;
-mod extremes;
 mod geo;
-mod histogram;
-mod statistics;
+mod level_histogram;
+mod min_max;
+mod min_max_loops;
 pub mod truncate;
 mod wkb;
 
 pub use bloom::{BloomFilter, BloomFilterHead};
-pub use bounds::MinMaxStats;
+pub use chunk_statistics::statistics;
 pub use column_index::{ColumnIndexBuilder, PageStatistics, boundary_order};
 pub use geo::GeoBounds;
-pub use histogram::LevelHistogram;
-pub use statistics::statistics;
+pub use level_histogram::LevelHistogram;
+pub use min_max::MinMaxStats;

@@ -285,9 +285,9 @@ impl Integers {
         let above = |value: &i64| value.wrapping_sub(least) as u64;
         let above = match most.wrapping_sub(least) as u64 {
             0 => Above::Nothing,
-            0..=0xff => Above::Bytes1(values.iter().map(|value| above(value) as u8).collect()),
-            0..=0xffff => Above::Bytes2(values.iter().map(|value| above(value) as u16).collect()),
-            0..=0xffff_ffff => Above::Bytes4(values.iter().map(|value| above(value) as u32).collect()),
+            1..=0xff => Above::Bytes1(values.iter().map(|value| above(value) as u8).collect()),
+            0x100..=0xffff => Above::Bytes2(values.iter().map(|value| above(value) as u16).collect()),
+            0x1_0000..=0xffff_ffff => Above::Bytes4(values.iter().map(|value| above(value) as u32).collect()),
             _ => Above::Bytes8(values.iter().map(above).collect()),
         };
         Integers { least, above, len: values.len(), nulls }

@@ -3,9 +3,9 @@
 //! Spec: `ColumnIndex` in parquet.thrift, PageIndex.md.
 
 use crate::sort_order::SortOrder;
-use crate::statistics::bounds::MinMaxStats;
-use crate::statistics::histogram::LevelHistogram;
-use crate::statistics::statistics::{count, cut};
+use crate::statistics::chunk_statistics::{count, cut};
+use crate::statistics::level_histogram::LevelHistogram;
+use crate::statistics::min_max::MinMaxStats;
 use marquetry_format::{BoundaryOrder, ColumnIndex};
 use std::cmp::Ordering;
 

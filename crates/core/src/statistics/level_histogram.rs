@@ -116,7 +116,7 @@ impl LevelHistogram {
     /// their lengths. SPEC: they are for BYTE_ARRAY only.
     pub fn size_statistics(&self, byte_array_bytes: Option<u64>) -> Option<SizeStatistics> {
         let sizes = SizeStatistics {
-            unencoded_byte_array_data_bytes: byte_array_bytes.map(super::statistics::count),
+            unencoded_byte_array_data_bytes: byte_array_bytes.map(super::chunk_statistics::count),
             repetition_level_histogram: self.written_rep().map(<[i64]>::to_vec),
             definition_level_histogram: self.written_def().map(<[i64]>::to_vec),
         };

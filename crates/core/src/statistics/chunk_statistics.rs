@@ -1,7 +1,7 @@
 //! The `Statistics` of a page or a column chunk.
 
 use crate::sort_order::SortOrder;
-use crate::statistics::bounds::MinMaxStats;
+use crate::statistics::min_max::MinMaxStats;
 use crate::statistics::truncate;
 use marquetry_format::Statistics;
 

@@ -3,7 +3,7 @@
 //! Spec: `ColumnOrder` in parquet.thrift, whose comments say what a bound of floats may be.
 
 use crate::sort_order::{SortOrder, int96_key, is_nan16, is_nan32, is_nan64, key16, key32, key64};
-use crate::statistics::extremes::{self, FloatExtremes};
+use crate::statistics::min_max_loops::{self, FloatExtremes};
 use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -72,16 +72,17 @@ impl MinMaxStats {
                 self.add_bools(ones < range.len(), ones > 0);
             }
             Values::W32(words) if self.order.is_float() => {
-                let found = extremes::of_float_slice(&words[range], key32, is_nan32, ENDS32);
+                let found = min_max_loops::of_float_slice(&words[range], key32, is_nan32, ENDS32);
                 self.add_floats(&found, true, plain32);
             }
             Values::W64(words) if self.order.is_float() => {
-                let found = extremes::of_float_slice(&words[range], key64, is_nan64, ENDS64);
+                let found = min_max_loops::of_float_slice(&words[range], key64, is_nan64, ENDS64);
                 self.add_floats(&found, true, plain64);
             }
             Values::Fixed(fixed) if self.order.is_float() => {
                 let bytes = fixed.as_bytes();
-                let found = extremes::of_float_slice(&halves(&bytes)[range], key_of_half, is_nan16, ENDS16);
+                let found =
+                    min_max_loops::of_float_slice(&halves(&bytes)[range], key_of_half, is_nan16, ENDS16);
                 self.add_floats(&found, true, plain16);
             }
             Values::W32(words) => self.add_w32(words[range].iter().copied()),
@@ -104,17 +105,18 @@ impl MinMaxStats {
         match dictionary {
             Values::Bit(bits) => indices.for_each(|i| self.add_bools(!bits.get(i), bits.get(i))),
             Values::W32(words) if self.order.is_float() => {
-                let found = extremes::of_floats(indices.map(|i| key32(words[i])), is_nan32, ENDS32);
+                let found = min_max_loops::of_floats(indices.map(|i| key32(words[i])), is_nan32, ENDS32);
                 self.add_floats(&found, false, plain32);
             }
             Values::W64(words) if self.order.is_float() => {
-                let found = extremes::of_floats(indices.map(|i| key64(words[i])), is_nan64, ENDS64);
+                let found = min_max_loops::of_floats(indices.map(|i| key64(words[i])), is_nan64, ENDS64);
                 self.add_floats(&found, false, plain64);
             }
             Values::Fixed(fixed) if self.order.is_float() => {
                 let bytes = fixed.as_bytes();
                 let halves = halves(&bytes);
-                let found = extremes::of_floats(indices.map(|i| key_of_half(halves[i])), is_nan16, ENDS16);
+                let found =
+                    min_max_loops::of_floats(indices.map(|i| key_of_half(halves[i])), is_nan16, ENDS16);
                 self.add_floats(&found, false, plain16);
             }
             Values::W32(words) => self.add_w32(indices.map(|i| words[i])),
@@ -200,11 +202,11 @@ impl MinMaxStats {
     fn add_w32(&mut self, words: impl Iterator<Item = u32>) {
         match self.order {
             SortOrder::Signed32 => {
-                let found = extremes::of_integers(words.map(|word| word as i32), (i32::MAX, i32::MIN));
+                let found = min_max_loops::of_integers(words.map(|word| word as i32), (i32::MAX, i32::MIN));
                 self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
             }
             SortOrder::Unsigned32 => {
-                let found = extremes::of_integers(words, (u32::MAX, u32::MIN));
+                let found = min_max_loops::of_integers(words, (u32::MAX, u32::MIN));
                 self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
             }
             other => unreachable!("32-bit values in order {other:?}"),
@@ -214,11 +216,11 @@ impl MinMaxStats {
     fn add_w64(&mut self, words: impl Iterator<Item = u64>) {
         match self.order {
             SortOrder::Signed64 => {
-                let found = extremes::of_integers(words.map(|word| word as i64), (i64::MAX, i64::MIN));
+                let found = min_max_loops::of_integers(words.map(|word| word as i64), (i64::MAX, i64::MIN));
                 self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
             }
             SortOrder::Unsigned64 => {
-                let found = extremes::of_integers(words, (u64::MAX, u64::MIN));
+                let found = min_max_loops::of_integers(words, (u64::MAX, u64::MIN));
                 self.add_found(found.map(|(min, max)| (min.to_le_bytes(), max.to_le_bytes())));
             }
             other => unreachable!("64-bit values in order {other:?}"),
@@ -231,12 +233,12 @@ impl MinMaxStats {
                 let bytes = fixed.as_bytes();
                 let (words, _) = bytes.as_chunks::<12>();
                 let keys = at.map(|i| (int96_key(words[i]), i));
-                let found = extremes::of_integers(keys, (LAST_INT96, FIRST_INT96));
+                let found = min_max_loops::of_integers(keys, (LAST_INT96, FIRST_INT96));
                 self.add_found(found.map(|((_, min), (_, max))| (words[min], words[max])));
             }
             (SortOrder::FixedLenBytes | SortOrder::Decimal, _) => {
                 let sign = if self.order == SortOrder::Decimal { 0x80 } else { 0 };
-                let found = extremes::of_fixed(&fixed.as_bytes(), fixed.width(), sign, at);
+                let found = min_max_loops::of_fixed(&fixed.as_bytes(), fixed.width(), sign, at);
                 self.add_found(found.map(|(min, max)| (fixed.get(min), fixed.get(max))));
             }
             (other, width) => unreachable!("values of {width} bytes in order {other:?}"),
@@ -247,13 +249,13 @@ impl MinMaxStats {
         if self.order != SortOrder::Bytes {
             return self.add_strings(|i| views.get(i), at);
         }
-        let found = extremes::of_views(views, at);
+        let found = min_max_loops::of_views(views, at);
         self.add_found(found.map(|(min, max)| (views.get(min), views.get(max))));
     }
 
     fn add_strings<'a>(&mut self, get: impl Fn(usize) -> &'a [u8], at: impl Iterator<Item = usize>) {
         let order = self.order;
-        let found = extremes::by(at, |a, b| {
+        let found = min_max_loops::by(at, |a, b| {
             order.compare(get(a), get(b)).unwrap_or_else(|| unreachable!("byte strings in order {order:?}"))
         });
         self.add_found(found.map(|(min, max)| (get(min), get(max))));
