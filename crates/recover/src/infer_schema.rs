@@ -6,7 +6,7 @@
 use crate::found_page::FoundPage;
 use crate::infer_type::{ChunkKind, Guess};
 use crate::layout_cost::{LayoutCost, alternates};
-use crate::layout_finder::LayoutFinder;
+use crate::layout_finder::{LayoutFinder, TOO_MANY};
 use crate::report::{Confidence, Report};
 use crate::search_budget::SearchBudget;
 use crate::table_layout::{PageGroup, TableLayout};
@@ -87,6 +87,9 @@ fn schema_of(
 /// All layouts, the one of the simplest structure first.
 fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, TableLayout)>, &'static str> {
     let layouts = finder.layouts()?;
+    if layouts.iter().map(|layout| layout.columns).sum::<usize>() > MAX_RATED_COLUMNS {
+        return Err(TOO_MANY);
+    }
     let mut rated: Vec<_> =
         layouts.into_iter().map(|layout| (LayoutCost::new(&layout, finder), layout)).collect();
     rated.sort_by(|(a, _), (b, _)| a.structure.total_cmp(&b.structure));
@@ -168,6 +171,8 @@ fn push_column(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
     out.push(leaf);
 }
 
+/// Columns of all layouts that are rated.
+const MAX_RATED_COLUMNS: usize = 1 << 19;
 /// Columns of the widest schema that the report suggests.
 const MAX_SUGGESTED: usize = 100;
 const NO_LAYOUT: &str = "pages that make up no row groups of chunks of as many rows";

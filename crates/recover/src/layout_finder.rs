@@ -466,5 +466,5 @@ const MAX_STEPS: usize = 1 << 22;
 const MAX_LAYOUTS: usize = 4096;
 /// Layouts with the same first row group.
 const MAX_CONTINUATIONS: usize = 4;
-const TOO_MANY: &str = "pages that can be cut into columns in very many ways";
+pub(crate) const TOO_MANY: &str = "pages that can be cut into columns in very many ways";
 const UNKNOWN_TYPE: &str = "pages whose values are of no known type";
