@@ -5,7 +5,7 @@ use super::open_page::{self, fitting_codecs};
 use super::window::Window;
 use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::page::{ChecksumTrust, PageBuffers, PageOptions};
-use crate::read::{ColumnBatch, ColumnChunkReader, ReadTarget, ValueLayout};
+use crate::read::{ColumnBatch, ColumnChunkReader, ReadTarget, ValueLayout, ValueRepair};
 use crate::schema::{Leaf, column, group};
 use crate::source::Source;
 use marquetry_base::{Error, ErrorKind, Limits, Result};
@@ -30,6 +30,7 @@ pub(super) fn validate_chunk(
         keep_levels: leaf.max_rep() > 0,
         is_text: leaf.logical().is_some_and(crate::logical_type::LogicalType::is_text),
         layout: ValueLayout::Native,
+        repair: ValueRepair::None,
     };
     let shape = target.physical.shape();
     let options = PageOptions { limits: limits.clone(), verify_checksums: true, trust };
