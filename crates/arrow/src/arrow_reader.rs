@@ -35,6 +35,7 @@ mod steps;
 mod virtual_columns;
 mod ways;
 
+pub use crate::schema::{DecimalOverflow, InvalidUtf8};
 pub use builder::{ChunkReader, ParquetRecordBatchReaderBuilder};
 pub use filter::{ArrowPredicate, ArrowPredicateFn, RowFilter};
 #[cfg(feature = "async")]

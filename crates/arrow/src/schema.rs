@@ -16,11 +16,13 @@ pub(crate) mod ipc;
 mod places;
 pub(crate) mod plain;
 mod project;
+pub(crate) mod repair;
 mod wanted;
 
 pub(crate) use from_arrow::value_type;
 pub use from_arrow::{FromArrowOptions, from_arrow};
 pub(crate) use project::project;
+pub use repair::{DecimalOverflow, InvalidUtf8};
 pub use wanted::to_arrow_as;
 
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, TimeUnit};
@@ -49,11 +51,21 @@ pub struct TypeOptions {
     pub int96_unit: Option<TimeUnit>,
     /// Whether to follow the Arrow schema that is stored in the file. Default true.
     pub use_arrow_schema: bool,
+    /// What happens to text that is not UTF-8. Default: it is an error.
+    pub invalid_utf8: InvalidUtf8,
+    /// What happens to decimals that are too large for their Arrow type. Default: they are errors.
+    pub decimal_overflow: DecimalOverflow,
 }
 
 impl Default for TypeOptions {
     fn default() -> Self {
-        TypeOptions { text: None, int96_unit: None, use_arrow_schema: true }
+        TypeOptions {
+            text: None,
+            int96_unit: None,
+            use_arrow_schema: true,
+            invalid_utf8: InvalidUtf8::default(),
+            decimal_overflow: DecimalOverflow::default(),
+        }
     }
 }
 
@@ -166,6 +178,7 @@ impl Mapping<'_> {
     fn is_as_stored(&self, field: &NestedField, hint: &ArrowField) -> bool {
         let FieldKind::Leaf(leaf) = field.kind else { return false };
         hint.is_nullable() == field.nullable
+            && !repair::may_null(self.schema.column(leaf), hint.data_type(), self.options)
             && field.field_id.is_none()
             && !hint.data_type().is_null()
             && hint.metadata().is_empty()
@@ -193,7 +206,11 @@ impl Mapping<'_> {
         // Ids are the file's, never a hint's.
         metadata.remove(FIELD_ID_KEY);
         metadata.extend(field.field_id.map(|id| (FIELD_ID_KEY.to_owned(), id.to_string())));
-        let nullable = field.nullable || data_type.is_null();
+        let may_null = match field.kind {
+            FieldKind::Leaf(leaf) => repair::may_null(self.schema.column(leaf), &data_type, self.options),
+            _ => false,
+        };
+        let nullable = field.nullable || data_type.is_null() || may_null;
         let ordered = hint.and_then(ArrowField::dict_is_ordered).unwrap_or(false);
         ArrowField::new(&*field.name, data_type, nullable)
             .with_metadata(metadata)

@@ -7,6 +7,6 @@ mod input;
 mod write;
 
 pub(crate) use byte_size::bytes;
-pub(crate) use common::{Files, Format, OnCorruptArg, Selection, Tables, Together, condition};
+pub(crate) use common::{Files, Format, OnCorruptArg, Selection, Tables, Together, ValueArgs, condition};
 pub(crate) use input::{InferRows, InputArgs, Source};
 pub(crate) use write::{CompatArg, OfColumn, Report, Target, WriteArgs};

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::remote;
 use crate::tables::Table;
 use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use std::path::{Path, PathBuf};
 
 impl Files {
@@ -110,10 +111,20 @@ impl Tables {
 }
 
 impl Selection {
+    /// The file, with what is chosen of pages and values that cannot be read.
+    pub(crate) fn repaired(&self, file: OpenFile) -> OpenFile {
+        self.values.apply_to(file.on_corrupt(self.on_corrupt.into()))
+    }
+
+    /// As [`repaired`](Self::repaired).
+    pub(crate) fn repaired_options(&self, options: ArrowReaderOptions) -> ArrowReaderOptions {
+        self.values.apply(options.with_on_corrupt(self.on_corrupt.into()))
+    }
+
     /// The file, to be read as chosen.
     pub(crate) fn of(&self, file: OpenFile) -> OpenFile {
         let file = file.offset(self.offset).verify_checksums(!self.no_verify);
-        let file = file.on_corrupt(self.on_corrupt.into());
+        let file = self.repaired(file);
         let file = match &self.condition {
             Some(condition) => file.filter(condition.clone()),
             None => file,

@@ -93,11 +93,9 @@ impl Table {
         limit: Option<usize>,
         batch_rows: usize,
     ) -> Result<Rows> {
-        let on_corrupt = selection.on_corrupt.into();
         match self {
             Table::File(file) => {
-                let mut file =
-                    selection.of(plain_columns(file.on_corrupt(on_corrupt))?).batch_size(batch_rows);
+                let mut file = selection.of(plain_columns(selection.repaired(file))?).batch_size(batch_rows);
                 if let Some(limit) = limit {
                     file = file.limit(limit);
                 }
@@ -123,9 +121,8 @@ pub(crate) fn chosen(
     batch_rows: usize,
     options: ArrowReaderOptions,
 ) -> Dataset {
-    let options = options
-        .with_page_checksum_verification(!selection.no_verify)
-        .with_on_corrupt(selection.on_corrupt.into());
+    let options = options.with_page_checksum_verification(!selection.no_verify);
+    let options = selection.repaired_options(options);
     let mut files = files.options(options).offset(selection.offset).batch_size(batch_rows);
     if let Some(columns) = &selection.columns {
         files = files.columns(columns.iter().cloned());

@@ -2,7 +2,9 @@
 
 use crate::arena::StringArena;
 use bytes::Bytes;
+use marquetry_base::{Error, Result};
 use marquetry_kernels::{self as kernels, Bitmap, view_is_inline, view_len};
+use std::borrow::Cow;
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
@@ -226,6 +228,37 @@ impl StringViews {
             string.is_ascii() || simdutf8::basic::from_utf8(string).is_ok()
         };
         views.iter().position(|view| !is_text(view)).map(|i| start + i)
+    }
+
+    /// Replaces the strings in `range` that are not UTF-8, as [`String::from_utf8_lossy`] does. Returns how many bytes the new
+    /// strings take. Fails if one of them is longer than 2 GiB.
+    pub fn replace_invalid_utf8(&mut self, range: Range<usize>) -> Result<usize> {
+        let Some(first) = self.first_not_utf8(range.clone()) else { return Ok(0) };
+        let (mut bytes, mut arena) = (0, Vec::new());
+        for i in first..range.end {
+            let text = match String::from_utf8_lossy(self.get(i)) {
+                Cow::Borrowed(_) => continue,
+                Cow::Owned(text) => text,
+            };
+            if i32::try_from(text.len()).is_err() {
+                return Err(Error::limit(format!("a string of {} bytes once it is UTF-8", text.len())));
+            }
+            bytes += text.len();
+            self.views[i] = if text.len() <= 12 {
+                kernels::inline_view(text.as_bytes())
+            } else {
+                if arena.len() + text.len() > i32::MAX as usize {
+                    self.buffers.push(Bytes::from(std::mem::take(&mut arena)));
+                }
+                let start = arena.len();
+                arena.extend_from_slice(text.as_bytes());
+                kernels::long_view(&arena[start..], self.buffers.len() as u32, start as u32)
+            };
+        }
+        if !arena.is_empty() {
+            self.buffers.push(Bytes::from(arena));
+        }
+        Ok(bytes)
     }
 
     /// Whether all strings are certainly UTF-8; false if they have to be validated one by one.

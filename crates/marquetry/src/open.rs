@@ -3,8 +3,8 @@
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry_arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96Unit, OnCorrupt, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, DecimalOverflow, Int96Unit, InvalidUtf8, OnCorrupt,
+    ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use marquetry_arrow::evolution::Evolution;
 use marquetry_arrow::schema::StringLayout;
@@ -211,6 +211,20 @@ impl OpenFile {
     #[must_use]
     pub fn int96(mut self, int96: Int96Unit) -> Self {
         self.options = self.options.with_int96(int96);
+        self
+    }
+
+    /// What happens to text that is not UTF-8. Default [`InvalidUtf8::Error`].
+    #[must_use]
+    pub fn invalid_utf8(mut self, invalid_utf8: InvalidUtf8) -> Self {
+        self.options = self.options.with_invalid_utf8(invalid_utf8);
+        self
+    }
+
+    /// What happens to decimals that need more bits than their Arrow type has. Default [`DecimalOverflow::Error`].
+    #[must_use]
+    pub fn decimal_overflow(mut self, decimal_overflow: DecimalOverflow) -> Self {
+        self.options = self.options.with_decimal_overflow(decimal_overflow);
         self
     }
 

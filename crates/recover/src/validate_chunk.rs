@@ -7,7 +7,7 @@ use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_core::page::{ChecksumTrust, PageBuffers, PageOptions};
-use marquetry_core::read::{ColumnBatch, ColumnChunkReader, ReadTarget, ValueLayout};
+use marquetry_core::read::{ColumnBatch, ColumnChunkReader, ReadTarget, ValueLayout, ValueRepair};
 use marquetry_core::schema::{Leaf, column, group};
 use marquetry_core::source::Source;
 use marquetry_format as format;
@@ -30,6 +30,7 @@ pub(crate) fn validate_chunk(
         keep_levels: leaf.max_rep() > 0,
         is_text: leaf.logical().is_some_and(marquetry_core::logical_type::LogicalType::is_text),
         layout: ValueLayout::Native,
+        repair: ValueRepair::None,
     };
     let shape = target.physical.shape();
     let options = PageOptions { limits: limits.clone(), verify_checksums: true, trust };

@@ -13,13 +13,14 @@ use super::columns::{Column, Rows};
 use super::far::{Far, Following};
 use super::options::ArrowReaderOptions;
 use super::read_as::{Projected, ReadAs};
-use super::reader::{page_options, to_decode};
+use super::reader::{page_options, read_target, to_decode};
 use super::stages::{Columns, Stage, filter};
 use super::virtual_columns::{Positions, Virtual};
 use super::{ArrowPredicate, RowSelection};
 use crate::assemble::{Leaves, assemble};
 use crate::by_leaf::ByLeaf;
 use crate::leaf::DictionaryCache;
+use crate::schema::repair::hides_stored_values;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{MemoryReservation, Result};
@@ -27,7 +28,7 @@ use marquetry_core::fetch::{FetchPlanner, bytes, chunk_ranges, index_ranges};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::BoundPredicate;
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
-use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
+use marquetry_core::read::{ColumnReader, ValueLayout};
 use marquetry_core::row_mask::{MaskCursor, RowMask};
 use marquetry_core::source::Source;
 use marquetry_encoding::Bitmap;
@@ -138,7 +139,7 @@ impl Filtered {
                 true => ValueLayout::Indices,
                 false => to_decode(column, field, arrow, leaf, options),
             };
-            let target = ReadTarget::new(column, field, leaf, layout);
+            let target = read_target(column, field, arrow, leaf, layout, options);
             let (source, metadata) = (source.clone(), metadata.clone());
             let page_options = page_options(&metadata, options);
             let reader = ColumnReader::new(source, metadata, &[], leaf, target.clone(), page_options);
@@ -166,7 +167,12 @@ impl Filtered {
         }
         let pruning = wanted.predicate.map(|predicate| {
             let (page_index, limits) = (options.page_index, options.limits.clone());
-            let options = PruneOptions { page_index, limits, ..PruneOptions::default() };
+            // Statistics and indexes describe the stored values.
+            let stages = match hides_stored_values(&predicate, metadata.schema(), &options.types) {
+                true => PruneOptions::none(),
+                false => PruneOptions { page_index, ..PruneOptions::default() },
+            };
+            let options = PruneOptions { limits, ..stages };
             Pruning { source: source.clone(), predicate, options }
         });
         Ok(Filtered {

@@ -2,7 +2,7 @@
 
 use super::loss::OnCorrupt;
 use super::virtual_columns::{self, Virtual};
-use crate::schema::{StringLayout, TypeOptions};
+use crate::schema::{DecimalOverflow, InvalidUtf8, StringLayout, TypeOptions};
 use arrow_schema::{FieldRef, SchemaRef, TimeUnit};
 use marquetry_base::{Limits, Result};
 #[cfg(feature = "async")]
@@ -84,6 +84,20 @@ impl ArrowReaderOptions {
     #[must_use]
     pub fn with_text(mut self, text: StringLayout) -> Self {
         self.types.text = Some(text);
+        self
+    }
+
+    /// What happens to text that is not UTF-8. Default: [`InvalidUtf8::Error`].
+    #[must_use]
+    pub fn with_invalid_utf8(mut self, invalid_utf8: InvalidUtf8) -> Self {
+        self.types.invalid_utf8 = invalid_utf8;
+        self
+    }
+
+    /// What happens to decimals that need more bits than their Arrow type has. Default: [`DecimalOverflow::Error`].
+    #[must_use]
+    pub fn with_decimal_overflow(mut self, decimal_overflow: DecimalOverflow) -> Self {
+        self.types.decimal_overflow = decimal_overflow;
         self
     }
 

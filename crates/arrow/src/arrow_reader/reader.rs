@@ -13,6 +13,7 @@ use super::root::{Room, Root};
 use super::salvage::{Chosen, Salvage};
 use super::steps::{Batches, PAGES};
 use crate::evolution::Remake;
+use crate::schema::repair::repaired;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Error, MemoryReservation, Result};
@@ -120,7 +121,7 @@ impl ParquetRecordBatchReader {
                     }
                     layout => layout,
                 };
-                let target = ReadTarget::new(column, &root.field, leaf, layout);
+                let target = read_target(column, &root.field, &root.arrow, leaf, layout, options);
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
                 let reader = ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options);
@@ -425,6 +426,19 @@ pub(super) fn to_decode(
         }
         _ => ValueLayout::Native,
     }
+}
+
+/// The target of leaf `index` below `field`, which becomes a part of `arrow`.
+pub(super) fn read_target(
+    leaf: &Leaf,
+    field: &NestedField,
+    arrow: &FieldRef,
+    index: usize,
+    layout: ValueLayout,
+    options: &ArrowReaderOptions,
+) -> ReadTarget {
+    let target = ReadTarget::new(leaf, field, index, layout);
+    repaired(target, leaf, array_type(field, arrow, index), &options.types)
 }
 
 /// The type of the array that leaf `index` below `field` becomes; `None` if it is not there.

@@ -12,6 +12,7 @@ use crate::arrow_reader::{
     ArrowPredicate, ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, ProjectionMask, RowFilter,
     RowSelection,
 };
+use crate::schema::repair::hides_stored_values;
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
 use marquetry_base::Result;
@@ -109,7 +110,13 @@ impl Scan {
         let Some((_, predicate)) = &self.wanted.predicate else { return Ok((RowMask::all(rows), false)) };
         let leaves = with(&self.wanted.leaves(self.metadata.metadata(), true), &self.leaves);
         let (page_index, limits) = (self.metadata.options.page_index, self.metadata.options.limits.clone());
-        let options = PruneOptions { page_index, limits, ..PruneOptions::default() };
+        // Statistics and indexes describe the stored values.
+        let schema = self.metadata.metadata().schema();
+        let stages = match hides_stored_values(predicate, schema, &self.metadata.options.types) {
+            true => PruneOptions::none(),
+            false => PruneOptions { page_index, ..PruneOptions::default() },
+        };
+        let options = PruneOptions { limits, ..stages };
         let prune = || self.ahead(buffered).prune(row_group, predicate, &leaves, &options);
         Ok(match remote.run(buffered, prune).await? {
             RowGroupMatch::None => (RowMask::from_ranges(&[], rows), false),

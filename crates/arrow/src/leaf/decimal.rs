@@ -161,7 +161,9 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cold]
 fn too_large(value: &str, bits: usize) -> Error {
-    Error::corrupt(format!("the decimal {value} does not fit in {bits} bits"))
+    Error::corrupt(format!(
+        "the decimal {value} does not fit in {bits} bits; the option decimal_overflow reads it: widened, or as NULL"
+    ))
 }
 
 /// Appends the picked unscaled integers in the form of the column. Fails on a value of more digits than the column has:

@@ -118,7 +118,8 @@ fn the_value_decides_whether_a_decimal_fits() {
     let error = plain(&column, bytes(17, &[&value]), None).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "corrupt: the decimal 0xff7fffffffffffffffffffffffffffff38 does not fit in 128 bits, in column x"
+        "corrupt: the decimal 0xff7fffffffffffffffffffffffffffff38 does not fit in 128 bits; the option \
+         decimal_overflow reads it: widened, or as NULL, in column x"
     );
     let narrow =
         array(&of(Type::INT64, decimal(9, 0)), &DataType::Decimal32(9, 0), Values::W64(vec![1 << 40]), None);

@@ -1,6 +1,6 @@
 //! The stored Arrow schema, held against what the file has.
 
-use super::{Mapped, TypeOptions, plain};
+use super::{Mapped, TypeOptions, plain, repair};
 use crate::leaf;
 use arrow_schema::DataType;
 use marquetry_core::logical_type::LogicalType;
@@ -9,6 +9,11 @@ use marquetry_encoding::PhysicalType;
 
 /// The type of a leaf for which the stored Arrow schema has `hint`.
 pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
+    let Mapped { data_type, hinted } = as_hinted(leaf, hint, options);
+    Mapped { data_type: repair::adapted(leaf, data_type, options), hinted }
+}
+
+fn as_hinted(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
     let plain = plain::data_type(leaf, options);
     let Some(hint) = hint else {
         return Mapped { data_type: plain, hinted: false };

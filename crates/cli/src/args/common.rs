@@ -1,7 +1,8 @@
 //! Arguments of commands that read: files, tables, columns and rows.
 
 use clap::{Args as ClapArgs, ValueEnum};
-use marquetry::arrow::arrow_reader::OnCorrupt;
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, DecimalOverflow, InvalidUtf8, OnCorrupt};
 use marquetry::predicate::Predicate;
 use std::path::PathBuf;
 
@@ -69,6 +70,8 @@ pub(crate) struct Selection {
     /// Read pages whose checksum is wrong, too
     #[arg(long)]
     pub(crate) no_verify: bool,
+    #[command(flatten)]
+    pub(crate) values: ValueArgs,
     /// What to do where a page of a Parquet file cannot be read; what is lost is told on standard error
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnCorruptArg::Fail)]
     pub(crate) on_corrupt: OnCorruptArg,
@@ -77,9 +80,75 @@ pub(crate) struct Selection {
     pub(crate) loss_report: Option<PathBuf>,
 }
 
+/// What happens to values that are not of their column's type.
+#[derive(Debug, Clone, Copy, ClapArgs)]
+pub(crate) struct ValueArgs {
+    /// What to do with text of a Parquet file that is not UTF-8
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = InvalidUtf8Arg::Error)]
+    pub(crate) invalid_utf8: InvalidUtf8Arg,
+    /// What to do with decimals of a Parquet file that have more digits than their column's type holds
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = DecimalOverflowArg::Error)]
+    pub(crate) decimal_overflow: DecimalOverflowArg,
+}
+
+impl ValueArgs {
+    /// The options with these choices.
+    pub(crate) fn apply(self, options: ArrowReaderOptions) -> ArrowReaderOptions {
+        let options = options.with_invalid_utf8(self.invalid_utf8.into());
+        options.with_decimal_overflow(self.decimal_overflow.into())
+    }
+
+    /// The file, read with these choices.
+    pub(crate) fn apply_to(self, file: OpenFile) -> OpenFile {
+        file.invalid_utf8(self.invalid_utf8.into()).decimal_overflow(self.decimal_overflow.into())
+    }
+}
+
 /// What is typed after --where.
 pub(crate) fn condition(text: &str) -> Result<Predicate, String> {
     Predicate::parse(text).map_err(|error| error.message().to_owned())
+}
+
+/// What to do with text that is not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InvalidUtf8Arg {
+    /// Stop
+    Error,
+    /// Put U+FFFD in place of what is not UTF-8
+    Replace,
+    /// Read all text as binary
+    Binary,
+}
+
+impl From<InvalidUtf8Arg> for InvalidUtf8 {
+    fn from(arg: InvalidUtf8Arg) -> Self {
+        match arg {
+            InvalidUtf8Arg::Error => InvalidUtf8::Error,
+            InvalidUtf8Arg::Replace => InvalidUtf8::Replace,
+            InvalidUtf8Arg::Binary => InvalidUtf8::Binary,
+        }
+    }
+}
+
+/// What to do with decimals that do not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DecimalOverflowArg {
+    /// Stop
+    Error,
+    /// Read columns that may have any as decimals of up to 76 digits
+    Widen,
+    /// Make them null
+    Null,
+}
+
+impl From<DecimalOverflowArg> for DecimalOverflow {
+    fn from(arg: DecimalOverflowArg) -> Self {
+        match arg {
+            DecimalOverflowArg::Error => DecimalOverflow::Error,
+            DecimalOverflowArg::Widen => DecimalOverflow::Widen,
+            DecimalOverflowArg::Null => DecimalOverflow::Null,
+        }
+    }
 }
 
 /// What to do where a page cannot be read.

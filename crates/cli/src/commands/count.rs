@@ -1,11 +1,12 @@
 //! `count`: rows.
 
-use crate::args::{Tables, condition};
+use crate::args::{Tables, ValueArgs, condition};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::tables::Table;
 use arrow_array::RecordBatch;
 use clap::Args as ClapArgs;
+use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use marquetry::errors::Error;
 use marquetry::predicate::Predicate;
 use serde_json::json;
@@ -18,6 +19,8 @@ pub(crate) struct CountArgs {
     /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
     pub(crate) condition: Option<Predicate>,
+    #[command(flatten)]
+    pub(crate) values: ValueArgs,
 }
 
 pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -28,10 +31,12 @@ pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) 
             (Table::File(file), None) => file.metadata().num_rows(),
             (Table::Files(files), None) => files.num_rows()?,
             (Table::File(file), Some(condition)) => {
+                let file = args.values.apply_to(file);
                 let mut reader = file.columns(NONE).filter(condition.clone()).batches()?;
                 counted(|| reader.next_batch())?
             }
             (Table::Files(files), Some(condition)) => {
+                let files = files.options(args.values.apply(ArrowReaderOptions::new()));
                 let mut reader = files.columns(NONE).filter(condition.clone()).batches()?;
                 counted(|| reader.next_batch())?
             }

@@ -2,6 +2,7 @@
 
 use super::input::{Input, InputOptions, Losses};
 use super::origin::Origin;
+use crate::args::Selection;
 use crate::convert::{is_int96, plain_batch, plain_columns, plain_schema};
 use crate::failure::Failure;
 use crate::remote;
@@ -28,8 +29,8 @@ pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Inpu
 }
 
 fn of_file(file: OpenFile, origin: &Origin, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
-    let file = file.on_corrupt(wanted.selection.on_corrupt.into());
-    let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file)? };
+    let file = wanted.selection.repaired(file);
+    let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file, wanted.selection)? };
     let mut chosen = wanted.selection.of(file.clone()).batch_size(wanted.batch_rows);
     if let Some(limit) = wanted.limit {
         chosen = chosen.limit(limit);
@@ -94,9 +95,10 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
 }
 
 /// The same file, read in the layouts that it says were written: text as it was, dictionaries as dictionaries.
-fn stored_columns(file: OpenFile) -> Result<OpenFile, Failure> {
+fn stored_columns(file: OpenFile, selection: &Selection) -> Result<OpenFile, Failure> {
     let source = file.clone().into_source()?;
-    let stored = ArrowReaderMetadata::load(source.clone(), ArrowReaderOptions::new())?.schema().clone();
+    let options = selection.repaired_options(ArrowReaderOptions::new());
+    let stored = ArrowReaderMetadata::load(source.clone(), options)?.schema().clone();
     let mut fields: Vec<FieldRef> = stored.fields().iter().cloned().collect();
     if file.metadata().schema().columns().iter().any(is_int96) {
         // Their unit is the one that holds their values, which only this reader knows.

@@ -10,7 +10,7 @@ use marquetry::file::page::{ChecksumTrust, PageOptions};
 use marquetry::schema::Leaf;
 use marquetry_core::metadata::ColumnChunk;
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
-use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
+use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout, ValueRepair};
 use marquetry_core::write::{ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk, Spill, Workspace};
 use std::sync::Arc;
 
@@ -67,6 +67,7 @@ impl Recoder {
             keep_levels: column.max_def() > 1 || column.max_rep() > 0,
             is_text: false,
             layout: ValueLayout::Indices,
+            repair: ValueRepair::None,
         };
         let options = PageOptions {
             limits: Arc::default(),

@@ -1,6 +1,7 @@
 //! The dictionary of a column chunk. It is decompressed when a data page first refers to it; if few rows are read, only as
 //! far as the indices of their pages reach.
 
+use super::target::{ReadTarget, ValueRepair};
 use super::utf8::not_utf8;
 use crate::page::{DictionaryPage, LocatedHeader, PageReader};
 use marquetry_base::{Error, PaddedBytes, Result};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 pub(super) struct ChunkDictionary {
     /// Whether byte strings must be UTF-8.
     is_text: bool,
+    repair: ValueRepair,
     /// The entries that were read.
     entries: Option<Arc<Dictionary>>,
     /// The page, until all of it was read.
@@ -20,8 +22,8 @@ pub(super) struct ChunkDictionary {
 
 impl ChunkDictionary {
     /// No dictionary page found yet.
-    pub(super) fn new(is_text: bool) -> Self {
-        ChunkDictionary { is_text, entries: None, page: None }
+    pub(super) fn new(target: &ReadTarget) -> Self {
+        ChunkDictionary { is_text: target.is_text, repair: target.repair, entries: None, page: None }
     }
 
     /// Whether there is a dictionary page.
@@ -48,7 +50,7 @@ impl ChunkDictionary {
         self.find(pages, header)?;
         let read = self.read(pages, usize::MAX);
         if read.is_err() {
-            *self = ChunkDictionary::new(self.is_text);
+            (self.entries, self.page) = (None, None);
         }
         read
     }
@@ -78,12 +80,17 @@ impl ChunkDictionary {
         let Some(page) = &self.page else { return Ok(()) };
         // If more than half are needed, reads all.
         let wanted = Some(needed.max(1)).filter(|wanted| *wanted <= page.num_values() / 2);
-        let entries = pages.dictionary(page, wanted.unwrap_or(usize::MAX))?;
+        let mut entries = pages.dictionary(page, wanted.unwrap_or(usize::MAX))?;
         if self.is_text
             && let Values::Bytes(views) = entries.values()
             && let Some(at) = views.first_not_utf8(0..views.len())
         {
-            return Err(page.start().place(not_utf8(views.get(at))));
+            if self.repair != ValueRepair::ReplaceInvalidUtf8 {
+                return Err(page.start().place(not_utf8(views.get(at))));
+            }
+            let mut views = views.clone();
+            views.replace_invalid_utf8(at..views.len())?;
+            entries = Dictionary::new(Values::Bytes(views));
         }
         if entries.values().len() >= page.num_values() {
             self.page = None;

@@ -3,7 +3,8 @@
 use super::column_batch::{ColumnBatch, RESERVED_ROWS};
 use super::column_chunk::ColumnChunkReader;
 use super::damage::ChunkDamage;
-use super::target::ReadTarget;
+use super::repair::repair;
+use super::target::{ReadTarget, ValueRepair};
 use crate::metadata::ParquetMetaData;
 use crate::page::{PageBuffers, PageOptions};
 use crate::source::Source;
@@ -202,6 +203,7 @@ impl ColumnReader {
             self.skip(run.skip)?;
             self.advance(run.read, |chunk, rows| chunk.read(rows, out))?;
         }
+        self.repair(out, 0)?;
         if let Values::Offsets(strings) = &out.values {
             self.size_hint.string_bytes = strings.data_bytes(0..strings.len());
         }
@@ -233,17 +235,28 @@ impl ColumnReader {
     /// must exist and be in one row group. `out` must be of this column.
     pub fn read_selected(&mut self, keep: &Bitmap, rows: Range<usize>, out: &mut ColumnBatch) -> Result<()> {
         self.load_offset_index(rows.len())?;
-        let mut at = rows.start;
+        let (mut at, first) = (rows.start, out.values.len());
         self.advance(rows.len(), |chunk, n| {
             at += n;
             chunk.read_selected(keep, at - n..at, out)
-        })
+        })?;
+        self.repair(out, first)
     }
 
     /// Appends the next `rows` rows, which must exist, to `out`, which must be of this column.
     pub fn read_into(&mut self, rows: usize, out: &mut ColumnBatch) -> Result<()> {
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
-        self.advance(rows, |chunk, rows| chunk.read(rows, out))
+        let first = out.values.len();
+        self.advance(rows, |chunk, rows| chunk.read(rows, out))?;
+        self.repair(out, first)
+    }
+
+    /// Repairs the slots of `out` from `first` on, if the target says so.
+    fn repair(&self, out: &mut ColumnBatch, first: usize) -> Result<()> {
+        match self.target.repair {
+            ValueRepair::None => Ok(()),
+            kind => repair(out, first, kind).map_err(|error| error.in_column(self.column_name())),
+        }
     }
 
     /// An empty batch for this column.

@@ -1,6 +1,6 @@
 //! The output of reading one column for one batch of rows.
 
-use super::target::{ReadTarget, ValueLayout};
+use super::target::{ReadTarget, ValueLayout, ValueRepair};
 use crate::nesting::LeafLevels;
 use crate::row_mask::compacted;
 use marquetry_base::{Error, MemoryReservation, Result};
@@ -109,8 +109,10 @@ impl ColumnBatch {
             compacted(entries, 0..entries.len(), &is_slot)
         });
         let slots = of_slots.as_ref().unwrap_or(entries);
-        if target.max_def > 0 {
-            let validity = self.validity.get_or_insert_default();
+        let nulls_decimals = matches!(target.repair, ValueRepair::NullDecimalsOver(_));
+        if target.max_def > 0 || nulls_decimals {
+            let present = self.values.len();
+            let validity = self.validity.get_or_insert_with(|| ones(present));
             match &other.validity {
                 Some(bits) => {
                     filter_bits(bits.as_bytes(), 0, slots.as_bytes(), 0, slots.len(), validity);
@@ -196,6 +198,13 @@ impl ColumnBatch {
     }
 }
 
+/// `n` ones.
+fn ones(n: usize) -> Bitmap {
+    let mut bits = Bitmap::new();
+    bits.push_run(true, n);
+    bits
+}
+
 /// For each entry, whether its row's bit is 1. A row begins with a repetition level of 0.
 fn of_entries(rep: &[u8], keep: &Bitmap) -> Bitmap {
     let (mut row, mut is_kept) = (0, false);
@@ -241,6 +250,7 @@ mod tests {
             keep_levels: false,
             is_text: false,
             layout: ValueLayout::Native,
+            repair: ValueRepair::None,
         }
     }
 

@@ -49,7 +49,7 @@ impl ColumnChunkReader {
             scratch: DecodeScratch::new(&target, options.limits.batch_bytes),
             budget: options.limits.memory.clone(),
             pages: PageReader::new(source, chunk, options, buffers)?,
-            dictionary: ChunkDictionary::new(target.is_text),
+            dictionary: ChunkDictionary::new(&target),
             target,
             row_limit: None,
             page: None,

@@ -34,8 +34,8 @@ pub(super) struct PageDecoder {
     is_plain: bool,
     /// Values to decode at a time: less than a block if long strings are copied.
     values_per_step: usize,
-    /// Whether byte strings were validated with the dictionary already.
-    is_validated: bool,
+    /// Whether byte strings must be UTF-8, and were not validated with the dictionary already.
+    validates_utf8: bool,
 }
 
 /// Whether a page has bytes after its last level and after its last value. It should have none.
@@ -107,8 +107,8 @@ impl PageDecoder {
             pending_def: Vec::new(),
             consumed: 0,
             index_bound: index_bound.map(|dictionary| dictionary.values().len()),
-            is_validated: dictionary
-                .is_some_and(|dictionary| matches!(dictionary.values(), Values::Bytes(_))),
+            validates_utf8: target.validates_utf8()
+                && !dictionary.is_some_and(|dictionary| matches!(dictionary.values(), Values::Bytes(_))),
         })
     }
 
@@ -179,7 +179,7 @@ impl PageDecoder {
     ) -> Result<()> {
         out.check_room(block, target, scratch.batch_bytes)?;
         if target.max_def == 0 {
-            self.decode_values(block, target, &mut out.values)?;
+            self.decode_values(block, &mut out.values)?;
         } else {
             let run = self.def.run()?;
             let validity = out.validity.get_or_insert_default();
@@ -192,9 +192,9 @@ impl PageDecoder {
                 self.def.decode_is_max(block, &mut scratch.levels, validity)?;
             }
             match run.n >= block {
-                true if run.is_max => self.decode_values(block, target, &mut out.values)?,
+                true if run.is_max => self.decode_values(block, &mut out.values)?,
                 true => out.values.push_nulls(block),
-                false => self.decode_slots(first, block, target, scratch, out)?,
+                false => self.decode_slots(first, block, scratch, out)?,
             }
         }
         if self.has_arenas {
@@ -320,7 +320,7 @@ impl PageDecoder {
         push_slots(def, target, &mut scratch.levels, validity);
         let slots = validity.len() - first;
         self.consumed += n;
-        self.decode_slots(first, slots, target, scratch, out)?;
+        self.decode_slots(first, slots, scratch, out)?;
         if self.has_arenas { out.reserve_arenas() } else { Ok(()) }
     }
 
@@ -329,7 +329,6 @@ impl PageDecoder {
         &mut self,
         first: usize,
         n: usize,
-        target: &ReadTarget,
         scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
@@ -337,7 +336,7 @@ impl PageDecoder {
         let validity = out.validity.as_ref().unwrap_or(&empty);
         let ones = validity.count_ones(first..first + n);
         if ones == n {
-            return self.decode_values(n, target, &mut out.values);
+            return self.decode_values(n, &mut out.values);
         }
         if ones == 0 {
             out.values.push_nulls(n);
@@ -347,25 +346,25 @@ impl PageDecoder {
             return Ok(());
         }
         let dense = if self.gives_indices() { &mut scratch.dense_indices } else { &mut scratch.dense };
-        out.values.with_scratch(dense, |dense| self.decode_values(ones, target, dense))?;
+        out.values.with_scratch(dense, |dense| self.decode_values(ones, dense))?;
         out.values.push_spaced(dense, validity, first, n);
         Ok(())
     }
 
     /// Appends the next `n` values, dense, and validates text.
-    fn decode_values(&mut self, n: usize, target: &ReadTarget, out: &mut Values) -> Result<()> {
+    fn decode_values(&mut self, n: usize, out: &mut Values) -> Result<()> {
         let mut left = n;
         while left > 0 {
             let now = left.min(self.values_per_step);
-            self.decode_some(now, target, out)?;
+            self.decode_some(now, out)?;
             left -= now;
         }
         Ok(())
     }
 
-    fn decode_some(&mut self, n: usize, target: &ReadTarget, out: &mut Values) -> Result<()> {
+    fn decode_some(&mut self, n: usize, out: &mut Values) -> Result<()> {
         let first = out.len();
-        let is_text = if target.is_text && !self.is_validated {
+        let is_text = if self.validates_utf8 {
             self.values.decode_utf8(n, out)?
         } else {
             self.values.decode(n, out)?;

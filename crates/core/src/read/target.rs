@@ -22,6 +22,21 @@ pub struct ReadTarget {
     pub is_text: bool,
     /// Layout of the values.
     pub layout: ValueLayout,
+    /// What happens to values that are not of the type.
+    pub repair: ValueRepair,
+}
+
+/// What happens to values that are not of the column's type, before a predicate or a batch sees them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ValueRepair {
+    /// Nothing: text that is not UTF-8 is an error, and decimals are not checked.
+    #[default]
+    None,
+    /// Sequences that are not UTF-8 become U+FFFD, as in [`String::from_utf8_lossy`]. Only for text.
+    ReplaceInvalidUtf8,
+    /// Decimals of more than this many bytes, 4 to 32, become NULL, in required columns, too. Leading bytes that only repeat
+    /// the sign do not count. Only for BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY in [`ValueLayout::Native`].
+    NullDecimalsOver(usize),
 }
 
 /// The layout of a column's values in a batch, for types with more than one.
@@ -48,7 +63,13 @@ impl ReadTarget {
             keep_levels,
             is_text: leaf.logical().is_some_and(LogicalType::is_text),
             layout,
+            repair: ValueRepair::None,
         }
+    }
+
+    /// Whether to fail on byte strings that are not UTF-8.
+    pub(super) fn validates_utf8(&self) -> bool {
+        self.is_text && self.repair != ValueRepair::ReplaceInvalidUtf8
     }
 
     /// No values, in this layout.

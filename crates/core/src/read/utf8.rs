@@ -6,5 +6,8 @@ use marquetry_base::Error;
 #[cold]
 pub(super) fn not_utf8(bytes: &[u8]) -> Error {
     let shown = &bytes[..bytes.len().min(32)];
-    Error::corrupt(format!("a string is not UTF-8: \"{}\"", shown.escape_ascii()))
+    Error::corrupt(format!(
+        "a string is not UTF-8: \"{}\"; the option invalid_utf8 reads it: replaced, or as binary",
+        shown.escape_ascii()
+    ))
 }

@@ -133,6 +133,7 @@ pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
             keep_levels: true,
             is_text: false,
             layout: read::ValueLayout::Native,
+            repair: read::ValueRepair::None,
         };
         let mut reader = ColumnChunkReader::new(
             source.clone(),

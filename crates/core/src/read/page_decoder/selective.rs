@@ -50,7 +50,7 @@ impl PageDecoder {
         self.left -= n;
         out.entries += kept;
         if target.max_def == 0 {
-            return self.decode_selected(keep, block, kept, target, scratch, &mut out.values);
+            return self.decode_selected(keep, block, kept, scratch, &mut out.values);
         }
         let mut valid = Bitmap::new();
         valid.reserve(n);
@@ -69,7 +69,7 @@ impl PageDecoder {
         let kept_valid = compacted(&valid, 0..n, &wanted);
         validity.push_packed(kept_valid.as_bytes(), 0, kept_valid.len());
         let of_values = compacted(&wanted, 0..n, &valid);
-        self.decode_selected_slots(&of_values, first, target, scratch, out)
+        self.decode_selected_slots(&of_values, first, scratch, out)
     }
 
     /// Appends the entries of the selected rows of a nested column, as [`read_nested`](Self::read_nested) does. `is_kept` says
@@ -126,7 +126,7 @@ impl PageDecoder {
         let validity = out.validity.get_or_insert_default();
         let first = validity.len();
         push_slots(&out.def[first_def..], target, &mut scratch.levels, validity);
-        self.decode_selected_slots(&of_values, first, target, scratch, out)
+        self.decode_selected_slots(&of_values, first, scratch, out)
     }
 
     /// Appends a value or a default for each slot whose validity is in `out` from bit `first` on. `of_values` has a bit for
@@ -135,7 +135,6 @@ impl PageDecoder {
         &mut self,
         of_values: &Bitmap,
         first: usize,
-        target: &ReadTarget,
         scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
@@ -145,14 +144,14 @@ impl PageDecoder {
         let all = 0..of_values.len();
         let kept = of_values.count_ones(all.clone());
         if kept == slots {
-            return self.decode_selected(of_values, all, kept, target, scratch, &mut out.values);
+            return self.decode_selected(of_values, all, kept, scratch, &mut out.values);
         }
         let gives_indices = self.gives_indices();
         let dense = if gives_indices { &mut scratch.dense_indices } else { &mut scratch.dense };
         let mut dense = std::mem::replace(dense, Values::W32(Vec::new()));
-        let decoded = out.values.with_scratch(&mut dense, |dense| {
-            self.decode_selected(of_values, all, kept, target, scratch, dense)
-        });
+        let decoded = out
+            .values
+            .with_scratch(&mut dense, |dense| self.decode_selected(of_values, all, kept, scratch, dense));
         if decoded.is_ok() {
             out.values.push_spaced(&dense, validity, first, slots);
         }
@@ -167,13 +166,12 @@ impl PageDecoder {
         keep: &Bitmap,
         values: Range<usize>,
         kept: usize,
-        target: &ReadTarget,
         scratch: &mut DecodeScratch,
         out: &mut Values,
     ) -> Result<()> {
         let n = values.len();
         if kept == n {
-            return self.decode_values(n, target, out);
+            return self.decode_values(n, out);
         }
         if kept == 0 {
             return self.values.skip(n);
@@ -183,29 +181,23 @@ impl PageDecoder {
             // Copies few strings of a page, because views would keep all of the page in memory.
             if kept * COPY_FRACTION <= n && matches!(out, Values::Bytes(_)) {
                 whole.clear();
-                self.decode_runs(keep, values, target, whole)?;
+                self.decode_runs(keep, values, whole)?;
                 out.push_range(whole, 0..kept);
                 return Ok(());
             }
-            return self.decode_runs(keep, values, target, out);
+            return self.decode_runs(keep, values, out);
         }
         whole.clear();
-        self.decode_values(n, target, whole)?;
+        self.decode_values(n, whole)?;
         out.push_filtered(whole, keep, values.start)
     }
 
     /// Decodes the runs of ones, and skips the values between them.
-    fn decode_runs(
-        &mut self,
-        keep: &Bitmap,
-        values: Range<usize>,
-        target: &ReadTarget,
-        out: &mut Values,
-    ) -> Result<()> {
+    fn decode_runs(&mut self, keep: &Bitmap, values: Range<usize>, out: &mut Values) -> Result<()> {
         let mut at = values.start;
         for run in runs(keep, values.clone()) {
             self.values.skip(run.start - at)?;
-            self.decode_values(run.len(), target, out)?;
+            self.decode_values(run.len(), out)?;
             at = run.end;
         }
         self.values.skip(values.end - at)

@@ -1,0 +1,162 @@
+//! Options for values that are not of their column's type: text that is not UTF-8, decimals that are too large.
+
+use super::TypeOptions;
+use arrow_schema::{DataType, Field as ArrowField};
+use marquetry_core::logical_type::LogicalType;
+use marquetry_core::predicate::BoundPredicate;
+use marquetry_core::read::{ReadTarget, ValueLayout, ValueRepair};
+use marquetry_core::schema::{Leaf, Schema};
+use marquetry_encoding::PhysicalType;
+use std::sync::Arc;
+
+/// What happens to text that is not UTF-8. The format requires UTF-8 of STRING, ENUM and JSON.
+///
+/// A predicate sees the same value as the batches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum InvalidUtf8 {
+    /// It is an error.
+    #[default]
+    Error,
+    /// Each invalid sequence becomes U+FFFD, as in [`String::from_utf8_lossy`].
+    ///
+    /// A predicate on text then decodes its columns: statistics, bloom filters and page indexes are of the stored bytes.
+    Replace,
+    /// All text is read as binary, with the bytes as stored.
+    Binary,
+}
+
+/// What happens to decimals that need more bits than their Arrow type has: a FIXED_LEN_BYTE_ARRAY or BYTE_ARRAY may store more
+/// digits than its precision says.
+///
+/// A predicate sees the same value as the batches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DecimalOverflow {
+    /// They are errors.
+    #[default]
+    Error,
+    /// Columns whose stored width allows such values are Decimal256, of as many digits as they can store, 76 at most. A value of
+    /// more than 256 bits is still an error.
+    Widen,
+    /// They become NULL, and columns whose stored width allows such values are nullable.
+    ///
+    /// A predicate on such a column then decodes it: statistics, bloom filters and page indexes are of the stored values.
+    Null,
+}
+
+/// `data_type`, which `leaf` would become, or what these options make of it.
+pub(super) fn adapted(leaf: &Leaf, data_type: DataType, options: &TypeOptions) -> DataType {
+    use DataType::*;
+    match data_type {
+        Dictionary(keys, values) => Dictionary(keys, Box::new(adapted(leaf, *values, options))),
+        RunEndEncoded(ends, values) => {
+            let adapted = adapted(leaf, values.data_type().clone(), options);
+            RunEndEncoded(ends, Arc::new(ArrowField::clone(&values).with_data_type(adapted)))
+        }
+        Utf8 | LargeUtf8 | Utf8View if options.invalid_utf8 == InvalidUtf8::Binary && is_text(leaf) => {
+            match data_type {
+                Utf8 => Binary,
+                LargeUtf8 => LargeBinary,
+                _ => BinaryView,
+            }
+        }
+        Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale) | Decimal256(_, scale)
+            if options.decimal_overflow == DecimalOverflow::Widen && may_overflow(leaf, &data_type) =>
+        {
+            Decimal256(digits(leaf.physical()).max(scale.unsigned_abs().min(76)), scale)
+        }
+        data_type => data_type,
+    }
+}
+
+/// Whether a required leaf must be nullable, because values of it may become NULL.
+pub(super) fn may_null(leaf: &Leaf, data_type: &DataType, options: &TypeOptions) -> bool {
+    options.decimal_overflow == DecimalOverflow::Null && may_overflow(leaf, data_type)
+}
+
+/// Sets how `target`, of `leaf` that becomes an array of `data_type`, treats such values.
+pub(crate) fn repaired(
+    target: ReadTarget,
+    leaf: &Leaf,
+    data_type: Option<&DataType>,
+    options: &TypeOptions,
+) -> ReadTarget {
+    let Some(data_type) = data_type.map(plain_values) else { return target };
+    let is_binary = matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    if target.is_text && is_binary {
+        return ReadTarget { is_text: false, ..target };
+    }
+    if target.is_text && options.invalid_utf8 == InvalidUtf8::Replace {
+        let layout = match target.layout {
+            ValueLayout::Offsets => ValueLayout::Native,
+            layout => layout,
+        };
+        return ReadTarget { repair: ValueRepair::ReplaceInvalidUtf8, layout, ..target };
+    }
+    match bytes_of(data_type) {
+        Some(bytes) if may_null(leaf, data_type, options) => {
+            ReadTarget { repair: ValueRepair::NullDecimalsOver(bytes), layout: ValueLayout::Native, ..target }
+        }
+        _ => target,
+    }
+}
+
+/// Whether `predicate` may see other values than those that statistics and indexes describe.
+pub(crate) fn hides_stored_values(
+    predicate: &BoundPredicate,
+    schema: &Schema,
+    options: &TypeOptions,
+) -> bool {
+    predicate.leaves().iter().any(|&leaf| {
+        let leaf = schema.column(leaf);
+        is_text(leaf) && options.invalid_utf8 == InvalidUtf8::Replace
+            // Whatever Arrow type it becomes.
+            || options.decimal_overflow == DecimalOverflow::Null && may_overflow(leaf, &DataType::Decimal32(9, 0))
+    })
+}
+
+/// The type of the values, without dictionaries and runs.
+fn plain_values(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => plain_values(values),
+        DataType::RunEndEncoded(_, values) => plain_values(values.data_type()),
+        data_type => data_type,
+    }
+}
+
+fn is_text(leaf: &Leaf) -> bool {
+    leaf.logical().is_some_and(LogicalType::is_text)
+}
+
+/// Whether `leaf` can store a decimal that an array of `data_type` cannot hold. INT32 and INT64 cannot by default, and a reader
+/// that asks for fewer bits than they have gets an error.
+fn may_overflow(leaf: &Leaf, data_type: &DataType) -> bool {
+    let is_decimal = matches!(leaf.logical(), Some(LogicalType::Decimal { .. }));
+    is_decimal
+        && bytes_of(plain_values(data_type)).is_some_and(|bytes| match leaf.physical() {
+            PhysicalType::FixedLenByteArray(width) => width > bytes,
+            PhysicalType::ByteArray => true,
+            _ => false,
+        })
+}
+
+/// Bytes of a decimal of this type.
+fn bytes_of(data_type: &DataType) -> Option<usize> {
+    match data_type {
+        DataType::Decimal32(..) => Some(4),
+        DataType::Decimal64(..) => Some(8),
+        DataType::Decimal128(..) => Some(16),
+        DataType::Decimal256(..) => Some(32),
+        _ => None,
+    }
+}
+
+/// Digits of the largest decimal that `physical` can store, 76 at most.
+fn digits(physical: PhysicalType) -> u8 {
+    match physical {
+        PhysicalType::FixedLenByteArray(width) if width < 32 => {
+            let bits = 8 * width.max(1) - 1;
+            (bits as f64 * std::f64::consts::LOG10_2) as u8 + 1
+        }
+        _ => 76,
+    }
+}
