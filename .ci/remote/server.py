@@ -1,6 +1,7 @@
 """An S3-compatible server with one bucket, on a port that is free; prints its address, and logs a line for each request:
 method, path, status, bytes of the answer."""
 
+import os
 import sys
 
 from moto.server import DomainDispatcherApplication, create_backend_app
@@ -16,7 +17,8 @@ def logged(environ, start_response):
     def start(status, headers, *rest):
         length = dict((name.lower(), value) for name, value in headers).get("content-length", "0")
         line = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']} {status.split()[0]} {length}"
-        print(line, file=sys.stderr, flush=True)
+        # In one write: `print` writes the line's end by itself, and another thread's line could come between.
+        os.write(sys.stderr.fileno(), f"{line}\n".encode())
         return start_response(status, headers, *rest)
 
     return backend(environ, start)
