@@ -18,7 +18,11 @@
 //! two digits, mean what they say. Only literals for floats are rounded, to the nearest value of the type, as they are
 //! when such a column is written: `f = 0.1` finds 0.1 in a FLOAT column.
 //!
-//! INT96 compares as the format orders it: by day, then by the nanoseconds of the day.
+//! INT96 compares by point in time, to the nanosecond: by day, then by the nanoseconds of the day, of which what is more than
+//! a day counts as days. Bounds of INT96 in a file presume that no value has more.
+//!
+//! An integer of 8 or 16 bits compares as it is read: by the low bits of what is stored. A column that is always null
+//! (UNKNOWN) compares with any literal, and never as true.
 
 mod bind;
 mod condition;

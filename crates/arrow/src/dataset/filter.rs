@@ -42,7 +42,7 @@ impl Dataset {
         let plan = self.plan()?;
         let needed = |file: &DataFile| {
             let rest = match self.choice.rest(&plan, file)? {
-                rest @ Rest::Some(_) => rest.in_file(&plan, self.builder(file)?.parquet_schema())?,
+                rest @ Rest::Some(_) => rest.in_file(&plan, self.builder(file)?.arrow_metadata())?,
                 rest => rest,
             };
             Ok(match rest {
@@ -60,7 +60,7 @@ impl Dataset {
 }
 
 /// The value of a column: `None` if it is not known; an array of one row; or `Some(None)` if it is null.
-pub(super) type Known<'a> = &'a dyn Fn(&str) -> Option<Option<ArrayRef>>;
+pub(super) type Known<'a> = &'a dyn Fn(&str) -> Result<Option<Option<ArrayRef>>>;
 
 /// What is left of `predicate` where the values of some columns are known.
 pub(super) fn rest(predicate: &Predicate, known: Known<'_>) -> Result<Rest> {
@@ -81,7 +81,7 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         | Predicate::IsNan { column } => column,
     };
     let predicate = if is_opposite { !predicate.clone() } else { predicate.clone() };
-    let is_true = match known(column) {
+    let is_true = match known(column)? {
         None => return Ok(Rest::Some(predicate)),
         // All else that is asked of nulls is unknown.
         Some(None) => matches!(predicate, Predicate::IsNull { .. }),
@@ -146,14 +146,14 @@ mod tests {
     use std::sync::Arc;
 
     /// n is 7, day is 2024-01-01, city is null.
-    fn known(name: &str) -> Option<Option<ArrayRef>> {
-        match name {
+    fn known(name: &str) -> Result<Option<Option<ArrayRef>>> {
+        Ok(match name {
             "n" => Some(Some(Arc::new(Int64Array::from(vec![7])))),
             "day" => Some(Some(Arc::new(Date32Array::from(vec![19723])))),
             "city" => Some(Some(Arc::new(StringArray::from(vec![None::<&str>])))),
             "gone" => Some(None),
             _ => None,
-        }
+        })
     }
 
     fn rest_of(text: &str) -> String {

@@ -2,6 +2,8 @@
 
 use super::position::{Position, is_ordered, order, position};
 use super::{Comparison, Literal, Predicate};
+use crate::logical_type::LogicalType;
+use crate::narrow_integer::NarrowInteger;
 use crate::schema::{Leaf, Schema, unknown_column};
 use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
@@ -48,6 +50,8 @@ pub(crate) struct Condition {
     pub(crate) column: usize,
     /// How its values compare with those of the test; floats in total order.
     pub(crate) order: SortOrder,
+    /// Which bits of a stored integer are its value, if not all are.
+    pub(crate) narrow: Option<NarrowInteger>,
     pub(crate) test: Test,
     /// Whether the values are wanted for which the test fails. NULL neither passes nor fails, but for [`Test::IsNull`].
     pub(crate) is_negated: bool,
@@ -92,9 +96,15 @@ fn bind(predicate: &Predicate, schema: &Schema, is_negated: bool) -> Result<Boun
     let condition = |column: &str, make: &dyn Fn(&Leaf, Made) -> Result<BoundPredicate>| {
         let number = find(schema, column)?;
         let leaf = schema.column(number);
+        // SPEC: "UNKNOWN: always null". Nothing else is known of such a column, not even what it could be compared with.
+        if leaf.logical() == Some(&LogicalType::Null) {
+            let is_wanted = matches!(predicate, Predicate::IsNull { .. }) && !is_negated;
+            return Ok(if is_wanted { BoundPredicate::always() } else { BoundPredicate::never() });
+        }
         let not = if is_negated { "not " } else { "" };
         let text = format!("{not}{predicate}").into();
-        make(leaf, Made { column: number, order: order(leaf), is_negated, text })
+        let narrow = NarrowInteger::of(leaf);
+        make(leaf, Made { column: number, order: order(leaf), narrow, is_negated, text })
     };
     match predicate {
         Predicate::And(parts) if !is_negated => all(parts).map(BoundPredicate::and),
@@ -145,14 +155,15 @@ fn find(schema: &Schema, path: &str) -> Result<usize> {
 struct Made {
     column: usize,
     order: SortOrder,
+    narrow: Option<NarrowInteger>,
     is_negated: bool,
     text: Arc<str>,
 }
 
 impl Made {
     fn test(self, test: Test) -> BoundPredicate {
-        let Made { column, order, is_negated, text } = self;
-        BoundPredicate::of(Node::Is(Condition { column, order, test, is_negated, text }))
+        let Made { column, order, narrow, is_negated, text } = self;
+        BoundPredicate::of(Node::Is(Condition { column, order, narrow, test, is_negated, text }))
     }
 
     /// What is the same for all values, but not for NULL.
@@ -177,6 +188,7 @@ impl Made {
             Position::Before => return Ok(self.constant(matches!(is, Gt | Ge))),
             Position::At(value) => (value, true),
             Position::After(value) => (value, false),
+            Position::Beyond => return Ok(self.constant(matches!(is, Lt | Le))),
         };
         // A zero stands for both.
         let (first, last) = zeros(self.order, at);
@@ -231,10 +243,13 @@ impl Made {
 
     fn starts_with(self, leaf: &Leaf, prefix: &Literal) -> Result<BoundPredicate> {
         let wrong = |message: &'static str| Error::argument(message).in_column(leaf.dotted().clone());
+        // A UUID is written as text of another form than its bytes.
+        let is_uuid = leaf.logical() == Some(&LogicalType::Uuid) && !matches!(prefix, Literal::Bytes(_));
         let is_bytes = matches!(self.order, SortOrder::Bytes | SortOrder::FixedLenBytes) && is_ordered(leaf);
         match prefix {
             _ if !is_bytes => Err(wrong("only text and bytes begin with something")),
             Literal::Null => Ok(BoundPredicate::never()),
+            _ if is_uuid => Err(wrong("a UUID begins with bytes, such as X'0aff'")),
             Literal::Text(text) => Ok(self.prefix(text.as_bytes())),
             Literal::Bytes(bytes) => Ok(self.prefix(bytes)),
             _ => Err(wrong("text begins with text, bytes with bytes")),
@@ -302,6 +317,10 @@ impl BoundPredicate {
         leaves.sort_unstable();
         leaves.dedup();
         BoundPredicate { node: Arc::new(node), leaves: leaves.into() }
+    }
+
+    fn always() -> Self {
+        BoundPredicate::of(Node::And(Vec::new()))
     }
 
     fn never() -> Self {

@@ -5,7 +5,7 @@
 //! their sign; floats become words in the order of their numbers first.
 
 use super::bind::{Condition, Edge, Test};
-use crate::sort_order::{SortOrder, key16, key32, key64};
+use crate::sort_order::{SortOrder, key16, key32, key64, normalized_int96};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
 use std::cmp::Ordering;
@@ -15,9 +15,10 @@ pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bitmap> {
     let order = condition.order;
     match (values, order) {
         (Values::Bit(bits), SortOrder::Bool) => Ok(of_bits(condition, bits)),
-        (Values::W32(words), SortOrder::Signed32 | SortOrder::Unsigned32) => {
-            Ok(of_words(&Words::of(condition), words, |word| *word))
-        }
+        (Values::W32(words), SortOrder::Signed32 | SortOrder::Unsigned32) => Ok(match condition.narrow {
+            None => of_words(&Words::of(condition), words, |word| *word),
+            Some(narrow) => of_words(&Words::of(condition), words, |word| narrow.value(*word)),
+        }),
         (Values::W32(words), SortOrder::TotalFloat) => {
             Ok(of_words(&Words::of(condition), words, |word| key32(*word) as u32))
         }
@@ -33,7 +34,8 @@ pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bitmap> {
         }
         (Values::Fixed(fixed), SortOrder::Int96) if fixed.width() == 12 => {
             let sought = Sought::of(condition);
-            Ok(of_each(fixed.as_bytes().as_chunks::<12>().0, |value| sought.is(value)))
+            let bytes = fixed.as_bytes();
+            Ok(of_each(bytes.as_chunks::<12>().0, |value| sought.is(&normalized_int96(*value))))
         }
         (Values::Fixed(fixed), SortOrder::Decimal | SortOrder::FixedLenBytes) => {
             Ok(of_fixed(condition, fixed))

@@ -16,6 +16,10 @@ impl Run<'_> {
     pub(super) fn ask_bloom_filter(&self, i: usize, chunk: ColumnChunk<'_>) -> Result<Option<Verdict>> {
         let condition = self.plan.conditions[i];
         let Some(values) = sought(condition, chunk) else { return Ok(None) };
+        // A filter has the stored value, which may be another one than it means.
+        if condition.narrow.is_some() && !self.bounds(condition.column, chunk).are_known() {
+            return Ok(None);
+        }
         let Some(offset) = chunk.bloom_filter_offset().filter(|offset| *offset > 0) else { return Ok(None) };
         let end = match chunk.bloom_filter_length().and_then(|length| u64::try_from(length).ok()) {
             Some(length) if length > 0 => offset.saturating_add(length),

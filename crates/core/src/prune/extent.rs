@@ -1,6 +1,7 @@
 //! What bounds and counts mean for a condition: the heart of pruning, and where it is sound or not.
 
 use super::plan::Verdict;
+use crate::narrow_integer::NarrowInteger;
 use crate::predicate::{Condition, Edge, Test};
 use crate::schema::{Leaf, Repetition};
 use crate::sort_order::SortOrder;
@@ -108,6 +109,14 @@ impl<'a> Bounds<'a> {
             }
             false => Cow::Borrowed(bound),
         };
+        // A value out of the type's range means another one: of bounds that are within it, no value is out of it.
+        let is_in_range =
+            |bound: Option<&[u8]>, narrow: NarrowInteger| bound.is_some_and(|it| narrow.holds(it));
+        if let Some(narrow) = NarrowInteger::of(leaf)
+            && !(is_in_range(min, narrow) && is_in_range(max, narrow))
+        {
+            return Bounds::default();
+        }
         let (min, max) = (min.map(|min| zero(min, 0x80)), max.map(|max| zero(max, 0)));
         if let (Some(min), Some(max)) = (&min, &max)
             && order.total().compare(min, max).is_none_or(|ordering| ordering == Ordering::Greater)
@@ -163,6 +172,11 @@ impl Extent<'_> {
 }
 
 impl Bounds<'_> {
+    /// Whether there are both.
+    pub(super) fn are_known(&self) -> bool {
+        self.min.is_some() && self.max.is_some()
+    }
+
     /// The outcomes of a test on values within the bounds.
     fn outcomes(&self, condition: &Condition) -> Outcomes {
         let compare = |a: &[u8], b: &[u8]| condition.order.compare(a, b);

@@ -43,7 +43,7 @@ impl Run<'_> {
 
     /// The bounds of a chunk: in the order that the footer declares, or else the deprecated ones where their order is
     /// that of the type.
-    fn bounds<'b>(&self, column: usize, chunk: ColumnChunk<'b>) -> Bounds<'b> {
+    pub(super) fn bounds<'b>(&self, column: usize, chunk: ColumnChunk<'b>) -> Bounds<'b> {
         let Some(statistics) = chunk.statistics() else { return Bounds::default() };
         let leaf = chunk.leaf();
         let has_bounds = statistics.min_value.is_some() || statistics.max_value.is_some();
