@@ -39,9 +39,16 @@ impl TableTypes<'_> {
             Predicate::Not(inner) => return Ok(!self.predicate_of_file(inner)?),
             Predicate::And(parts) => return Ok(Predicate::And(all(parts)?)),
             Predicate::Or(parts) => return Ok(Predicate::Or(all(parts)?)),
+            // Values of two columns compare without rounding, whatever their types.
+            Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
+                self.evolved(left)?;
+                self.evolved(right)?;
+                return Ok(predicate.clone());
+            }
             Predicate::Compare { column, .. }
             | Predicate::In { column, .. }
             | Predicate::StartsWith { column, .. }
+            | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
             | Predicate::IsNan { column } => column,
         };

@@ -1,7 +1,10 @@
 //! A predicate for the columns of one schema: literals have become values, and negations stand at the leaves.
 
+use super::column_comparison::ColumnComparison;
+use super::like::plain_like;
+use super::pattern::{Matcher, Pattern};
 use super::position::{Position, is_ordered, order, position};
-use super::{Comparison, Literal, Predicate};
+use super::{Comparison, Literal, Predicate, col};
 use crate::logical_type::LogicalType;
 use crate::narrow_integer::NarrowInteger;
 use crate::schema::{Leaf, Schema, unknown_column};
@@ -41,6 +44,8 @@ pub(crate) enum Node {
     Or(Vec<BoundPredicate>),
     /// One column.
     Is(Condition),
+    /// Two columns.
+    Compares(Box<ColumnComparison>),
 }
 
 /// What is asked of one column.
@@ -69,6 +74,8 @@ pub(crate) enum Test {
     In(Vec<Vec<u8>>),
     /// Whether it begins with these bytes.
     Prefix(Vec<u8>),
+    /// Whether it matches a pattern.
+    Pattern(Box<Matcher>),
 }
 
 /// Where a range begins or ends.
@@ -106,6 +113,22 @@ fn bind(predicate: &Predicate, schema: &Schema, is_negated: bool) -> Result<Boun
         let narrow = NarrowInteger::of(leaf);
         make(leaf, Made { column: number, order: order(leaf), narrow, is_negated, text })
     };
+    let columns = |left: &str, is: Option<Comparison>, right: &str| {
+        let (left, right) = (find(schema, left)?, find(schema, right)?);
+        let (left_leaf, right_leaf) = (schema.column(left), schema.column(right));
+        let is_null = |leaf: &Leaf| leaf.logical() == Some(&LogicalType::Null);
+        // Only what is not null differs from a column that is always null.
+        match (is_null(left_leaf), is_null(right_leaf)) {
+            (false, false) => {}
+            _ if is.is_some() => return Ok(BoundPredicate::never()),
+            (true, _) => return bind(&col(&**right_leaf.dotted()).is_null(), schema, !is_negated),
+            (_, true) => return bind(&col(&**left_leaf.dotted()).is_null(), schema, !is_negated),
+        }
+        let not = if is_negated { "not " } else { "" };
+        let text = format!("{not}{predicate}").into();
+        let compared = ColumnComparison::new((left, left_leaf), is, (right, right_leaf), is_negated, text)?;
+        Ok(BoundPredicate::of(Node::Compares(Box::new(compared))))
+    };
     match predicate {
         Predicate::And(parts) if !is_negated => all(parts).map(BoundPredicate::and),
         Predicate::Or(parts) if is_negated => all(parts).map(BoundPredicate::and),
@@ -121,8 +144,17 @@ fn bind(predicate: &Predicate, schema: &Schema, is_negated: bool) -> Result<Boun
         Predicate::StartsWith { column, prefix } => {
             condition(column, &|leaf, made| made.starts_with(leaf, prefix))
         }
+        // It prunes better as what it is.
+        Predicate::Matches { column, pattern: Pattern::Like(like) } if plain_like(like).is_some() => {
+            bind(&col(column.as_str()).like(like.as_str()), schema, is_negated)
+        }
+        Predicate::Matches { column, pattern } => {
+            condition(column, &|leaf, made| made.matches(leaf, pattern))
+        }
         Predicate::IsNull { column } => condition(column, &|_, made| Ok(made.test(Test::IsNull))),
         Predicate::IsNan { column } => condition(column, &|leaf, made| made.nan(leaf)),
+        Predicate::CompareColumns { left, is, right } => columns(left, Some(*is), right),
+        Predicate::Distinct { left, right } => columns(left, None, right),
     }
 }
 
@@ -256,6 +288,16 @@ impl Made {
         }
     }
 
+    fn matches(self, leaf: &Leaf, pattern: &Pattern) -> Result<BoundPredicate> {
+        let wrong = |message: String| Error::argument(message).in_column(leaf.dotted().clone());
+        let is_bytes = matches!(self.order, SortOrder::Bytes | SortOrder::FixedLenBytes) && is_ordered(leaf);
+        if !is_bytes || leaf.logical() == Some(&LogicalType::Uuid) {
+            return Err(wrong("only text and bytes match a pattern".to_owned()));
+        }
+        let matcher = pattern.matcher().map_err(wrong)?;
+        Ok(self.test(Test::Pattern(Box::new(matcher))))
+    }
+
     fn prefix(self, prefix: &[u8]) -> BoundPredicate {
         match prefix.is_empty() {
             true => self.constant(true),
@@ -313,6 +355,7 @@ impl BoundPredicate {
                 parts.iter().flat_map(|part| part.leaves.iter().copied()).collect()
             }
             Node::Is(condition) => vec![condition.column],
+            Node::Compares(compared) => vec![compared.left.column, compared.right.column],
         };
         leaves.sort_unstable();
         leaves.dedup();
@@ -386,6 +429,7 @@ impl fmt::Display for BoundPredicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (parts, word) = match self.node() {
             Node::Is(condition) => return f.write_str(&condition.text),
+            Node::Compares(compared) => return f.write_str(&compared.text),
             Node::And(all) if all.is_empty() => return f.write_str("true"),
             Node::Or(any) if any.is_empty() => return f.write_str("false"),
             Node::And(all) => (all, " and "),
@@ -394,7 +438,7 @@ impl fmt::Display for BoundPredicate {
         for (i, part) in parts.iter().enumerate() {
             f.write_str(if i > 0 { word } else { "" })?;
             match part.node() {
-                Node::Is(_) => write!(f, "{part}")?,
+                Node::Is(_) | Node::Compares(_) => write!(f, "{part}")?,
                 _ => write!(f, "({part})")?,
             }
         }

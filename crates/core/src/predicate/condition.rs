@@ -5,6 +5,7 @@
 //! their sign; floats become words in the order of their numbers first.
 
 use super::bind::{Condition, Edge, Test};
+use super::blocks::of_blocks;
 use crate::sort_order::{SortOrder, key16, key32, key64, normalized_int96};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
@@ -58,19 +59,6 @@ fn of_each<T>(values: &[T], passes: impl Fn(&T) -> bool) -> Bitmap {
         let values = &values[start..start + block.len()];
         block.iter_mut().zip(values).for_each(|(out, value)| *out = u8::from(passes(value)));
     })
-}
-
-/// `n` bits of bytes that are 0 or 1: `fill` makes those from a place on.
-fn of_blocks(n: usize, fill: impl Fn(usize, &mut [u8])) -> Bitmap {
-    let mut out = Bitmap::new();
-    out.reserve(n);
-    let mut block = [0; VALUES_PER_BLOCK];
-    for start in (0..n).step_by(VALUES_PER_BLOCK) {
-        let block = &mut block[..VALUES_PER_BLOCK.min(n - start)];
-        fill(start, block);
-        out.push_ge(block, 1);
-    }
-    out
 }
 
 fn of_bits(condition: &Condition, bits: &Bitmap) -> Bitmap {
@@ -149,7 +137,7 @@ impl<W: Word> Words<W> {
                 words.sort_unstable();
                 Words::In(words)
             }
-            Test::IsNull | Test::Prefix(_) => Words::Nothing,
+            Test::IsNull | Test::Prefix(_) | Test::Pattern(_) => Words::Nothing,
         }
     }
 }
@@ -226,6 +214,7 @@ impl<'a> Sought<'a> {
             }
             Test::In(list) => list.binary_search_by(|entry| compare(entry).reverse()).is_ok(),
             Test::Prefix(prefix) => value.starts_with(prefix),
+            Test::Pattern(matcher) => matcher.is_match(value),
             Test::IsNull => false,
         }
     }
@@ -284,6 +273,7 @@ fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
             let literals = literals.views();
             of_each(views.views(), |view| literals.contains(view))
         }
+        Test::Pattern(matcher) => of_each(views.views(), |view| matcher.is_match(views.resolve(view))),
         Test::In(_) | Test::IsNull => of_each(views.views(), is),
     }
 }
@@ -318,6 +308,3 @@ fn start_of(edge: &Edge, open: u32) -> u32 {
         Edge::Included(value) | Edge::Excluded(value) => start(StringViews::from_iter([value]).views()[0]),
     }
 }
-
-/// Rows at a time: what is between the loops stays in the nearest cache.
-pub(super) const VALUES_PER_BLOCK: usize = 1024;

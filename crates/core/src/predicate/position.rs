@@ -1,11 +1,11 @@
 //! Where a literal stands among the values of a column.
 
 use super::literal::{Literal, Number};
-use super::parse::{hexadecimal, timestamp};
+use super::literal_text::{hexadecimal, timestamp};
 use crate::logical_type::moment::{Moment, time_of_day};
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::Leaf;
-use crate::sort_order::{SortOrder, key16};
+use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::PhysicalType;
 use std::cmp::Ordering;
@@ -383,13 +383,14 @@ fn half_of(number: &Number, value: f64) -> u16 {
     sign | if is_above { above } else { low }
 }
 
-/// The number of a binary16 that is not negative and not NaN.
-fn half_value(bits: u16) -> f64 {
-    debug_assert!(key16(bits) >= 0);
-    let (exponent, fraction) = (i32::from(bits >> 10), f64::from(bits & 0x3ff));
-    match exponent {
+/// The number of a binary16.
+pub(super) fn half_value(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
         0 => fraction * 2f64.powi(-24),
-        31 => f64::INFINITY,
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
         exponent => (1024.0 + fraction) * 2f64.powi(exponent - 25),
-    }
+    };
+    if bits & 0x8000 != 0 { -magnitude } else { magnitude }
 }

@@ -74,6 +74,16 @@ impl Nulls {
         self.most == rows
     }
 
+    /// Whether it is certain that all of `rows` rows are null.
+    pub(super) fn are_all(self, rows: u64) -> bool {
+        self.least == rows
+    }
+
+    /// Whether there may be any.
+    pub(super) fn may_be_any(self) -> bool {
+        self.most > 0
+    }
+
     /// All rows are null.
     pub(super) fn all(rows: u64) -> Nulls {
         Nulls { least: rows, most: rows }
@@ -172,6 +182,22 @@ impl Extent<'_> {
 }
 
 impl Bounds<'_> {
+    /// Whether there may be byte strings that begin with `prefix`.
+    fn reach(&self, prefix: &[u8]) -> bool {
+        let is_below = |min: &[u8]| min <= prefix || min.starts_with(prefix);
+        self.max.as_deref().is_none_or(|max| max >= prefix) && self.min.as_deref().is_none_or(is_below)
+    }
+
+    /// At most the least value.
+    pub(super) fn min(&self) -> Option<&[u8]> {
+        self.min.as_deref()
+    }
+
+    /// At least the greatest value.
+    pub(super) fn max(&self) -> Option<&[u8]> {
+        self.max.as_deref()
+    }
+
     /// Whether there are both.
     pub(super) fn are_known(&self) -> bool {
         self.min.is_some() && self.max.is_some()
@@ -200,9 +226,9 @@ impl Bounds<'_> {
                 let is_found = list.iter().any(|value| is_within(&value));
                 Outcomes { pass: is_found, fail: !(is_one && is_found) }
             }
+            Test::Pattern(matcher) => Outcomes { pass: self.reach(matcher.prefix()), fail: true },
             Test::Prefix(prefix) => {
-                let is_below = |min: &[u8]| min <= &prefix[..] || min.starts_with(prefix);
-                let reaches = max.is_none_or(|max| max >= &prefix[..]) && min.is_none_or(is_below);
+                let reaches = self.reach(prefix);
                 // What is between two strings that begin alike begins so too.
                 let is_inside = min.is_some_and(|min| min.starts_with(prefix))
                     && max.is_some_and(|max| max.starts_with(prefix));
