@@ -144,3 +144,29 @@ fn row_groups_are_dropped_by_the_numbers_that_they_have() {
     success(&["append", &file, &wines()]);
     assert_eq!(rows(&file), rows(&wines()));
 }
+
+/// An append that was stopped anywhere: `recover` gives the old rows, exactly, and says that nothing is lost. `MARQUETRY_SLOW`
+/// stops it at 200 places.
+#[test]
+fn recover_undoes_an_append_that_was_stopped() {
+    let folder = Folder::new("append-stopped");
+    let file = copy(&folder, "f.parquet");
+    let old = fs::read(&file).expect("a file");
+    success(&["append", &file, &wines(), &wines()]);
+    let new = fs::read(&file).expect("a file");
+    let places = if std::env::var_os("MARQUETRY_SLOW").is_some() { 200 } else { 12 };
+    for i in 0..places {
+        // From the first byte of the marker to all but the last byte.
+        let len = old.len() + 1 + (new.len() - old.len() - 2) * i / (places - 1);
+        fs::write(&file, &new[..len]).expect("a file");
+        let out = folder.path("out.parquet");
+        let report = json(&["recover", "--overwrite", &file, &out]);
+        assert_eq!(report["losses"], Value::Array(Vec::new()), "{len} of {}: {report}", new.len());
+        assert_eq!(rows(&out), rows(&wines()), "{len} of {}", new.len());
+    }
+    // On request, what is whole of the change is kept.
+    fs::write(&file, &new[..new.len() - 1]).expect("a file");
+    let out = folder.path("more.parquet");
+    success(&["recover", "--keep-appended", &file, &out]);
+    assert_eq!(rows(&out), rows(&wines()).repeat(3));
+}

@@ -2,9 +2,12 @@
 
 mod command;
 
+use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
 use command::{Folder, failure, success, wines};
 use serde_json::Value;
 use std::fmt::Write;
+use std::sync::Arc;
 
 fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&success(arguments)).expect("one line of JSON")
@@ -222,4 +225,35 @@ fn checkpoints_are_what_is_left_of_a_file_that_was_cut_off() {
     let (code, errors) = failure(&["convert", &input, &output, "--checkpoint-every", "5"]);
     assert_eq!(code, 2);
     assert!(errors[0].contains("64MiB"), "{errors:?}");
+}
+
+/// Both zeros are one key, and all NaNs are one: keys that follow decide, as `verify` and other readers have it.
+#[test]
+fn floats_are_sorted_as_readers_compare_them() {
+    let folder = Folder::new("sort-floats");
+    let schema =
+        Schema::new(vec![Field::new("f", DataType::Float64, true), Field::new("s", DataType::Int32, false)]);
+    let negative_nan = f64::from_bits(0xfff8_0000_0000_0000);
+    let floats =
+        [Some(-0.0), Some(0.0), Some(negative_nan), None, Some(f64::NAN), Some(-0.0), Some(1.0), Some(0.0)];
+    let floats: ArrayRef = Arc::new(Float64Array::from(floats.to_vec()));
+    let numbers: ArrayRef = Arc::new(Int32Array::from(vec![4, 3, 2, 9, 1, 2, 5, 1]));
+    let dictionary = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Float64));
+    for data_type in [DataType::Float64, DataType::Float32, DataType::Float16, dictionary] {
+        let floats = arrow_cast::cast(&floats, &data_type).expect("floats");
+        let schema = Schema::new(vec![Field::new("f", data_type.clone(), true), schema.field(1).clone()]);
+        let batch = RecordBatch::try_new(Arc::new(schema), vec![floats, numbers.clone()]).expect("a batch");
+        let (input, output) = (folder.path("in.arrow"), folder.path("out.parquet"));
+        let file = std::fs::File::create(&input).expect("a file");
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).expect("a writer");
+        writer.write(&batch).expect("rows");
+        writer.finish().expect("a file");
+        for (order, expected) in [("f,s", "1 2 3 4 5 1 2 9"), ("f:desc,s:desc", "2 1 5 4 3 2 1 9")] {
+            let _ = std::fs::remove_file(&output);
+            success(&["convert", &input, &output, "--sort-by", order, "--report", "none"]);
+            let rows = success(&["cat", &output, "--columns", "s", "--format", "csv"]);
+            assert_eq!(rows.lines().skip(1).collect::<Vec<_>>().join(" "), expected, "{data_type} {order}");
+            success(&["verify", "--deep", &output]);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{failure, success, wines};
+use command::{Folder, failure, success, wines};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -162,4 +162,33 @@ fn a_table_is_not_written_over_its_own_files() {
         assert!(errors[0].contains("is the file that is read"), "{errors:?}");
         assert_eq!(fs::read(&file).unwrap(), before);
     }
+}
+
+/// A link that leads back to a directory above gives no file twice, and ends.
+#[cfg(unix)]
+#[test]
+fn links_that_lead_back() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new("links-that-lead-back");
+    let table = folder.path("q/d");
+    fs::create_dir_all(&table).expect("a directory");
+    fs::copy(wines(), folder.path("q/d/ok.parquet")).expect("a copy");
+    symlink("..", folder.path("q/d/loop")).expect("a link");
+    symlink(".", folder.path("q/d/dot")).expect("a link");
+    symlink(&table, folder.path("q/d/again")).expect("a link");
+    assert_eq!(success(&["count", &table]), "200\n");
+    assert_eq!(success(&["summary", &table]), "1 files, 2 row groups, 200 rows\n");
+    assert_eq!(success(&["count", &folder.path("q/d/_metadata")]), "200\n");
+}
+
+/// The time does not grow with the square of the depth.
+#[test]
+fn directories_that_are_deep() {
+    let folder = Folder::new("deep-directories");
+    let deep = folder.path(&format!("t/{}", "d/".repeat(600)));
+    fs::create_dir_all(&deep).expect("directories");
+    fs::copy(wines(), format!("{deep}/x.parquet")).expect("a copy");
+    let start = std::time::Instant::now();
+    assert_eq!(success(&["count", &folder.path("t")]), "200\n");
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }

@@ -12,6 +12,9 @@ pub struct RecoverOptions {
     pub schema: Option<GivenSchema>,
     /// Whether row groups with lost columns are kept, with nulls instead, if the columns may be null. Default: false.
     pub partial: bool,
+    /// Whether row groups are kept that a change in place had added when it was stopped. Default: false, so that what comes back
+    /// is the file as it was before: whoever appends the rows again has them once.
+    pub keep_appended: bool,
     /// Threads that validate chunks; 0, the default, for one per processor.
     pub threads: usize,
     /// Limits of memory and sizes while reading.

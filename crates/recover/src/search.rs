@@ -116,7 +116,12 @@ impl<'a> Search<'a> {
         self.column_orders = head.column_orders.clone();
         self.key_values = metadata.key_value_metadata().to_vec();
         self.unknown = self.check_groups(&Arc::new(metadata), footer.start)?;
-        if end < self.window.source.len() {
+        let behind = self.window.source.len() - end;
+        if evidence == Evidence::Append && !self.options.keep_appended {
+            let what = format!("{behind} bytes behind byte {} are left out", end + self.base);
+            let why = "a change of the file that was not finished, such as an append, had written them";
+            self.report.decide(what, why, Confidence::High);
+        } else if behind > 0 {
             self.unknown.push(end..self.window.source.len());
         }
         Ok(true)

@@ -1,6 +1,7 @@
 //! Paths become files: directories and what is below them, patterns, and summary files.
 
 use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_core::io::DirectoryChain;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -62,7 +63,7 @@ pub(super) fn is_pattern(path: &Path) -> bool {
 /// The Parquet files below a directory: those whose names end in `.parquet`, `.parq` or `.pq`, or all if there is none.
 fn directory(path: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    walk(path, &mut Vec::new(), &mut found)?;
+    walk(path, &mut DirectoryChain::default(), &mut found)?;
     retain_parquet(&mut found, |path| path);
     if found.is_empty() {
         return Err(Error::new(ErrorKind::Io, "no Parquet file is in the directory"));
@@ -126,13 +127,8 @@ pub(super) fn among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) ->
     Ok(out)
 }
 
-/// `above` has the directories on the way, so that a link to one of them ends.
-fn walk(path: &Path, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) -> Result<()> {
-    let real = fs::canonicalize(path).map_err(|error| unread(path, error))?;
-    if above.contains(&real) {
-        return Ok(());
-    }
-    above.push(real);
+fn walk(path: &Path, above: &mut DirectoryChain, found: &mut Vec<PathBuf>) -> Result<()> {
+    let Some(entered) = above.enter(path).map_err(|error| unread(path, error))? else { return Ok(()) };
     for entry in fs::read_dir(path).map_err(|error| unread(path, error))? {
         let entry = entry.map_err(|error| unread(path, error))?;
         let (name, path) = (entry.file_name(), entry.path());
@@ -142,7 +138,7 @@ fn walk(path: &Path, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) -> Resu
             false => found.push(path),
         }
     }
-    above.pop();
+    above.leave(entered);
     Ok(())
 }
 

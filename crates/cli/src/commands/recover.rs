@@ -36,6 +36,9 @@ pub(crate) struct RecoverArgs {
     /// Keep row groups of which some columns are lost, too, with nulls in their place
     #[arg(long)]
     partial: bool,
+    /// Keep row groups that an append had added when it was stopped, too; else the file comes back as it was before
+    #[arg(long)]
+    keep_appended: bool,
     /// Write the report, as JSON, to this file
     #[arg(long, value_name = "FILE.json", value_parser = crate::remote::local())]
     report: Option<PathBuf>,
@@ -56,6 +59,9 @@ several tables would explain the pages, as with columns that are all alike, or i
 it, nothing is kept and a schema is asked for; the report has the likeliest one, for who knows better. INT32 and FLOAT,
 INT64 and DOUBLE look the same, and what values mean (text, dates, decimals) is not in pages at all: give a schema if there
 is one.
+
+A file that a change in place (append, meta set, drop-row-group) left without a footer comes back as it was before that: all of
+it, and no more. --keep-appended looks for whole row groups of the change, too.
 
 With --partial a column that is lost becomes null in its row group, if it may be; if it is in a struct or list, all of
 that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
@@ -92,8 +98,12 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     refuse_existing(&args.output, inputs(), args.overwrite)?;
     let create = |path| ReportFile::create(path, inputs(), Some(&args.output), Some(args.overwrite));
     let report_file = args.report.as_deref().map(create).transpose()?;
-    let options =
-        RecoverOptions { schema: args.given_schema()?, partial: args.partial, ..RecoverOptions::default() };
+    let options = RecoverOptions {
+        schema: args.given_schema()?,
+        partial: args.partial,
+        keep_appended: args.keep_appended,
+        ..RecoverOptions::default()
+    };
     let recovery = recover(crate::remote::source(&args.input)?, &options)?;
     let report = recovery.report();
     let as_json = report_json(&args.output, report);

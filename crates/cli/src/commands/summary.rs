@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
 use marquetry::format::{FileMetaData, FooterTail, PAR1, RowGroup, Writer};
+use marquetry_core::io::DirectoryChain;
 use serde_json::json;
 use std::ffi::OsStr;
 use std::fs;
@@ -46,7 +47,7 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
         refuse_existing(path, [], args.overwrite)?;
     }
     let mut paths = Vec::new();
-    list(&args.directory, "", &mut paths)?;
+    list(&args.directory, "", &mut DirectoryChain::default(), &mut paths)?;
     paths.sort();
     if paths.is_empty() {
         return Err(Failure::Check("no .parquet file is in it".to_owned()));
@@ -75,8 +76,14 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// The paths of Parquet files below the directory, from it, with `/` between their parts.
-fn list(directory: &Path, prefix: &str, out: &mut Vec<String>) -> Result<(), Failure> {
+fn list(
+    directory: &Path,
+    prefix: &str,
+    above: &mut DirectoryChain,
+    out: &mut Vec<String>,
+) -> Result<(), Failure> {
     let unread = |error| Failure::Check(format!("{}: {error}", directory.display()));
+    let Some(entered) = above.enter(directory).map_err(unread)? else { return Ok(()) };
     for entry in fs::read_dir(directory).map_err(unread)? {
         let path = entry.map_err(unread)?.path();
         let Some(name) = path.file_name().and_then(OsStr::to_str) else {
@@ -87,11 +94,12 @@ fn list(directory: &Path, prefix: &str, out: &mut Vec<String>) -> Result<(), Fai
         }
         let relative = format!("{prefix}{name}");
         if path.is_dir() {
-            list(&path, &format!("{relative}/"), out)?;
+            list(&path, &format!("{relative}/"), above, out)?;
         } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
             out.push(relative);
         }
     }
+    above.leave(entered);
     Ok(())
 }
 

@@ -2,11 +2,13 @@
 
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
 use arrow_row::{Row, RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType, Fields, Schema, SortOptions};
 use marquetry::errors::Error;
+use std::sync::Arc;
 
 /// A column that rows are sorted by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,8 +87,39 @@ impl SortKey {
             let parent = array.as_struct();
             array = beneath(parent.column(*child), parent.nulls())?;
         }
-        Ok(array)
+        canonical(array)
     }
+}
+
+/// Floats as the order of Parquet has them: both zeros are one, and all NaNs are one that is greater than all numbers. Rows of
+/// equal keys keep their order then, and are compared by the keys that follow. The rows themselves keep their bits.
+fn canonical(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
+    Ok(match array.data_type() {
+        DataType::Float16 => {
+            type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
+            let value = |float: Float16| if float.is_nan() { Float16::NAN } else { float + Float16::ZERO };
+            Arc::new(array.as_primitive::<Float16Type>().unary::<_, Float16Type>(value))
+        }
+        DataType::Float32 => {
+            let value = |float: f32| if float.is_nan() { f32::NAN } else { float + 0.0 };
+            Arc::new(array.as_primitive::<Float32Type>().unary::<_, Float32Type>(value))
+        }
+        DataType::Float64 => {
+            let value = |float: f64| if float.is_nan() { f64::NAN } else { float + 0.0 };
+            Arc::new(array.as_primitive::<Float64Type>().unary::<_, Float64Type>(value))
+        }
+        DataType::Dictionary(_, values) if values.is_floating() => {
+            let dictionary = array.as_any_dictionary();
+            dictionary.with_values(canonical(dictionary.values().clone())?)
+        }
+        DataType::RunEndEncoded(_, values) if values.data_type().is_floating() => {
+            let data = array.to_data();
+            let [ends, values] = data.child_data() else { return Ok(array) };
+            let values = canonical(make_array(values.clone()))?.to_data();
+            make_array(data.clone().into_builder().child_data(vec![ends.clone(), values]).build()?)
+        }
+        _ => array,
+    })
 }
 
 /// The child of structs, null where they are.
