@@ -246,3 +246,118 @@ fn arrow_files_with_dictionaries_and_runs() {
     let (code, lines) = failure(&["convert", &broken, "-"]);
     assert!(code == 1 && lines.len() == 1, "{lines:?}");
 }
+
+/// Null and the empty text, in several columns and in one, come back as they were.
+#[test]
+fn nulls_and_empty_texts_of_csv() {
+    let folder = Folder::new("csv-nulls");
+    for rows in [
+        "{\"a\":\"\",\"b\":1}\n{\"a\":null,\"b\":2}\n{\"a\":\"x\",\"b\":null}\n",
+        "{\"a\":\"x\"}\n{\"a\":null}\n{\"a\":\"\"}\n{\"a\":null}\n",
+        "{\"a\":1}\n{\"a\":null}\n{\"a\":3}\n{\"a\":null}\n",
+    ] {
+        let csv = with_input(&["convert", "-", "-", "--from", "jsonl", "--to", "csv"], rows);
+        for line_end in ["\n", "\r\n"] {
+            let input = folder.write("in.csv", &csv.replace('\n', line_end));
+            assert_eq!(success(&["convert", &input, "-", "--to", "jsonl"]), rows, "{csv:?}");
+        }
+    }
+    let input = folder.write("in.csv", "a,b\n\"\",1\n");
+    assert_eq!(
+        success(&["convert", &input, "-", "--to", "jsonl", "--schema", "a utf8 !"]),
+        "{\"a\":\"\",\"b\":1}\n"
+    );
+}
+
+#[test]
+fn a_quote_that_is_never_closed() {
+    let folder = Folder::new("csv-unclosed");
+    let input = folder.write("in.csv", "a,b\n1,\"x\n2,y\n3,z\n");
+    let (code, errors) = failure(&["convert", &input, "-", "--to", "jsonl"]);
+    assert_eq!(code, 1, "{errors:?}");
+    assert!(errors[0].contains("a quote that opens in line 2 is never closed"), "{errors:?}");
+}
+
+/// A number that is larger than all of its type is an error, also behind the rows from which types are guessed.
+#[test]
+fn numbers_do_not_become_infinite() {
+    let folder = Folder::new("too-large-numbers");
+    let many = |row: &str, last: &str| row.repeat(10_001) + last;
+    let csv = folder.write("in.csv", &("f\n".to_owned() + &many("1.5\n", "1e400\n")));
+    let jsonl = folder.write("in.jsonl", &many("{\"f\":1.5}\n", "{\"f\":-1e999}\n"));
+    for input in [csv, jsonl] {
+        let (code, errors) = failure(&["convert", &input, &folder.path("out.parquet")]);
+        assert_eq!(code, 1, "{errors:?}");
+        assert!(errors[0].contains("row 10002"), "{errors:?}");
+    }
+    for (data_type, text) in [("float64", "1e400"), ("float32", "1e39"), ("float16", "65520")] {
+        let input = folder.write("in.csv", &format!("f\n{text}\n"));
+        let schema = format!("f {data_type}");
+        let (code, errors) = failure(&["convert", &input, "-", "--to", "jsonl", "--schema", &schema]);
+        assert_eq!(code, 1, "{data_type} {errors:?}");
+        let input = folder.write("in.csv", "f\ninf\n-Infinity\n");
+        let rows = success(&["convert", &input, "-", "--to", "jsonl", "--schema", &schema]);
+        assert_eq!(rows, "{\"f\":\"Infinity\"}\n{\"f\":\"-Infinity\"}\n");
+    }
+}
+
+#[test]
+fn a_negative_zero_of_json() {
+    let rows = "{\"a\":-0}\n{\"a\":1}\n";
+    let found = with_input(&["convert", "-", "-", "--from", "jsonl", "--to", "jsonl"], rows);
+    assert_eq!(found, "{\"a\":-0.0}\n{\"a\":1.0}\n");
+}
+
+/// An entry of a dictionary may be null itself.
+#[test]
+fn null_entries_of_dictionaries_stay_null() {
+    use arrow_array::types::Int32Type;
+    use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, ListArray, RecordBatch, StringArray};
+    use arrow_buffer::OffsetBuffer;
+    use arrow_schema::{DataType, Field};
+    use std::sync::Arc;
+    let folder = Folder::new("null-entries");
+    let keys = Int32Array::from(vec![Some(0), Some(1), None]);
+    let values: ArrayRef = Arc::new(StringArray::from(vec![Some("x"), None]));
+    let text = DictionaryArray::<Int32Type>::new(keys.clone(), values.clone());
+    let bytes = arrow_cast::cast(&values, &DataType::Binary).expect("bytes");
+    let bytes = DictionaryArray::<Int32Type>::new(keys, bytes);
+    let element = Arc::new(Field::new("item", text.data_type().clone(), true));
+    let list = ListArray::new(element, OffsetBuffer::from_lengths([1, 2, 0]), Arc::new(text.clone()), None);
+    let columns: [(&str, ArrayRef); 3] =
+        [("t", Arc::new(text)), ("b", Arc::new(bytes)), ("l", Arc::new(list))];
+    let batch = RecordBatch::try_from_iter(columns).expect("a batch");
+    let input = folder.path("in.arrow");
+    let file = std::fs::File::create(&input).expect("a file");
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).expect("a writer");
+    writer.write(&batch).expect("rows");
+    writer.finish().expect("a file");
+    let rows = "{\"t\":\"x\",\"b\":\"x\",\"l\":[\"x\"]}\n{\"t\":null,\"b\":null,\"l\":[null,null]}\n\
+                {\"t\":null,\"b\":null,\"l\":[]}\n";
+    assert_eq!(success(&["convert", &input, "-", "--to", "jsonl"]), rows);
+    assert_eq!(success(&["convert", &input, "-", "--to", "csv"]).lines().nth(2), Some(",,\"[null,null]\""));
+    let again = folder.path("out.arrow");
+    success(&["convert", &input, &again]);
+    assert_eq!(success(&["convert", &again, "-", "--to", "jsonl"]), rows);
+}
+
+#[test]
+fn unions_are_refused_as_text() {
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, UnionArray};
+    use arrow_schema::{DataType, Field, UnionFields};
+    use std::sync::Arc;
+    let folder = Folder::new("unions");
+    let fields = UnionFields::try_new([0], [Field::new("n", DataType::Int64, true)]).expect("fields");
+    let values: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let union = UnionArray::try_new(fields, vec![0, 0].into(), None, vec![values]).expect("a union");
+    let batch = RecordBatch::try_from_iter([("c", Arc::new(union) as ArrayRef)]).expect("a batch");
+    let input = folder.path("in.arrow");
+    let file = std::fs::File::create(&input).expect("a file");
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).expect("a writer");
+    writer.write(&batch).expect("rows");
+    writer.finish().expect("a file");
+    for to in ["csv", "jsonl"] {
+        let (code, errors) = failure(&["convert", &input, "-", "--to", to]);
+        assert!(code != 0 && errors[0].contains("a union has no form as text"), "{errors:?}");
+    }
+}

@@ -3,7 +3,7 @@
 //! The stored Arrow schema may make columns dictionaries or runs. An Arrow file cannot hold a dictionary that changes
 //! from batch to batch, as those of row groups do, and text formats know neither: the values are read instead.
 
-use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use marquetry::OpenFile;
@@ -38,9 +38,38 @@ pub(crate) fn plain_schema(schema: &SchemaRef) -> SchemaRef {
 /// The rows of a batch under its [`plain_schema`].
 pub(crate) fn plain_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(schema.fields());
-    let columns = columns.map(|(column, field)| cast(column, field.data_type())).collect::<Result<_, _>>()?;
+    let columns =
+        columns.map(|(column, field)| plain(column, field.data_type())).collect::<Result<_, _>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+}
+
+/// A column without dictionaries and runs.
+///
+/// QUIRK: `cast` of a dictionary to views forgets which of its values are null; to other layouts it does not.
+fn plain(column: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    if !is_encoded(column.data_type()) {
+        return cast(column, to);
+    }
+    cast(&cast(column, &without_views(to))?, to)
+}
+
+/// The type with text and bytes in a layout without views.
+fn without_views(data_type: &DataType) -> DataType {
+    let below =
+        |field: &FieldRef| Arc::new(field.as_ref().clone().with_data_type(without_views(field.data_type())));
+    match data_type {
+        DataType::Utf8View => DataType::LargeUtf8,
+        DataType::BinaryView => DataType::LargeBinary,
+        DataType::Struct(children) => DataType::Struct(children.iter().map(below).collect()),
+        DataType::List(element) => DataType::List(below(element)),
+        DataType::LargeList(element) => DataType::LargeList(below(element)),
+        DataType::ListView(element) => DataType::ListView(below(element)),
+        DataType::LargeListView(element) => DataType::LargeListView(below(element)),
+        DataType::FixedSizeList(element, n) => DataType::FixedSizeList(below(element), *n),
+        DataType::Map(entries, sorted) => DataType::Map(below(entries), *sorted),
+        other => other.clone(),
+    }
 }
 
 fn fields(fields: &Fields) -> Fields {

@@ -9,8 +9,9 @@ use crate::failure::Failure;
 use crate::rows;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, Fields, SchemaRef};
 use marquetry::OpenFile;
+use marquetry::errors::Error;
 use marquetry_core::write::WriterProperties;
 use std::io::Write;
 
@@ -56,6 +57,11 @@ impl<'a, 'b> Sink<'a, 'b> {
         destination: &'a mut Destination<'b>,
         schema: &SchemaRef,
     ) -> Result<Self, Failure> {
+        if let (Target::Csv | Target::Jsonl, Some(field)) = (target, union_in(schema.fields())) {
+            let message =
+                "a union has no form as text: whoever reads it could not tell of which kind a value is";
+            return Err(Error::unsupported(message).in_column(field.name().as_str()).into());
+        }
         Ok(match (target, to_stdout) {
             (Target::Parquet, _) => return Sink::parquet(destination, schema, WriterProperties::new(), None),
             (Target::Arrow, false) => Sink::ArrowFile(FileWriter::try_new(destination, schema)?),
@@ -92,4 +98,24 @@ impl<'a, 'b> Sink<'a, 'b> {
         }
         Ok(None)
     }
+}
+
+/// A field with a union, at any depth.
+fn union_in(fields: &Fields) -> Option<&Field> {
+    fn has_union(data_type: &DataType) -> bool {
+        match data_type {
+            DataType::Union(..) => true,
+            DataType::Dictionary(_, values) => has_union(values),
+            DataType::RunEndEncoded(_, values) => has_union(values.data_type()),
+            DataType::Struct(children) => union_in(children).is_some(),
+            DataType::List(element)
+            | DataType::LargeList(element)
+            | DataType::ListView(element)
+            | DataType::LargeListView(element)
+            | DataType::FixedSizeList(element, _)
+            | DataType::Map(element, _) => has_union(element.data_type()),
+            _ => false,
+        }
+    }
+    fields.iter().find(|field| has_union(field.data_type())).map(AsRef::as_ref)
 }

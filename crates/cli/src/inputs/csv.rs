@@ -18,7 +18,7 @@ use crate::schema_parser;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use marquetry::errors::Error;
-use records::{Dialect, WrongCount};
+use records::{BadRecord, Dialect};
 use std::io::{BufRead, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
@@ -146,14 +146,25 @@ impl Cells {
         let header = usize::from(self.has_header && chunk.is_first);
         // Lines are counted with the header.
         let first_line = 1 + u64::from(self.has_header && !chunk.is_first);
-        let bytes = &chunk.bytes[..];
+        let mut bytes = &chunk.bytes[..];
+        // Blank lines above the header are no rows of a single column.
+        while header > 0
+            && let [b'\n' | b'\r', rest @ ..] = bytes
+        {
+            bytes = rest;
+        }
         if u32::try_from(bytes.len()).is_err() {
             let message = "has a row of more than 4 GiB, or a quote that is never closed";
             return (0, Err(Fault::new(move |_| bad(message))));
         }
         let records = match self.dialect.records(bytes, columns) {
             Ok(records) => records,
-            Err(WrongCount { record, cells }) => {
+            Err(BadRecord::Unclosed { record }) => {
+                let line = first_line + record as u64;
+                let told = move |line| format!("a quote that opens in line {line} is never closed");
+                return (0, Err(Fault::new(move |rows| bad(told(rows + line)))));
+            }
+            Err(BadRecord::WrongCount { record, cells }) => {
                 let line = first_line + record as u64;
                 let got = cells.map_or(format!("more than {columns}"), |cells| cells.to_string());
                 let told = move |line| {
@@ -264,6 +275,8 @@ struct ColumnCells<'a> {
     nulls: &'a [String],
     /// Whether empty cells are null.
     empty_is_null: bool,
+    is_text: bool,
+    quote: u8,
 }
 
 impl<'a> ColumnCells<'a> {
@@ -286,7 +299,7 @@ impl<'a> ColumnCells<'a> {
         // Where empty cells are not null they are empty texts; they are no values of other types.
         let empty_is_null = !is_text || cells.is_null("");
         let nulls = if cells.nulls.iter().all(String::is_empty) { &[][..] } else { &cells.nulls };
-        ColumnCells { texts, rows, column, nulls, empty_is_null }
+        ColumnCells { texts, rows, column, nulls, empty_is_null, is_text, quote: cells.dialect.quote }
     }
 }
 
@@ -297,9 +310,13 @@ impl Texts for ColumnCells<'_> {
 
     #[inline]
     fn get(&self, at: usize) -> Option<&str> {
-        let text = self.texts.at(self.texts.span(self.rows.start + at, self.column));
-        let is_null =
-            if text.is_empty() { self.empty_is_null } else { self.nulls.iter().any(|null| null == text) };
+        let span = self.texts.span(self.rows.start + at, self.column);
+        let text = self.texts.at(span);
+        let is_null = match text.is_empty() {
+            // "" is a text without characters, where text can be.
+            true => self.empty_is_null && !(self.is_text && self.texts.follows(span, self.quote)),
+            false => self.nulls.iter().any(|null| null == text),
+        };
         (!is_null).then_some(text)
     }
 }

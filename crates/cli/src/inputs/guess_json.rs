@@ -72,12 +72,12 @@ impl Shape {
         match value {
             Value::Null => Shape::Nothing,
             Value::Bool(_) => Shape::Bool,
+            // An integer has no sign of its zero.
+            Value::Number(number) if number.to_string() == "-0" => Shape::Float,
             Value::Number(number) => match (number.as_i64(), number.as_f64()) {
                 (Some(integer), _) => Shape::Integer { is_exact_double: is_exact_double(integer) },
                 // An integer with more than 64 bits keeps its digits only as text.
-                (None, _) if !number.to_string().contains(['.', 'e', 'E']) && number.to_string() != "-0" => {
-                    Shape::Text
-                }
+                (None, _) if !number.to_string().contains(['.', 'e', 'E']) => Shape::Text,
                 (None, Some(float)) if float.is_finite() => Shape::Float,
                 _ => Shape::Text,
             },

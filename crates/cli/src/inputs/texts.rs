@@ -88,6 +88,13 @@ impl<'a> RecordTexts<'a> {
         text.unwrap_or_default()
     }
 
+    /// Whether `byte` stands before a span: of a cell, whether it is quoted.
+    #[inline]
+    pub(super) fn follows(&self, span: Span, byte: u8) -> bool {
+        let before = (span.start as usize).checked_sub(1);
+        before.is_some_and(|before| self.text.as_bytes().get(before) == Some(&byte))
+    }
+
     #[inline]
     pub(super) fn span(&self, row: usize, column: usize) -> Span {
         self.spans[row * self.columns + column]

@@ -63,7 +63,7 @@ pub(super) fn typed(texts: &impl Texts, data_type: &DataType, trust: Trust) -> R
         Dictionary(_, values) => cast(&typed(texts, values, trust)?, data_type),
         RunEndEncoded(_, values) => cast(&typed(texts, values.data_type(), trust)?, data_type),
         Date64 => cast(&typed(texts, &Date32, trust)?, data_type),
-        Float16 => cast(&typed(texts, &Float32, trust)?, data_type),
+        Float16 => halves(texts, trust),
         _ => cast(&texts.to_array(), data_type),
     };
     found.map_err(|error| named(error, data_type))
@@ -126,7 +126,7 @@ where
     })
 }
 
-fn float<F: FromStr>(text: &str, trust: Trust) -> Option<F> {
+fn float<F: FromStr + Into<f64> + Copy>(text: &str, trust: Trust) -> Option<F> {
     if trust == Trust::Guessed {
         let is_inexact = |integer: i64| !is_exact_double(integer);
         let is_whole = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
@@ -134,7 +134,19 @@ fn float<F: FromStr>(text: &str, trust: Trust) -> Option<F> {
             return None;
         }
     }
-    text.parse().ok()
+    let float: F = text.parse().ok()?;
+    // Only words are infinite: a number that is too large is none of the type.
+    let is_number = || text.bytes().any(|byte| byte.is_ascii_digit());
+    (!float.into().is_infinite() || !is_number()).then_some(float)
+}
+
+fn halves(texts: &impl Texts, trust: Trust) -> Result<ArrayRef, Misfit> {
+    type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
+    primitive::<Float16Type>(texts, |text| {
+        let float: f32 = float(text, trust)?;
+        let half = Float16::from_f32(float);
+        (half.is_infinite() == float.is_infinite()).then_some(half)
+    })
 }
 
 fn boolean(texts: &impl Texts) -> Result<ArrayRef, Misfit> {

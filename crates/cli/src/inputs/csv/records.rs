@@ -1,6 +1,6 @@
 //! The records of CSV text, as `csv-core` understands them with its defaults.
 //!
-//! A record ends with LF, CR or both; empty lines are no records. A cell that begins with a quote goes on to the next quote
+//! A record ends with LF, CR or both; empty lines are no records, unless records have one cell: then they are an empty one. A cell that begins with a quote goes on to the next quote
 //! that is not doubled; what stands between that and the end of the cell belongs to it as it is. Quotes anywhere else mean
 //! nothing.
 
@@ -15,18 +15,20 @@ pub(super) struct Dialect {
     pub(super) quote: u8,
 }
 
-/// A record with another number of cells than the others have.
+/// A record that is not as the others are. `record` is its number in the chunk, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WrongCount {
-    /// Its number among the records of the chunk, from 0.
-    pub(super) record: usize,
-    /// How many cells it has; `None` if it has more than are wanted.
-    pub(super) cells: Option<usize>,
+pub(super) enum BadRecord {
+    /// It has so many cells; `None` if it has more than are wanted.
+    WrongCount { record: usize, cells: Option<usize> },
+    /// A quote opens a cell, and none closes it.
+    Unclosed { record: usize },
 }
 
 impl Dialect {
     /// The byte behind the last record that ends in `bytes`, which begin with a record; empty lines are none.
     pub(super) fn record_end(self, bytes: &[u8]) -> Option<usize> {
+        // The line feed that belongs to it may follow.
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         self.last_break(bytes).filter(|end| !bytes[..*end].iter().all(|byte| is_terminator(*byte)))
     }
 
@@ -71,7 +73,7 @@ impl Dialect {
     pub(super) fn first_record(self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut splitter = Splitter::new(self, bytes, usize::MAX);
         splitter.most_records = 1;
-        // There is no number of cells that would be wrong.
+        // What is wrong with it will be found when it is read.
         let _ = splitter.split();
         let Records { spans, unescaped } = splitter.records;
         let cell = |span: Span| {
@@ -85,7 +87,7 @@ impl Dialect {
     }
 
     /// The cells of all records in `bytes`, which must have `columns` each, and fit in 32 bits.
-    pub(super) fn records(self, bytes: &[u8], columns: usize) -> Result<Records, WrongCount> {
+    pub(super) fn records(self, bytes: &[u8], columns: usize) -> Result<Records, BadRecord> {
         let mut splitter = Splitter::new(self, bytes, columns);
         splitter.records.spans.reserve(bytes.len() / 8);
         splitter.split()?;
@@ -118,7 +120,7 @@ impl<'a> Splitter<'a> {
         Splitter { dialect, bytes, columns, most_records: usize::MAX, records, complete }
     }
 
-    fn split(&mut self) -> Result<(), WrongCount> {
+    fn split(&mut self) -> Result<(), BadRecord> {
         let Dialect { delimiter, quote } = self.dialect;
         // Carriage returns and quotes cost nothing where there are none.
         let or_line_feed = |byte: u8| memchr(byte, self.bytes).map_or(b'\n', |_| byte);
@@ -128,7 +130,7 @@ impl<'a> Splitter<'a> {
             let byte = self.bytes[at];
             if byte == quote {
                 if at == start {
-                    let (span, end) = self.quoted(at);
+                    let (span, end) = self.quoted(at)?;
                     self.add(span)?;
                     match self.bytes.get(end) {
                         Some(byte) if *byte != delimiter => self.end_record()?,
@@ -142,7 +144,9 @@ impl<'a> Splitter<'a> {
                 self.add(Span::new(start, at))?;
                 start = at + 1;
             } else {
-                if at > start || self.is_in_record() {
+                let is_blank = at == start && !self.is_in_record();
+                let ends_return = byte == b'\n' && at > 0 && self.bytes[at - 1] == b'\r';
+                if !is_blank || (self.columns == 1 && !ends_return) {
                     self.add(Span::new(start, at))?;
                     self.end_record()?;
                 }
@@ -164,33 +168,34 @@ impl<'a> Splitter<'a> {
     }
 
     #[inline]
-    fn add(&mut self, span: Span) -> Result<(), WrongCount> {
+    fn add(&mut self, span: Span) -> Result<(), BadRecord> {
         if self.records.spans.len() - self.complete.1 >= self.columns {
-            return Err(WrongCount { record: self.complete.0, cells: None });
+            return Err(BadRecord::WrongCount { record: self.complete.0, cells: None });
         }
         self.records.spans.push(span);
         Ok(())
     }
 
     #[inline]
-    fn end_record(&mut self) -> Result<(), WrongCount> {
+    fn end_record(&mut self) -> Result<(), BadRecord> {
         let cells = self.records.spans.len() - self.complete.1;
         if cells != self.columns && self.columns != usize::MAX {
-            return Err(WrongCount { record: self.complete.0, cells: Some(cells) });
+            return Err(BadRecord::WrongCount { record: self.complete.0, cells: Some(cells) });
         }
         self.complete = (self.complete.0 + 1, self.records.spans.len());
         Ok(())
     }
 
     /// The text of the cell whose opening quote is at `open`, and the place of the delimiter or the terminator behind it.
-    fn quoted(&mut self, open: usize) -> (Span, usize) {
+    fn quoted(&mut self, open: usize) -> Result<(Span, usize), BadRecord> {
         let Dialect { delimiter, quote } = self.dialect;
         let start = open + 1;
-        let closing = memchr(quote, &self.bytes[start..]).map_or(self.bytes.len(), |at| start + at);
+        let unclosed = BadRecord::Unclosed { record: self.complete.0 };
+        let closing = start + memchr(quote, &self.bytes[start..]).ok_or(unclosed)?;
         match self.bytes.get(closing + 1) {
-            None => return (Span::new(start, closing), self.bytes.len()),
+            None => return Ok((Span::new(start, closing), self.bytes.len())),
             Some(next) if *next == delimiter || is_terminator(*next) => {
-                return (Span::new(start, closing), closing + 1);
+                return Ok((Span::new(start, closing), closing + 1));
             }
             Some(_) => {}
         }
@@ -199,11 +204,7 @@ impl<'a> Splitter<'a> {
         let first = out.len();
         let mut from = start;
         let behind = loop {
-            let Some(found) = memchr(quote, &self.bytes[from..]) else {
-                out.extend_from_slice(&self.bytes[from..]);
-                break self.bytes.len();
-            };
-            let at = from + found;
+            let at = from + memchr(quote, &self.bytes[from..]).ok_or(unclosed)?;
             out.extend_from_slice(&self.bytes[from..at]);
             if self.bytes.get(at + 1) != Some(&quote) {
                 break at + 1;
@@ -215,7 +216,7 @@ impl<'a> Splitter<'a> {
         let end = self.bytes[behind..].iter().position(is_end).map_or(self.bytes.len(), |at| behind + at);
         out.extend_from_slice(&self.bytes[behind..end]);
         let (first, last) = (self.bytes.len() + first, self.bytes.len() + out.len());
-        (Span::new(first, last), end)
+        Ok((Span::new(first, last), end))
     }
 }
 
