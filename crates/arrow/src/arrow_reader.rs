@@ -13,6 +13,7 @@
 mod asked;
 mod builder;
 mod by_group;
+mod chunk_reader;
 mod columns;
 mod crew;
 mod far;
@@ -21,10 +22,13 @@ mod filtered;
 mod int96;
 mod loss;
 mod metadata;
+mod null_padding;
 mod options;
 mod parallel;
 mod projection;
 mod read_as;
+mod read_plan;
+mod read_target;
 mod reader;
 mod root;
 mod runs;
@@ -36,7 +40,8 @@ mod virtual_columns;
 mod ways;
 
 pub use crate::schema::{DecimalOverflow, InvalidUtf8};
-pub use builder::{ChunkReader, ParquetRecordBatchReaderBuilder};
+pub use builder::ParquetRecordBatchReaderBuilder;
+pub use chunk_reader::ChunkReader;
 pub use filter::{ArrowPredicate, ArrowPredicateFn, RowFilter};
 #[cfg(feature = "async")]
 pub(crate) use loss::no_choice_of_rows;

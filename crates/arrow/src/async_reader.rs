@@ -44,6 +44,7 @@
 //! was when it is asked again.
 
 mod builder;
+mod cached_tail;
 mod fetch;
 mod filter;
 mod in_order;
@@ -54,9 +55,9 @@ mod source;
 mod stream;
 
 pub(crate) use builder::PREFETCH;
+pub(crate) use cached_tail::CachedTail;
 pub(crate) use in_order::InOrder;
 pub(crate) use int96::fitting;
-pub(crate) use metadata::Known;
 
 pub use builder::ParquetRecordBatchStreamBuilder;
 pub use marquetry_core::fetch::CoalesceOptions;

@@ -8,8 +8,9 @@
 //! true.
 
 use super::ProjectionMask;
-use super::reader::{Failed, Plan};
-use super::root::{Room, Root};
+use super::null_padding::NullPadded;
+use super::read_plan::ReadPlan;
+use super::root::{Room, Root, RootError};
 use super::salvage::{Chosen, Salvage};
 use crate::leaf::boolean_buffer;
 use arrow_array::BooleanArray;
@@ -17,8 +18,7 @@ use marquetry_base::Result;
 use marquetry_core::predicate::{BoundPredicate, LeafValues};
 use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Schema;
-use marquetry_encoding::{Bitmap, Values};
-use std::ops::Range;
+use marquetry_encoding::Bitmap;
 
 /// Which rows are given of those that are read.
 pub(super) struct Asked {
@@ -41,7 +41,7 @@ pub(super) struct Answer {
 
 impl Asked {
     /// What a plan says of it, of which then all rows are to be read. Batches have the `given` first roots.
-    pub(super) fn of(plan: &mut Plan, given: usize) -> Option<Self> {
+    pub(super) fn of(plan: &mut ReadPlan, given: usize) -> Option<Self> {
         let predicate = plan.predicate.take()?;
         let offset = std::mem::take(&mut plan.offset);
         let limit = std::mem::replace(&mut plan.limit, usize::MAX);
@@ -66,11 +66,11 @@ impl Asked {
         roots: &[Root],
         room: &Room,
         chosen: &Chosen,
-    ) -> Result<Answer, Failed> {
+    ) -> Result<Answer, RootError> {
         let mut expanded = Vec::new();
         for (number, root) in roots.iter().enumerate() {
             for (leaf, ..) in root.columns.iter().filter(|column| self.looks_at(column.0)) {
-                let failed = |error| Failed { root: number, leaf: None, error };
+                let failed = |error| RootError { root: number, leaf: None, error };
                 let batch = room.batch(*leaf).map_err(failed)?;
                 expanded.push((*leaf, batch, salvage.with_gaps(number, batch, chosen)));
             }
@@ -79,7 +79,7 @@ impl Asked {
             expanded.iter().map(|(leaf, batch, gaps)| (*leaf, values_of(batch, gaps.as_ref()))).collect();
         let rows = chosen.rows();
         let wanted = self.predicate.evaluate(rows, &columns);
-        Ok(self.cut(wanted.map_err(|error| Failed { root: 0, leaf: None, error })?))
+        Ok(self.cut(wanted.map_err(|error| RootError { root: 0, leaf: None, error })?))
     }
 
     /// Without the rows that are passed over, and those that are too many.
@@ -109,48 +109,10 @@ impl Asked {
     }
 }
 
-/// Values with a null for each row that is lost.
-pub(super) struct Expanded {
-    values: Values,
-    validity: Bitmap,
-}
-
-impl Expanded {
-    /// Those of `batch`, which has the rows of the `pieces`, in order. All rows are those of the `runs`.
-    pub(super) fn new(batch: &ColumnBatch, runs: &[Range<u64>], pieces: &[Range<u64>]) -> Self {
-        let mut out = Expanded { values: batch.values.shape().empty(), validity: Bitmap::new() };
-        let mut next = 0;
-        for run in runs {
-            let mut row = run.start;
-            let inside = pieces.iter().filter(|piece| run.start <= piece.start && piece.end <= run.end);
-            for piece in inside {
-                out.push_nulls((piece.start - row) as usize);
-                let n = (piece.end - piece.start) as usize;
-                out.values.push_range(&batch.values, next..next + n);
-                match &batch.validity {
-                    None => out.validity.push_run(true, n),
-                    Some(validity) => {
-                        (next..next + n).for_each(|i| out.validity.push_run(validity.get(i), 1))
-                    }
-                }
-                next += n;
-                row = piece.end;
-            }
-            out.push_nulls((run.end - row) as usize);
-        }
-        out
-    }
-
-    fn push_nulls(&mut self, n: usize) {
-        self.values.push_nulls(n);
-        self.validity.push_run(false, n);
-    }
-}
-
-fn values_of<'a>(batch: &'a ColumnBatch, gaps: Option<&'a Expanded>) -> LeafValues<'a> {
+fn values_of<'a>(batch: &'a ColumnBatch, gaps: Option<&'a NullPadded>) -> LeafValues<'a> {
     let dictionary = batch.dictionary.as_deref();
     match gaps {
-        Some(Expanded { values, validity }) => LeafValues { values, validity: Some(validity), dictionary },
+        Some(NullPadded { values, validity }) => LeafValues { values, validity: Some(validity), dictionary },
         None => {
             let validity = batch.validity.as_ref().filter(|_| batch.nulls() > 0);
             LeafValues { values: &batch.values, validity, dictionary }

@@ -6,46 +6,20 @@ use super::loss::{OnCorrupt, no_choice_of_rows};
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
 use super::read_as::ReadAs;
-use super::reader::{ParquetRecordBatchReader, Passing, Plan};
-use super::{Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
+use super::read_plan::ReadPlan;
+use super::reader::{ParquetRecordBatchReader, Passing};
+use super::{ChunkReader, Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{Evolution, Remake, ordered};
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
-use bytes::Bytes;
 use marquetry_base::{Error, Result};
-use marquetry_core::io::LocalFile;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
 use marquetry_core::predicate::{BoundPredicate, Predicate};
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
-use std::fs::File;
 use std::marker::PhantomData;
 use std::sync::Arc;
-
-/// What a file can be read from: a [`File`], [`Bytes`], or any [`Source`] in an `Arc`.
-pub trait ChunkReader {
-    /// The source that is read from.
-    fn into_source(self) -> Result<Arc<dyn Source>>;
-}
-
-impl ChunkReader for File {
-    fn into_source(self) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(LocalFile::new(self)?))
-    }
-}
-
-impl ChunkReader for Bytes {
-    fn into_source(self) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(self))
-    }
-}
-
-impl ChunkReader for Arc<dyn Source> {
-    fn into_source(self) -> Result<Arc<dyn Source>> {
-        Ok(self)
-    }
-}
 
 /// Chooses what to read, then builds a reader of record batches.
 ///
@@ -297,7 +271,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             let bound = self.bound()?;
             let (projection, offset, batch_size) = (self.projection, self.offset, self.batch_size);
             let limit = self.limit.unwrap_or(usize::MAX);
-            let plan = Plan {
+            let plan = ReadPlan {
                 row_groups,
                 batch_size,
                 projection,

@@ -13,7 +13,7 @@ use super::columns::{Column, Rows};
 use super::far::{Far, Following};
 use super::options::ArrowReaderOptions;
 use super::read_as::{Projected, ReadAs};
-use super::reader::{page_options, read_target, to_decode};
+use super::read_target::{page_options, read_target, value_layout};
 use super::stages::{Columns, Stage, filter};
 use super::virtual_columns::{Positions, Virtual};
 use super::{ArrowPredicate, RowSelection};
@@ -137,7 +137,7 @@ impl Filtered {
             let layout = match for_stage {
                 // Keys do for typed predicates, whatever batches get.
                 true => ValueLayout::Indices,
-                false => to_decode(column, field, arrow, leaf, options),
+                false => value_layout(column, field, arrow, leaf, options),
             };
             let target = read_target(column, field, arrow, leaf, layout, options);
             let (source, metadata) = (source.clone(), metadata.clone());

@@ -4,7 +4,7 @@ use super::options::ArrowReaderOptions;
 use super::read_as::{ReadAs, Types};
 use super::{ChunkReader, ProjectionMask};
 #[cfg(feature = "async")]
-use crate::async_reader::Known;
+use crate::async_reader::CachedTail;
 use arrow_schema::SchemaRef;
 use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_core::checkpoint::find_last_checkpoint;
@@ -22,7 +22,7 @@ pub struct ArrowReaderMetadata {
     pub(crate) options: ArrowReaderOptions,
     recovered_end: Option<u64>,
     #[cfg(feature = "async")]
-    pub(crate) known: Option<Arc<Known>>,
+    pub(crate) known: Option<Arc<CachedTail>>,
 }
 
 impl ArrowReaderMetadata {

@@ -1,6 +1,5 @@
 //! The reader of record batches.
 
-use super::ProjectionMask;
 use super::asked::{Answer, Asked};
 use super::by_group::ByGroup;
 use super::far::{Course, Far};
@@ -9,22 +8,18 @@ use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
 use super::parallel::Parallel;
 use super::read_as::ReadAs;
-use super::root::{Room, Root};
+use super::read_plan::ReadPlan;
+use super::read_target::{page_options, read_target, value_layout};
+use super::root::{Room, Root, RootError};
 use super::salvage::{Chosen, Salvage};
 use super::steps::{Batches, PAGES};
 use crate::evolution::Remake;
-use crate::schema::repair::repaired;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
-use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Error, MemoryReservation, Result};
+use arrow_schema::{ArrowError, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
+use marquetry_base::{MemoryReservation, Result};
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::nesting::{FieldKind, NestedField};
-use marquetry_core::page::{ChecksumTrust, PageOptions};
-use marquetry_core::predicate::BoundPredicate;
-use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
-use marquetry_core::schema::Leaf;
+use marquetry_core::read::{ColumnReader, ValueLayout};
 use marquetry_core::source::Source;
-use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
 
 /// Reads the rows that a builder was told to, batch by batch.
@@ -82,25 +77,13 @@ impl Passing {
     }
 }
 
-/// What to read.
-pub(super) struct Plan {
-    pub(super) row_groups: Vec<usize>,
-    pub(super) batch_size: usize,
-    pub(super) projection: ProjectionMask,
-    pub(super) limit: usize,
-    pub(super) offset: usize,
-    pub(super) threads: usize,
-    /// Only where damage is no error: offset and limit are of rows that it wants.
-    pub(super) predicate: Option<BoundPredicate>,
-}
-
 impl ParquetRecordBatchReader {
     pub(super) fn new(
         source: Arc<dyn Source>,
         metadata: Arc<ParquetMetaData>,
         read_as: &ReadAs,
         options: &ArrowReaderOptions,
-        mut plan: Plan,
+        mut plan: ReadPlan,
     ) -> Result<Self> {
         let page_options = page_options(&metadata, options);
         let mut roots = Vec::new();
@@ -114,7 +97,7 @@ impl ParquetRecordBatchReader {
         for root in read {
             let columns = root.leaves().into_iter().map(|leaf| {
                 let column = metadata.schema().column(leaf);
-                let layout = match to_decode(column, &root.field, &root.arrow, leaf, options) {
+                let layout = match value_layout(column, &root.field, &root.arrow, leaf, options) {
                     // Predicates know no others.
                     ValueLayout::Offsets if asked.as_ref().is_some_and(|asked| asked.looks_at(leaf)) => {
                         ValueLayout::Native
@@ -303,7 +286,7 @@ impl ParquetRecordBatchReader {
                 }
                 Err(error) => error,
             };
-            let Failed { root, leaf, error } = error;
+            let RootError { root, leaf, error } = error;
             if !error.is_damage() {
                 return Err(error);
             }
@@ -324,7 +307,7 @@ impl ParquetRecordBatchReader {
         &mut self,
         salvage: &mut Salvage,
         chosen: &Chosen,
-    ) -> Result<(Vec<ArrayRef>, Option<Answer>), Failed> {
+    ) -> Result<(Vec<ArrayRef>, Option<Answer>), RootError> {
         let held = &mut MemoryReservation::default();
         let (roots, room) = (&mut self.roots, &mut self.room);
         let answer = match &self.asked {
@@ -349,7 +332,7 @@ impl ParquetRecordBatchReader {
                 Some(answer) => arrow_select::filter::filter(&array, &answer.keep).map_err(crate::refused),
                 None => Ok(array),
             });
-            arrays.push(array.map_err(|error| Failed { root: i, leaf: None, error })?);
+            arrays.push(array.map_err(|error| RootError { root: i, leaf: None, error })?);
         }
         Ok((arrays, answer))
     }
@@ -362,21 +345,14 @@ fn read_columns(
     room: &mut Room,
     salvage: &mut Salvage,
     chosen: &Chosen,
-) -> Result<(), Failed> {
+) -> Result<(), RootError> {
     for (leaf, column, _) in &mut root.columns {
         let batch = salvage.read(number, *leaf, column, chosen);
-        let batch = batch.map_err(|error| Failed { root: number, leaf: Some(*leaf), error })?;
+        let batch = batch.map_err(|error| RootError { root: number, leaf: Some(*leaf), error })?;
         let place = room.place(*leaf);
-        *place.map_err(|error| Failed { root: number, leaf: Some(*leaf), error })? = Some(batch);
+        *place.map_err(|error| RootError { root: number, leaf: Some(*leaf), error })? = Some(batch);
     }
     Ok(())
-}
-
-/// What went wrong, and with which field of the root and column of the file.
-pub(super) struct Failed {
-    pub(super) root: usize,
-    pub(super) leaf: Option<usize>,
-    pub(super) error: Error,
 }
 
 fn nullable(field: &FieldRef) -> FieldRef {
@@ -395,61 +371,5 @@ impl Iterator for ParquetRecordBatchReader {
 impl RecordBatchReader for ParquetRecordBatchReader {
     fn schema(&self) -> SchemaRef {
         self.remake.as_ref().map_or(&self.schema, |remake| &remake.schema).clone()
-    }
-}
-
-pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> PageOptions {
-    PageOptions {
-        limits: options.limits.clone(),
-        verify_checksums: options.verify_checksums,
-        trust: ChecksumTrust::of_writer(metadata.created_by()),
-    }
-}
-
-/// What leaf `index` below `field` is to be decoded to on its way to an array.
-pub(super) fn to_decode(
-    leaf: &Leaf,
-    field: &NestedField,
-    arrow: &FieldRef,
-    index: usize,
-    options: &ArrowReaderOptions,
-) -> ValueLayout {
-    // Strings that are joined as they are decoded have taken their memory before they can be counted.
-    let is_bounded = options.limits.memory.limit().is_some();
-    match array_type(field, arrow, index) {
-        Some(DataType::Dictionary(_, _)) => ValueLayout::Indices,
-        Some(DataType::Timestamp(_, _)) if leaf.physical() == PhysicalType::Int96 => ValueLayout::Indices,
-        Some(DataType::Utf8 | DataType::Binary | DataType::LargeUtf8 | DataType::LargeBinary)
-            if leaf.physical() == PhysicalType::ByteArray && !is_bounded =>
-        {
-            ValueLayout::Offsets
-        }
-        _ => ValueLayout::Native,
-    }
-}
-
-/// The target of leaf `index` below `field`, which becomes a part of `arrow`.
-pub(super) fn read_target(
-    leaf: &Leaf,
-    field: &NestedField,
-    arrow: &FieldRef,
-    index: usize,
-    layout: ValueLayout,
-    options: &ArrowReaderOptions,
-) -> ReadTarget {
-    let target = ReadTarget::new(leaf, field, index, layout);
-    repaired(target, leaf, array_type(field, arrow, index), &options.types)
-}
-
-/// The type of the array that leaf `index` below `field` becomes; `None` if it is not there.
-fn array_type<'a>(field: &NestedField, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
-    match (&field.kind, arrow.data_type()) {
-        (FieldKind::Leaf(leaf), data_type) => (*leaf == index).then_some(data_type),
-        (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
-            fields.iter().zip(arrow).find_map(|(field, arrow)| array_type(field, arrow, index))
-        }
-        (FieldKind::List(child), list) => array_type(child, crate::schema::element_of(list)?, index),
-        (FieldKind::Map(entries), DataType::Map(arrow, _)) => array_type(entries, arrow, index),
-        _ => None,
     }
 }

@@ -5,7 +5,7 @@ use crate::by_leaf::{ByLeaf, missing};
 use crate::leaf::DictionaryCache;
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
-use marquetry_base::{MemoryReservation, Result};
+use marquetry_base::{Error, MemoryReservation, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget};
@@ -94,4 +94,11 @@ impl Root {
         }
         room.assemble(self, held)
     }
+}
+
+/// What went wrong, and with which field of the root and column of the file.
+pub(super) struct RootError {
+    pub(super) root: usize,
+    pub(super) leaf: Option<usize>,
+    pub(super) error: Error,
 }

@@ -6,8 +6,8 @@
 //! column b      [   page   ][   page   ]                               and nulls between them
 //! ```
 
-use super::asked::Expanded;
 use super::loss::{Loss, LossReport, OnCorrupt};
+use super::null_padding::NullPadded;
 use super::root::Root;
 use super::runs;
 use crate::refused;
@@ -241,10 +241,10 @@ impl Salvage {
     }
 
     /// The values of a column with a null for each chosen row that is lost in its field; `None` if none is.
-    pub(super) fn with_gaps(&self, root: usize, batch: &ColumnBatch, chosen: &Chosen) -> Option<Expanded> {
+    pub(super) fn with_gaps(&self, root: usize, batch: &ColumnBatch, chosen: &Chosen) -> Option<NullPadded> {
         let whole = runs::subtract(&chosen.runs, &self.group.as_ref()?.lost[root]);
         let is_whole = runs::count(&whole) == runs::count(&chosen.runs);
-        (!is_whole).then(|| Expanded::new(batch, &chosen.runs, &whole))
+        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole))
     }
 
     /// The array of a field with a null for each chosen row that is lost in it.
