@@ -45,7 +45,7 @@ pub(crate) use from_array::{Unfit, from_array};
 pub(crate) use picks::{Picks, validity};
 
 use crate::refused;
-use crate::schema::plain;
+use crate::schema::default_types;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, NullArray, PrimitiveArray};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit};
@@ -84,7 +84,9 @@ fn as_meant(physical: PhysicalType, logical: Option<&LogicalType>, to: &DataType
     };
     match (logical, to) {
         (LogicalType::Null, _) => *to == Null,
-        (LogicalType::Integer { bits, signed }, _) => plain::integer(*bits, *signed).as_ref() == Some(to),
+        (LogicalType::Integer { bits, signed }, _) => {
+            default_types::integer(*bits, *signed).as_ref() == Some(to)
+        }
         (LogicalType::Date, _) => matches!(to, Date32 | Date64),
         (LogicalType::Time { .. }, Time32(_)) => physical == PhysicalType::Int32,
         (LogicalType::Time { .. }, Time64(_)) => physical == PhysicalType::Int64,
@@ -114,7 +116,7 @@ fn as_stored(physical: PhysicalType, to: &DataType) -> bool {
         PhysicalType::ByteArray => {
             matches!(to, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
         }
-        PhysicalType::FixedLenByteArray(width) => *to == plain::fixed(width),
+        PhysicalType::FixedLenByteArray(width) => *to == default_types::fixed(width),
     }
 }
 

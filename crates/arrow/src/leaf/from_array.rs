@@ -91,7 +91,7 @@ pub(crate) fn from_array(
 fn is_unit(leaf: &Leaf, unit: TimeUnit) -> bool {
     match leaf.logical() {
         Some(LogicalType::Time { unit: stored, .. } | LogicalType::Timestamp { unit: stored, .. }) => {
-            let stored = crate::schema::plain::time_unit(*stored);
+            let stored = crate::schema::default_types::time_unit(*stored);
             stored == unit || (stored, unit) == (TimeUnit::Millisecond, TimeUnit::Second)
         }
         Some(_) => false,

@@ -1,11 +1,18 @@
-//! The stored Arrow schema, held against what the file has.
+//! Applies the stored Arrow schema to a leaf, where it fits what the file has.
 
-use super::{Mapped, TypeOptions, plain, repair};
+use super::type_options::TypeOptions;
+use super::{default_types, repair};
 use crate::leaf;
 use arrow_schema::DataType;
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::PhysicalType;
+
+/// A type, and whether the hint had a part in it: its metadata is then good as well.
+pub(super) struct Mapped {
+    pub(super) data_type: DataType,
+    pub(super) hinted: bool,
+}
 
 /// The type of a leaf for which the stored Arrow schema has `hint`.
 pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
@@ -14,7 +21,7 @@ pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) 
 }
 
 fn as_hinted(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
-    let plain = plain::data_type(leaf, options);
+    let plain = default_types::data_type(leaf, options);
     let Some(hint) = hint else {
         return Mapped { data_type: plain, hinted: false };
     };

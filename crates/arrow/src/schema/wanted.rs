@@ -1,6 +1,6 @@
-//! The Arrow schema that a caller wants, held against what the file has.
+//! Checks the Arrow schema that a caller supplies against the file.
 
-use super::element_of;
+use super::lists::element_of;
 use crate::leaf;
 use arrow_schema::{DataType, Field as ArrowField, Fields, Schema as ArrowSchema};
 use marquetry_base::{Error, Result};
