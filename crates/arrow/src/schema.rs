@@ -8,6 +8,7 @@
 //!    now is passed over, because tools that rewrite files copy the metadata without reading it;
 //! 3. a schema that the caller wants ([`to_arrow_as`]): a part that does not fit is an error.
 
+pub(crate) mod compatibility;
 pub(crate) mod default_types;
 mod extension;
 mod flatbuffers;

@@ -1,6 +1,6 @@
 //! DATE, TIME and TIMESTAMP in other units than they are stored in.
 
-use super::from_array::{Unfit, no_array};
+use super::conversion_error::{Unfit, no_array};
 use super::picks::Picks;
 use super::words;
 use crate::schema::default_types;

@@ -1,8 +1,8 @@
 //! Applies the stored Arrow schema to a leaf, where it fits what the file has.
 
+use super::compatibility::fits_as_meant;
 use super::type_options::TypeOptions;
 use super::{default_types, repair};
-use crate::leaf;
 use arrow_schema::DataType;
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
@@ -47,14 +47,14 @@ fn is_safe(leaf: &Leaf, hint: &DataType) -> bool {
         // An instant stays an instant: the hint only names the zone that it is shown in.
         (Some(LogicalType::Timestamp { utc, .. }), DataType::Timestamp(_, zone)) => *utc == zone.is_some(),
         (_, DataType::Dictionary(_, values)) => {
-            return leaf::fits_as_meant(leaf, hint) && is_safe(leaf, values);
+            return fits_as_meant(leaf, hint) && is_safe(leaf, values);
         }
         (_, DataType::RunEndEncoded(_, values)) => {
-            return leaf::fits_as_meant(leaf, hint) && is_safe(leaf, values.data_type());
+            return fits_as_meant(leaf, hint) && is_safe(leaf, values.data_type());
         }
         _ => true,
     };
-    keeps && leaf::fits_as_meant(leaf, hint)
+    keeps && fits_as_meant(leaf, hint)
 }
 
 fn is_byte_strings(data_type: &DataType) -> bool {
