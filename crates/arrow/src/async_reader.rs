@@ -51,6 +51,7 @@ mod in_order;
 mod int96;
 mod metadata;
 mod row_group;
+mod scan;
 mod source;
 mod stream;
 

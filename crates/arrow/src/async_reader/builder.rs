@@ -1,8 +1,9 @@
 //! Choosing what to read of a file whose bytes come late.
 
-use super::filter::{Shared, Wanted, selected_of};
+use super::filter::{select, selected_of};
 use super::int96::{fitting, int96_of};
-use super::row_group::{Job, Scan};
+use super::row_group::Job;
+use super::scan::{Scan, Shared, Wanted};
 use super::source::AsyncSource;
 use super::stream::ParquetRecordBatchStream;
 use crate::arrow_reader::{
@@ -266,7 +267,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
                 _ if !scan.wanted.has_filter() => selected,
                 _ => {
                     let buffered = Arc::new(scan.metadata.known_bytes(&version));
-                    scan.select(&remote, row_group, selected, &buffered).await?
+                    select(&scan, &remote, row_group, selected, &buffered).await?
                 }
             };
             let passed = offset.min(wanted.selected());

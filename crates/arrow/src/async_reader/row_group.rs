@@ -1,31 +1,18 @@
 //! One row group: its bytes are fetched, then it is decoded.
 
-use super::fetch::Remote;
-use super::filter::Wanted;
-use super::source::{AsyncSource, FileVersion};
+use super::filter::select;
+use super::scan::Scan;
+use super::source::FileVersion;
 use crate::arrow_reader::{
-    ArrowReaderMetadata, LossReport, OnCorrupt, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-    ProjectionMask, RowSelection,
+    LossReport, OnCorrupt, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 use arrow_array::RecordBatch;
 use marquetry_base::Result;
-use marquetry_core::fetch::{CoalesceOptions, RangeCache, chunk_ranges, index_ranges};
+use marquetry_core::fetch::{RangeCache, chunk_ranges, index_ranges};
 use marquetry_core::row_mask::RowMask;
 use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// What all row groups of a stream have in common.
-pub(super) struct Scan {
-    pub(super) source: Arc<dyn AsyncSource>,
-    pub(super) metadata: ArrowReaderMetadata,
-    pub(super) projection: ProjectionMask,
-    /// The columns of the file that are read.
-    pub(super) leaves: Vec<usize>,
-    pub(super) wanted: Wanted,
-    pub(super) batch_size: usize,
-    pub(super) cost: CoalesceOptions,
-}
 
 /// A row group that is to be read.
 #[derive(Debug, Clone)]
@@ -73,11 +60,6 @@ pub(super) enum Step {
 }
 
 impl Scan {
-    pub(super) fn remote<'a>(&'a self, version: &'a FileVersion) -> Remote<'a, dyn AsyncSource> {
-        let memory = self.metadata.options.limits.memory.clone();
-        Remote { source: &*self.source, version, cost: self.cost, memory }
-    }
-
     /// Finds which rows `job` wants, and fetches what they need.
     pub(super) async fn open(self: Arc<Self>, version: Arc<FileVersion>, job: Job) -> Result<OpenGroup> {
         let Job { row_group, selected, rows, .. } = job;
@@ -90,7 +72,7 @@ impl Scan {
             return self.opened(row_group, part, 0, buffered);
         }
         let wanted = match self.wanted.has_filter() {
-            true => self.select(&remote, row_group, selected, &buffered).await?,
+            true => select(&self, &remote, row_group, selected, &buffered).await?,
             false => selected,
         };
         let passed = rows.start.min(wanted.selected());

@@ -1,7 +1,8 @@
 //! The stream of record batches.
 
 use super::in_order::InOrder;
-use super::row_group::{Job, OpenGroup, Scan, Step};
+use super::row_group::{Job, OpenGroup, Step};
+use super::scan::Scan;
 use super::source::FileVersion;
 use crate::arrow_reader::LossReport;
 use crate::evolution::Remake;
