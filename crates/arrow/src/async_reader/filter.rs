@@ -1,13 +1,13 @@
-//! Which rows of a row group are wanted: found before the other columns are fetched.
+//! Evaluates the filter of a stream on one row group, before the other columns are fetched.
 //!
 //! ```text
 //! statistics ─► indexes ─► pages of the columns that are looked at ─► selection ─► pages of the other columns
 //!    footer       fetched       fetched, for rows that may be wanted                   fetched, for rows that are
 //! ```
 
-use super::fetch::Remote;
-use super::scan::Scan;
+use super::range_fetcher::RangeFetcher;
 use super::source::AsyncSource;
+use super::stream_scan::StreamScan;
 use crate::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowFilter, RowSelection};
 use crate::schema::repair::hides_stored_values;
 use marquetry_base::Result;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 /// The rows of a row group that are wanted, of those that were `selected`.
 pub(super) async fn select(
-    scan: &Scan,
-    remote: &Remote<'_, dyn AsyncSource>,
+    scan: &StreamScan,
+    remote: &RangeFetcher<'_, dyn AsyncSource>,
     row_group: usize,
     selected: RowMask,
     buffered: &Arc<RangeCache>,
@@ -28,8 +28,8 @@ pub(super) async fn select(
     let (kept, asks_predicate) = prune(scan, remote, row_group, buffered).await?;
     let selected = selected.and(&kept);
     let metadata = scan.metadata.metadata();
-    let looked_at = scan.wanted.leaves(metadata, asks_predicate);
-    if selected.selected() == 0 || !asks_predicate && scan.wanted.filters.is_empty() {
+    let looked_at = scan.filter.leaves(metadata, asks_predicate);
+    if selected.selected() == 0 || !asks_predicate && scan.filter.filters.is_empty() {
         return Ok(selected);
     }
     let rows: Vec<_> = selected.runs().collect();
@@ -45,14 +45,14 @@ pub(super) async fn select(
 
 /// The rows of a row group that footer and indexes leave, and whether the predicate has to be asked about them.
 async fn prune(
-    scan: &Scan,
-    remote: &Remote<'_, dyn AsyncSource>,
+    scan: &StreamScan,
+    remote: &RangeFetcher<'_, dyn AsyncSource>,
     row_group: usize,
     buffered: &Arc<RangeCache>,
 ) -> Result<(RowMask, bool)> {
     let rows = scan.metadata.metadata().row_group(row_group).num_rows();
-    let Some((_, predicate)) = &scan.wanted.predicate else { return Ok((RowMask::all(rows), false)) };
-    let leaves = with(&scan.wanted.leaves(scan.metadata.metadata(), true), &scan.leaves);
+    let Some((_, predicate)) = &scan.filter.predicate else { return Ok((RowMask::all(rows), false)) };
+    let leaves = with(&scan.filter.leaves(scan.metadata.metadata(), true), &scan.leaves);
     let (page_index, limits) = (scan.metadata.options.page_index, scan.metadata.options.limits.clone());
     // Statistics and indexes describe the stored values.
     let schema = scan.metadata.metadata().schema();
@@ -71,7 +71,7 @@ async fn prune(
 
 /// Asks predicate and filters about the rows that were selected.
 fn evaluate(
-    scan: &Scan,
+    scan: &StreamScan,
     row_group: usize,
     selected: &RowMask,
     asks_predicate: bool,
@@ -81,18 +81,18 @@ fn evaluate(
     let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, scan.metadata.clone())
         .with_row_groups(vec![row_group])
         .with_row_selection(RowSelection::from(selected.clone()));
-    if let Some((predicate, _)) = scan.wanted.predicate.as_ref().filter(|_| asks_predicate) {
+    if let Some((predicate, _)) = scan.filter.predicate.as_ref().filter(|_| asks_predicate) {
         builder = builder.with_predicate(predicate.clone());
     }
-    if !scan.wanted.filters.is_empty() {
-        let filters = scan.wanted.filters.iter().map(|filter| Box::new(filter.clone()) as _);
+    if !scan.filter.filters.is_empty() {
+        let filters = scan.filter.filters.iter().map(|filter| Box::new(filter.clone()) as _);
         builder = builder.with_row_filter(RowFilter::new(filters.collect()));
     }
     Ok(builder.selected_rows()?.rows().clone())
 }
 
 /// Of `metadata`, for row groups that are read in this order: what `selection` selects of each.
-pub(super) fn selected_of(
+pub(super) fn selected_by_row_group(
     metadata: &ArrowReaderMetadata,
     row_groups: &[usize],
     selection: Option<&RowSelection>,

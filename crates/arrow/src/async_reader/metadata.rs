@@ -1,7 +1,7 @@
-//! Footers and page indexes that come late, and can be kept.
+//! Reads footers and page indexes of asynchronous sources, which can be kept.
 
 use super::cached_tail::CachedTail;
-use super::fetch::Remote;
+use super::range_fetcher::RangeFetcher;
 use super::source::{AsyncSource, FileVersion};
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
 use marquetry_base::{Error, ErrorKind, MemoryBudget, Result};
@@ -101,8 +101,8 @@ impl ArrowReaderMetadata {
 }
 
 /// Metadata outlives the reads that have a budget of memory: `Limits::footer_bytes` bounds it.
-fn unbounded<'a, S: AsyncSource + ?Sized>(source: &'a S, version: &'a FileVersion) -> Remote<'a, S> {
-    Remote { source, version, cost: CoalesceOptions::OBJECT_STORE, memory: MemoryBudget::default() }
+fn unbounded<'a, S: AsyncSource + ?Sized>(source: &'a S, version: &'a FileVersion) -> RangeFetcher<'a, S> {
+    RangeFetcher { source, version, cost: CoalesceOptions::OBJECT_STORE, memory: MemoryBudget::default() }
 }
 
 /// For a request that is only to tell the version: stores refuse to give no bytes.

@@ -1,6 +1,6 @@
 //! What all row groups of a stream have in common: the file, the columns, and the filter.
 
-use super::fetch::Remote;
+use super::range_fetcher::RangeFetcher;
 use super::source::{AsyncSource, FileVersion};
 use crate::arrow_reader::{ArrowPredicate, ArrowReaderMetadata, ProjectionMask};
 use arrow_array::{BooleanArray, RecordBatch};
@@ -13,27 +13,27 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What all row groups of a stream have in common.
-pub(super) struct Scan {
+pub(super) struct StreamScan {
     pub(super) source: Arc<dyn AsyncSource>,
     pub(super) metadata: ArrowReaderMetadata,
     pub(super) projection: ProjectionMask,
     /// The columns of the file that are read.
     pub(super) leaves: Vec<usize>,
-    pub(super) wanted: Wanted,
+    pub(super) filter: StreamFilter,
     pub(super) batch_size: usize,
     pub(super) cost: CoalesceOptions,
 }
 
-impl Scan {
-    pub(super) fn remote<'a>(&'a self, version: &'a FileVersion) -> Remote<'a, dyn AsyncSource> {
+impl StreamScan {
+    pub(super) fn remote<'a>(&'a self, version: &'a FileVersion) -> RangeFetcher<'a, dyn AsyncSource> {
         let memory = self.metadata.options.limits.memory.clone();
-        Remote { source: &*self.source, version, cost: self.cost, memory }
+        RangeFetcher { source: &*self.source, version, cost: self.cost, memory }
     }
 
     /// Where the pages of `leaves` are that have any of `rows`.
     pub(super) async fn pages(
         &self,
-        remote: &Remote<'_, dyn AsyncSource>,
+        remote: &RangeFetcher<'_, dyn AsyncSource>,
         row_group: usize,
         leaves: &[usize],
         rows: &[Range<u64>],
@@ -48,25 +48,28 @@ impl Scan {
 }
 
 /// What decides which rows are wanted.
-pub(super) struct Wanted {
+pub(super) struct StreamFilter {
     pub(super) predicate: Option<(Predicate, BoundPredicate)>,
-    pub(super) filters: Vec<Shared>,
+    pub(super) filters: Vec<SharedPredicate>,
 }
 
 /// A predicate over arrays that each row group's reader asks.
 #[derive(Clone)]
-pub(super) struct Shared {
+pub(super) struct SharedPredicate {
     projection: ProjectionMask,
     predicate: Arc<Mutex<Box<dyn ArrowPredicate>>>,
 }
 
-impl Shared {
+impl SharedPredicate {
     pub(super) fn new(predicate: Box<dyn ArrowPredicate>) -> Self {
-        Shared { projection: predicate.projection().clone(), predicate: Arc::new(Mutex::new(predicate)) }
+        SharedPredicate {
+            projection: predicate.projection().clone(),
+            predicate: Arc::new(Mutex::new(predicate)),
+        }
     }
 }
 
-impl ArrowPredicate for Shared {
+impl ArrowPredicate for SharedPredicate {
     fn projection(&self) -> &ProjectionMask {
         &self.projection
     }
@@ -76,7 +79,7 @@ impl ArrowPredicate for Shared {
     }
 }
 
-impl Wanted {
+impl StreamFilter {
     /// Whether values have to be looked at.
     pub(super) fn has_filter(&self) -> bool {
         self.predicate.is_some() || !self.filters.is_empty()
