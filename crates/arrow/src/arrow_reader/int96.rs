@@ -1,4 +1,4 @@
-//! Finding a unit that holds the INT96 timestamps of a file.
+//! Finds a unit that holds the INT96 timestamps of a file.
 
 use super::ProjectionMask;
 use super::loss::OnCorrupt;
