@@ -10,33 +10,38 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod asked;
+mod adaptive_filter;
 mod builder;
-mod by_group;
-mod columns;
-mod crew;
-mod far;
+mod cached_column;
+mod chunk_reader;
+mod column_parallel;
+mod column_schedule;
 mod filter;
-mod filtered;
+mod filtered_reader;
 mod int96;
 mod loss;
 mod metadata;
+mod null_padding;
 mod options;
-mod parallel;
+mod prefetch;
 mod projection;
-mod read_as;
+mod read_plan;
+mod read_target;
 mod reader;
-mod root;
-mod runs;
+mod resolved_schema;
+mod root_reader;
+mod row_group_parallel;
+mod row_ranges;
 mod salvage;
+mod salvage_filter;
 mod selection;
-mod stages;
-mod steps;
+mod skip_strategy;
 mod virtual_columns;
-mod ways;
+mod worker_pool;
 
 pub use crate::schema::{DecimalOverflow, InvalidUtf8};
-pub use builder::{ChunkReader, ParquetRecordBatchReaderBuilder};
+pub use builder::ParquetRecordBatchReaderBuilder;
+pub use chunk_reader::ChunkReader;
 pub use filter::{ArrowPredicate, ArrowPredicateFn, RowFilter};
 #[cfg(feature = "async")]
 pub(crate) use loss::no_choice_of_rows;

@@ -1,4 +1,4 @@
-//! Reading files whose bytes come late, as a stream of record batches: object stores, web servers.
+//! Reads record batches as a stream, from files whose bytes arrive asynchronously: object stores, web servers.
 //!
 //! No runtime is imposed: a file is anything that implements [`AsyncSource`], and a stream does nothing that is not
 //! asked of it by polling. Names are those that the `parquet` crate's users know.
@@ -44,19 +44,21 @@
 //! was when it is asked again.
 
 mod builder;
-mod fetch;
+mod cached_tail;
 mod filter;
-mod in_order;
 mod int96;
 mod metadata;
+mod ordered_futures;
+mod range_fetcher;
 mod row_group;
 mod source;
 mod stream;
+mod stream_scan;
 
 pub(crate) use builder::PREFETCH;
-pub(crate) use in_order::InOrder;
+pub(crate) use cached_tail::CachedTail;
 pub(crate) use int96::fitting;
-pub(crate) use metadata::Known;
+pub(crate) use ordered_futures::OrderedFutures;
 
 pub use builder::ParquetRecordBatchStreamBuilder;
 pub use marquetry_core::fetch::CoalesceOptions;

@@ -2,30 +2,37 @@
 //!
 //! Three sources, in rising order of weight:
 //!
-//! 1. the file's schema: `plain` has the table;
+//! 1. the file's schema: `default_types` has the table;
 //! 2. the Arrow schema that Arrow writers leave in the file's metadata ([`ARROW_SCHEMA_KEY`]). It restores what Parquet
 //!    cannot say: dictionaries, large offsets, time zones. It is a hint: each part that does not fit the file as it is
 //!    now is passed over, because tools that rewrite files copy the metadata without reading it;
 //! 3. a schema that the caller wants ([`to_arrow_as`]): a part that does not fit is an error.
 
+pub(crate) mod compatibility;
+pub(crate) mod default_types;
 mod extension;
 mod flatbuffers;
 mod from_arrow;
 mod hint;
 pub(crate) mod ipc;
+mod lists;
+mod metadata_keys;
 mod places;
-pub(crate) mod plain;
 mod project;
 pub(crate) mod repair;
+mod type_options;
 mod wanted;
 
 pub(crate) use from_arrow::value_type;
 pub use from_arrow::{FromArrowOptions, from_arrow};
+pub(crate) use lists::{element_of, list_of};
+pub use metadata_keys::{ARROW_SCHEMA_KEY, FIELD_ID_KEY};
 pub(crate) use project::project;
-pub use repair::{DecimalOverflow, InvalidUtf8};
+pub use type_options::{DecimalOverflow, InvalidUtf8, StringLayout, TypeOptions};
 pub use wanted::to_arrow_as;
 
-use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, TimeUnit};
+use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
+use hint::Mapped;
 use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::Schema;
 use places::Places;
@@ -33,73 +40,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
-
-/// The key of the file's metadata under which Arrow writers keep the Arrow schema: an IPC message as base64.
-pub const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
-
-/// The key of an Arrow field's metadata under which the Parquet field id stands, in decimal digits.
-pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
-
-/// What may be chosen about the types.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TypeOptions {
-    /// The layout of byte strings, text or not, that are no dictionary. If `None`: as the stored Arrow schema says, or
-    /// [`StringLayout::Utf8`].
-    pub text: Option<StringLayout>,
-    /// The unit of INT96 timestamps. If `None`: as the stored Arrow schema says, or nanoseconds. Coarser units reach
-    /// further; what is finer than the unit is cut off, towards the past.
-    pub int96_unit: Option<TimeUnit>,
-    /// Whether to follow the Arrow schema that is stored in the file. Default true.
-    pub use_arrow_schema: bool,
-    /// What happens to text that is not UTF-8. Default: it is an error.
-    pub invalid_utf8: InvalidUtf8,
-    /// What happens to decimals that are too large for their Arrow type. Default: they are errors.
-    pub decimal_overflow: DecimalOverflow,
-}
-
-impl Default for TypeOptions {
-    fn default() -> Self {
-        TypeOptions {
-            text: None,
-            int96_unit: None,
-            use_arrow_schema: true,
-            invalid_utf8: InvalidUtf8::default(),
-            decimal_overflow: DecimalOverflow::default(),
-        }
-    }
-}
-
-/// The layout of byte strings in memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum StringLayout {
-    /// 32-bit offsets: `Utf8`, `Binary`. At most 2 GiB in an array.
-    #[default]
-    Utf8,
-    /// 64-bit offsets: `LargeUtf8`, `LargeBinary`.
-    LargeUtf8,
-    /// Views into the decompressed pages, which are not copied: `Utf8View`, `BinaryView`.
-    Utf8View,
-}
-
-impl StringLayout {
-    /// The type of text.
-    pub fn text(self) -> DataType {
-        match self {
-            StringLayout::Utf8 => DataType::Utf8,
-            StringLayout::LargeUtf8 => DataType::LargeUtf8,
-            StringLayout::Utf8View => DataType::Utf8View,
-        }
-    }
-
-    /// The type of byte strings that are not text.
-    pub fn binary(self) -> DataType {
-        match self {
-            StringLayout::Utf8 => DataType::Binary,
-            StringLayout::LargeUtf8 => DataType::LargeBinary,
-            StringLayout::Utf8View => DataType::BinaryView,
-        }
-    }
-}
 
 /// The Arrow schema of `fields`, which are fields of `schema`, maybe not all of them; `places` says which, `0..` for all.
 ///
@@ -141,7 +81,7 @@ pub fn print_stored(schema: &ArrowSchema) -> String {
 
 /// The type of one leaf without any hint.
 pub fn plain_type(leaf: &marquetry_core::schema::Leaf, options: &TypeOptions) -> DataType {
-    plain::data_type(leaf, options)
+    default_types::data_type(leaf, options)
 }
 
 /// What a mapping looks at.
@@ -149,12 +89,6 @@ struct Mapping<'a> {
     schema: &'a Schema,
     metadata: &'a HashMap<&'a str, &'a str>,
     options: &'a TypeOptions,
-}
-
-/// A type, and whether the hint had a part in it: its metadata is then good as well.
-struct Mapped {
-    data_type: DataType,
-    hinted: bool,
 }
 
 impl Mapping<'_> {
@@ -270,29 +204,6 @@ fn named_as(field: ArrowField, hint: Option<&ArrowField>) -> ArrowField {
     match hint {
         Some(hint) => field.with_name(hint.name()),
         None => field,
-    }
-}
-
-/// The element of any of Arrow's lists.
-pub(crate) fn element_of(list: &DataType) -> Option<&FieldRef> {
-    match list {
-        DataType::List(element)
-        | DataType::LargeList(element)
-        | DataType::ListView(element)
-        | DataType::LargeListView(element)
-        | DataType::FixedSizeList(element, _) => Some(element),
-        _ => None,
-    }
-}
-
-/// A list of the layout of `list`, with another element.
-pub(crate) fn list_of(list: &DataType, element: FieldRef) -> DataType {
-    match list {
-        DataType::LargeList(_) => DataType::LargeList(element),
-        DataType::ListView(_) => DataType::ListView(element),
-        DataType::LargeListView(_) => DataType::LargeListView(element),
-        DataType::FixedSizeList(_, size) => DataType::FixedSizeList(element, *size),
-        _ => DataType::List(element),
     }
 }
 

@@ -4,28 +4,29 @@
 //! levels of the entries so far are known ([`LevelBuilder`]). Fields side by side share both. What a null struct or list has
 //! below it, and what of an array is before or behind a slice, is in no range and never looked at.
 
-mod encoded;
+mod dictionary;
+mod leaf;
+mod leaf_values;
 
-use crate::leaf::{self, Picks, Unfit};
-use crate::schema::{element_of, value_type};
+use crate::leaf::{Unfit, validity};
+use crate::schema::element_of;
 use arrow_array::cast::AsArray;
-use arrow_array::{
-    Array, ArrayRef, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait, new_empty_array,
-};
+use arrow_array::{Array, ArrayRef, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Field as ArrowField};
-use encoded::DictionaryValues;
+use leaf::LeafShredder;
+use leaf_values::not_nullable;
 use marquetry_base::{Error, Result};
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, LevelBuilder, ShreddedColumn};
-use marquetry_core::schema::{Leaf, Node, NodeKind, Repetition, Schema};
-use marquetry_encoding::{Bitmap, Values};
+use marquetry_core::schema::{Node, NodeKind, Repetition, Schema};
+use marquetry_encoding::Values;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Shreds the arrays of one field of the root. Keeps its memory, and what it made of dictionaries, from array to array.
 #[derive(Debug)]
 pub(crate) struct Shredder {
-    plan: Plan,
+    root: FieldShredder,
     leaves: usize,
     rows: LevelBuilder,
 }
@@ -39,9 +40,9 @@ impl Shredder {
         let node = schema.fields().get(root).ok_or_else(|| {
             Error::argument(format!("the schema has {} fields, no field {root}", schema.fields().len()))
         })?;
-        let plan = Plan::new(field, node, schema, &mut Vec::new())?;
+        let root_field = FieldShredder::new(field, node, schema, &mut Vec::new())?;
         let leaves = schema.columns().iter().filter(|leaf| leaf.root() == root).count();
-        Ok(Shredder { plan, leaves, rows: LevelBuilder::default() })
+        Ok(Shredder { root: root_field, leaves, rows: LevelBuilder::default() })
     }
 
     /// Shreds `rows` of `array` into one [`ShreddedColumn`] for each column below, in order. What is in `out` is replaced, and
@@ -66,13 +67,13 @@ impl Shredder {
             values: ColumnValues::Values(Values::W32(Vec::new())),
         });
         self.rows.restart(rows.clone());
-        self.plan.shred(array, &self.rows, rows.start, &mut out.iter_mut())
+        self.root.shred(array, &self.rows, rows.start, &mut out.iter_mut())
     }
 }
 
 /// One field, and the entries below it, whose memory is used again.
 #[derive(Debug)]
-struct Plan {
+struct FieldShredder {
     path: Arc<str>,
     nullable: bool,
     present: LevelBuilder,
@@ -81,24 +82,21 @@ struct Plan {
 
 #[derive(Debug)]
 enum Kind {
-    Leaf(Box<Column>),
-    Struct(Vec<Plan>),
-    List { elements: LevelBuilder, element: Box<Plan> },
-    Map { entries: LevelBuilder, key: Box<Plan>, value: Box<Plan> },
-}
-
-/// A leaf: the column, and the type of its arrays.
-#[derive(Debug)]
-struct Column {
-    leaf: Leaf,
-    data_type: DataType,
-    dictionary: Option<DictionaryValues>,
+    Leaf(Box<LeafShredder>),
+    Struct(Vec<FieldShredder>),
+    List { elements: LevelBuilder, element: Box<FieldShredder> },
+    Map { entries: LevelBuilder, key: Box<FieldShredder>, value: Box<FieldShredder> },
 }
 
 type Outs<'a> = std::slice::IterMut<'a, ShreddedColumn>;
 
-impl Plan {
-    fn new(field: &ArrowField, node: &Node, schema: &Schema, path: &mut Vec<String>) -> Result<Plan> {
+impl FieldShredder {
+    fn new(
+        field: &ArrowField,
+        node: &Node,
+        schema: &Schema,
+        path: &mut Vec<String>,
+    ) -> Result<FieldShredder> {
         path.push(node.name().to_owned());
         let dotted: Arc<str> = path.join(".").into();
         let other = || {
@@ -108,15 +106,16 @@ impl Plan {
         let kind = match (field.data_type(), node.kind()) {
             _ if node.repetition() == Repetition::Repeated => return other(),
             (DataType::Struct(fields), NodeKind::Group(nodes)) if same_names(fields, nodes) => {
-                let plan = |(field, node): (&Arc<ArrowField>, &Node)| Plan::new(field, node, schema, path);
-                Kind::Struct(fields.iter().zip(nodes).map(plan).collect::<Result<_>>()?)
+                let child =
+                    |(field, node): (&Arc<ArrowField>, &Node)| FieldShredder::new(field, node, schema, path);
+                Kind::Struct(fields.iter().zip(nodes).map(child).collect::<Result<_>>()?)
             }
             (DataType::Map(entries, _), NodeKind::Group(nodes)) => {
                 match (entries.data_type(), repeated(nodes)) {
                     (DataType::Struct(fields), Some((name, [key, value]))) if fields.len() == 2 => {
                         path.push(name.to_owned());
-                        let key = Box::new(Plan::new(&fields[0], key, schema, path)?);
-                        let value = Box::new(Plan::new(&fields[1], value, schema, path)?);
+                        let key = Box::new(FieldShredder::new(&fields[0], key, schema, path)?);
+                        let value = Box::new(FieldShredder::new(&fields[1], value, schema, path)?);
                         path.pop();
                         Kind::Map { entries: LevelBuilder::default(), key, value }
                     }
@@ -126,20 +125,20 @@ impl Plan {
             (list, NodeKind::Group(nodes)) => match (element_of(list), repeated(nodes)) {
                 (Some(field), Some((name, [element]))) => {
                     path.push(name.to_owned());
-                    let element = Box::new(Plan::new(field, element, schema, path)?);
+                    let element = Box::new(FieldShredder::new(field, element, schema, path)?);
                     path.pop();
                     Kind::List { elements: LevelBuilder::default(), element }
                 }
                 _ => return other(),
             },
             (data_type, NodeKind::Leaf(number)) => {
-                let column = Column::new(data_type, schema.column(*number));
+                let column = LeafShredder::new(data_type, schema.column(*number));
                 Kind::Leaf(Box::new(column.map_err(|error| error.in_column(dotted.clone()))?))
             }
         };
         path.pop();
         let nullable = node.repetition() == Repetition::Optional;
-        Ok(Plan { path: dotted, nullable, present: LevelBuilder::default(), kind })
+        Ok(FieldShredder { path: dotted, nullable, present: LevelBuilder::default(), kind })
     }
 
     /// `above` are the entries of the field's parent, whose slots are those of `array`; `first` is the row that they begin
@@ -156,7 +155,7 @@ impl Plan {
             let shredded = column.shred(array, above, self.nullable, out);
             return shredded.map_err(|unfit| not_stored(unfit, above, first).in_column(self.path.clone()));
         }
-        let valid = leaf::validity(array.nulls(), above.slots());
+        let valid = validity(array.nulls(), above.slots());
         let present = match (self.nullable, &valid) {
             (true, valid) => {
                 above.optional(valid.as_ref(), &mut self.present);
@@ -176,8 +175,8 @@ impl Plan {
                 if array.num_columns() != fields.len() {
                     return Err(other());
                 }
-                for (plan, array) in fields.iter_mut().zip(array.columns()) {
-                    plan.shred(array, present, first, outs)?;
+                for (field, array) in fields.iter_mut().zip(array.columns()) {
+                    field.shred(array, present, first, outs)?;
                 }
                 Ok(())
             }
@@ -244,113 +243,6 @@ fn map_entries<'a>(
     let offsets = array.value_offsets();
     above.repeated(|i| offsets[i].as_usize()..offsets[i + 1].as_usize(), out);
     Some(array)
-}
-
-impl Column {
-    fn new(data_type: &DataType, leaf: &Leaf) -> Result<Column> {
-        // Whether there is a way to store the type shows with an array of no values.
-        let (none, mut values) = (LevelBuilder::rows(0..0), leaf.physical().shape().empty());
-        let empty = match value_type(data_type) {
-            nested if nested.is_nested() => return Err(Error::argument(format!("{nested} in one column"))),
-            plain => new_empty_array(plain),
-        };
-        leaf::from_array(&empty, &Picks::new(none.slots(), None), leaf, &mut values)
-            .map_err(|unfit| Error::argument(unfit.why))?;
-        Ok(Column { leaf: leaf.clone(), data_type: data_type.clone(), dictionary: None })
-    }
-
-    fn shred(
-        &mut self,
-        array: &dyn Array,
-        above: &LevelBuilder,
-        nullable: bool,
-        out: &mut ShreddedColumn,
-    ) -> Result<(), Unfit> {
-        if array.data_type() != &self.data_type && !array.data_type().equals_datatype(&self.data_type) {
-            return Err(Unfit {
-                value: None,
-                why: format!("an array of {} where {} was announced", array.data_type(), self.data_type),
-            });
-        }
-        let valid = match array.data_type() {
-            DataType::Dictionary(..) | DataType::RunEndEncoded(..) => {
-                self.encoded(array, above.slots(), nullable, &mut out.values)?
-            }
-            DataType::Null => {
-                let mut none = Bitmap::new();
-                none.push_run(false, above.slots().len());
-                let none = Some(none).filter(|none| !none.is_empty());
-                check_nullable(nullable, none.as_ref())?;
-                cleared(&mut out.values, &self.leaf);
-                none
-            }
-            // PERF: where all is null, nothing is looked at.
-            _ if nullable && array.null_count() == array.len() && !above.slots().is_empty() => {
-                cleared(&mut out.values, &self.leaf);
-                above.null_leaf(out);
-                return Ok(());
-            }
-            _ => self.plain(array, above, nullable, &mut out.values)?,
-        };
-        match valid {
-            Some(_) if out.values.is_empty() => above.null_leaf(out),
-            valid => above.leaf(nullable, valid, out),
-        }
-        Ok(())
-    }
-
-    fn plain(
-        &self,
-        array: &dyn Array,
-        above: &LevelBuilder,
-        nullable: bool,
-        out: &mut ColumnValues,
-    ) -> Result<Option<Bitmap>, Unfit> {
-        let valid = leaf::validity(array.nulls(), above.slots());
-        check_nullable(nullable, valid.as_ref())?;
-        let picks = Picks::new(above.slots(), valid.as_ref());
-        leaf::from_array(array, &picks, &self.leaf, cleared(out, &self.leaf))
-            .map_err(|unfit| in_slots(unfit, valid.as_ref()))?;
-        Ok(valid)
-    }
-}
-
-/// No values of the shape of `leaf`, in the memory of those that are there if it can be.
-fn cleared<'a>(out: &'a mut ColumnValues, leaf: &Leaf) -> &'a mut Values {
-    let shape = leaf.physical().shape();
-    if !matches!(out, ColumnValues::Values(values) if values.shape() == shape) {
-        *out = ColumnValues::Values(shape.empty());
-    }
-    match out {
-        ColumnValues::Values(values) => {
-            values.clear();
-            values
-        }
-        ColumnValues::Keys { .. } => unreachable!("values were put there"),
-    }
-}
-
-fn check_nullable(nullable: bool, valid: Option<&Bitmap>) -> Result<(), Unfit> {
-    match valid {
-        Some(valid) if !nullable => Err(not_nullable(valid)),
-        _ => Ok(()),
-    }
-}
-
-#[cold]
-fn not_nullable(valid: &Bitmap) -> Unfit {
-    let first = (0..valid.len()).find(|&slot| !valid.get(slot));
-    Unfit { value: first, why: "a null, where the schema says that there is none".to_owned() }
-}
-
-/// The value's number among all slots, where it was counted among those that are not null.
-#[cold]
-fn in_slots(unfit: Unfit, valid: Option<&Bitmap>) -> Unfit {
-    let slot = |value| match valid {
-        Some(valid) => (0..valid.len()).filter(|&slot| valid.get(slot)).nth(value),
-        None => Some(value),
-    };
-    Unfit { value: unfit.value.and_then(slot), ..unfit }
 }
 
 #[cold]

@@ -1,51 +1,25 @@
-//! Choosing what to read of a file.
+//! Builds a reader: which columns, row groups and rows of a file to read.
 
-use super::by_group::{ByGroup, IN_FLIGHT};
-use super::filtered::{Filtered, Wanted};
+use super::filtered_reader::{FilteredPlan, FilteredReader};
 use super::loss::{OnCorrupt, no_choice_of_rows};
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
-use super::read_as::ReadAs;
-use super::reader::{ParquetRecordBatchReader, Passing, Plan};
-use super::{Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
+use super::read_plan::ReadPlan;
+use super::reader::{FilteredMode, ParquetRecordBatchReader};
+use super::resolved_schema::ResolvedFields;
+use super::row_group_parallel::{IN_FLIGHT, RowGroupParallelReader};
+use super::{ChunkReader, Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{Evolution, Remake, ordered};
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
-use bytes::Bytes;
 use marquetry_base::{Error, Result};
-use marquetry_core::io::LocalFile;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
 use marquetry_core::predicate::{BoundPredicate, Predicate};
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
-use std::fs::File;
 use std::marker::PhantomData;
 use std::sync::Arc;
-
-/// What a file can be read from: a [`File`], [`Bytes`], or any [`Source`] in an `Arc`.
-pub trait ChunkReader {
-    /// The source that is read from.
-    fn into_source(self) -> Result<Arc<dyn Source>>;
-}
-
-impl ChunkReader for File {
-    fn into_source(self) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(LocalFile::new(self)?))
-    }
-}
-
-impl ChunkReader for Bytes {
-    fn into_source(self) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(self))
-    }
-}
-
-impl ChunkReader for Arc<dyn Source> {
-    fn into_source(self) -> Result<Arc<dyn Source>> {
-        Ok(self)
-    }
-}
 
 /// Chooses what to read, then builds a reader of record batches.
 ///
@@ -266,16 +240,16 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         let (metadata, mask) = (self.metadata.clone(), self.projection.clone());
         let reader = self.reader()?;
         let read: Vec<NestedField> =
-            metadata.read_as(&mask).projected(&mask).map(|projected| projected.field).collect();
+            metadata.resolve(&mask).projected(&mask).map(|projected| projected.field).collect();
         let ordered = || ordered(&order?, metadata.parquet_schema(), &read, &reader.schema());
         // Virtual columns stay behind the others.
         let remake = evolved.or_else(ordered).map(|remake| remake.with_others(&reader.schema(), read.len()));
         Ok(match remake {
             // Any value may turn out to be lost.
             Some(remake) if metadata.options.on_corrupt == OnCorrupt::NullPage => {
-                reader.remade(remake.nullable())
+                reader.adapted_by(remake.nullable())
             }
-            Some(remake) => reader.remade(remake),
+            Some(remake) => reader.adapted_by(remake),
             None => reader,
         })
     }
@@ -284,7 +258,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// none is wanted.
     pub(crate) fn evolved(&mut self) -> Result<Option<Remake>> {
         let Some(evolution) = self.evolution.take() else { return Ok(None) };
-        let ReadAs { fields, schema } = self.metadata.whole();
+        let ResolvedFields { fields, schema } = self.metadata.whole();
         let evolved = evolution.of(fields, self.metadata.parquet_schema(), schema)?;
         self.projection = evolved.mask;
         self.metadata = self.metadata.with_schema(evolved.read_as);
@@ -294,7 +268,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 
     fn reader(mut self) -> Result<ParquetRecordBatchReader> {
-        let (row_groups, options, read_as) = self.fitted()?;
+        let (row_groups, options, resolved) = self.resolve()?;
         // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
         let has_predicate = self.predicate.is_some() && options.on_corrupt == OnCorrupt::Fail;
         let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
@@ -302,7 +276,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             let bound = self.bound()?;
             let (projection, offset, batch_size) = (self.projection, self.offset, self.batch_size);
             let limit = self.limit.unwrap_or(usize::MAX);
-            let plan = Plan {
+            let plan = ReadPlan {
                 row_groups,
                 batch_size,
                 projection,
@@ -312,13 +286,15 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
                 predicate: bound,
             };
             let (source, metadata) = (self.source, self.metadata.metadata);
-            return ParquetRecordBatchReader::new(source, metadata, &read_as, &options, plan);
+            return ParquetRecordBatchReader::new(source, metadata, &resolved, &options, plan);
         }
         let metadata = self.metadata.metadata.clone();
         let threads = self.threads_of_filtered(&row_groups, &options);
         let filtered = match threads {
-            1 => Passing::Alone(Box::new(self.filtered(row_groups, &options, &read_as)?)),
-            _ => Passing::ByGroup(Box::new(self.by_group(row_groups, &options, &read_as, threads)?)),
+            1 => FilteredMode::OneThread(Box::new(self.filtered(row_groups, &options, &resolved)?)),
+            _ => FilteredMode::RowGroupParallel(Box::new(
+                self.row_group_parallel(row_groups, &options, &resolved, threads)?,
+            )),
         };
         Ok(ParquetRecordBatchReader::of_filtered(metadata, filtered))
     }
@@ -339,12 +315,12 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// filter, gives what [`build`](Self::build) would. Fails as that does, and as reading does.
     pub fn selected_rows(mut self) -> Result<RowSelection> {
         self.projection = ProjectionMask::none(self.parquet_schema().num_columns());
-        let (row_groups, options, read_as) = self.fitted()?;
-        Ok(self.filtered(row_groups, &options, &read_as)?.selected()?.into())
+        let (row_groups, options, resolved) = self.resolve()?;
+        Ok(self.filtered(row_groups, &options, &resolved)?.selected()?.into())
     }
 
     /// The row groups, and what the file is read as.
-    fn fitted(&mut self) -> Result<(Vec<usize>, ArrowReaderOptions, ReadAs)> {
+    fn resolve(&mut self) -> Result<(Vec<usize>, ArrowReaderOptions, ResolvedFields)> {
         if self.batch_size == 0 {
             return Err(Error::argument("batches of 0 rows"));
         }
@@ -356,11 +332,12 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
         let mut options = self.metadata.options.clone();
         let columns = self.columns()?;
-        let read_as = match int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)? {
-            true => ArrowReaderMetadata::try_new(metadata.clone(), options.clone())?.read_as(&columns),
-            false => self.metadata.read_as(&columns),
+        let resolved = match int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)?
+        {
+            true => ArrowReaderMetadata::try_new(metadata.clone(), options.clone())?.resolve(&columns),
+            false => self.metadata.resolve(&columns),
         };
-        Ok((row_groups, options, read_as))
+        Ok((row_groups, options, resolved))
     }
 
     /// All columns that are looked at, those of predicates included.
@@ -384,33 +361,33 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self,
         row_groups: Vec<usize>,
         options: &ArrowReaderOptions,
-        read_as: &ReadAs,
-    ) -> Result<Filtered> {
-        let wanted = self.wanted(row_groups, options)?;
+        resolved: &ResolvedFields,
+    ) -> Result<FilteredReader> {
+        let plan = self.filtered_plan(row_groups, options)?;
         let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
-        Filtered::new(&self.source, &self.metadata.metadata, read_as, options, wanted, filters)
+        FilteredReader::new(&self.source, &self.metadata.metadata, resolved, options, plan, filters)
     }
 
     /// What [`filtered`](Self::filtered) reads, by several threads.
-    fn by_group(
+    fn row_group_parallel(
         self,
         row_groups: Vec<usize>,
         options: &ArrowReaderOptions,
-        read_as: &ReadAs,
+        resolved: &ResolvedFields,
         threads: usize,
-    ) -> Result<ByGroup> {
-        let wanted = self.wanted(row_groups, options)?;
+    ) -> Result<RowGroupParallelReader> {
+        let plan = self.filtered_plan(row_groups, options)?;
         let (source, metadata) = (&self.source, &self.metadata.metadata);
-        let reader = || Filtered::new(source, metadata, read_as, options, wanted.clone(), Vec::new());
+        let reader = || FilteredReader::new(source, metadata, resolved, options, plan.clone(), Vec::new());
         let others = (1..threads).map(|_| reader()).collect::<Result<_>>()?;
-        Ok(ByGroup::new(reader()?, others, IN_FLIGHT))
+        Ok(RowGroupParallelReader::new(reader()?, others, IN_FLIGHT))
     }
 
-    fn wanted(&self, row_groups: Vec<usize>, options: &ArrowReaderOptions) -> Result<Wanted> {
+    fn filtered_plan(&self, row_groups: Vec<usize>, options: &ArrowReaderOptions) -> Result<FilteredPlan> {
         if options.on_corrupt != OnCorrupt::Fail {
             return Err(no_choice_of_rows());
         }
-        Ok(Wanted {
+        Ok(FilteredPlan {
             row_groups,
             batch_size: self.batch_size,
             projection: self.projection.clone(),

@@ -1,9 +1,9 @@
-//! Finding a unit that holds the INT96 timestamps of a file.
+//! Finds a unit that holds the INT96 timestamps of a file.
 
 use super::ProjectionMask;
 use super::loss::OnCorrupt;
 use super::options::{ArrowReaderOptions, Int96Unit};
-use super::reader::page_options;
+use super::read_target::page_options;
 use crate::leaf::int96_fits;
 use arrow_schema::TimeUnit;
 use marquetry_base::Result;

@@ -1,4 +1,4 @@
-//! What a reader does with what it cannot read, and the report of that.
+//! What a reader does about damage, and its report of what was lost.
 
 use marquetry_base::Error;
 use std::fmt::{self, Display, Formatter};

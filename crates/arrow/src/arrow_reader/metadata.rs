@@ -1,10 +1,10 @@
 //! A file's metadata, and the Arrow schema that it will be read as.
 
 use super::options::ArrowReaderOptions;
-use super::read_as::{ReadAs, Types};
+use super::resolved_schema::{ResolvedFields, SchemaCache};
 use super::{ChunkReader, ProjectionMask};
 #[cfg(feature = "async")]
-use crate::async_reader::Known;
+use crate::async_reader::CachedTail;
 use arrow_schema::SchemaRef;
 use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_core::checkpoint::find_last_checkpoint;
@@ -18,11 +18,11 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct ArrowReaderMetadata {
     pub(crate) metadata: Arc<ParquetMetaData>,
-    types: Arc<Types>,
+    types: Arc<SchemaCache>,
     pub(crate) options: ArrowReaderOptions,
     recovered_end: Option<u64>,
     #[cfg(feature = "async")]
-    pub(crate) known: Option<Arc<Known>>,
+    pub(crate) known: Option<Arc<CachedTail>>,
 }
 
 impl ArrowReaderMetadata {
@@ -37,7 +37,7 @@ impl ArrowReaderMetadata {
     /// Fails if the file has more rows than [`Limits::rows`], or if the schema that the options ask for does not fit.
     pub fn try_new(metadata: Arc<ParquetMetaData>, options: ArrowReaderOptions) -> Result<Self> {
         Limits::check("rows", metadata.num_rows(), options.limits.rows)?;
-        let types = Arc::new(Types::new(&metadata, &options)?);
+        let types = Arc::new(SchemaCache::new(&metadata, &options)?);
         Ok(ArrowReaderMetadata {
             metadata,
             types,
@@ -91,19 +91,19 @@ impl ArrowReaderMetadata {
     }
 
     /// What all fields are read as.
-    pub(super) fn whole(&self) -> &ReadAs {
+    pub(super) fn whole(&self) -> &ResolvedFields {
         self.types.whole(&self.metadata, &self.options)
     }
 
     /// What at least the fields of these columns are read as.
-    pub(super) fn read_as(&self, columns: &ProjectionMask) -> ReadAs {
+    pub(super) fn resolve(&self, columns: &ProjectionMask) -> ResolvedFields {
         self.types.part(columns, &self.metadata, &self.options)
     }
 
     /// The same file, its fields read as those of `schema`.
     pub(super) fn with_schema(&self, schema: SchemaRef) -> Self {
         let fields = self.whole().fields.clone();
-        ArrowReaderMetadata { types: Arc::new(Types::of_schema(fields, schema)), ..self.clone() }
+        ArrowReaderMetadata { types: Arc::new(SchemaCache::of_schema(fields, schema)), ..self.clone() }
     }
 
     /// The Parquet schema.

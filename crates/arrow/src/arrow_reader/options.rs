@@ -1,4 +1,4 @@
-//! What may be chosen about reading a file, before it is opened.
+//! Options of reading a file, chosen before it is opened.
 
 use super::loss::OnCorrupt;
 use super::virtual_columns::{self, Virtual};

@@ -1,4 +1,4 @@
-//! Which columns to read.
+//! Column projection: which columns to read.
 
 use marquetry_base::Result;
 use marquetry_core::schema::{Schema, unknown_column};

@@ -1,30 +1,25 @@
 //! The reader of record batches.
 
-use super::ProjectionMask;
-use super::asked::{Answer, Asked};
-use super::by_group::ByGroup;
-use super::far::{Course, Far};
-use super::filtered::Filtered;
+use super::column_parallel::ColumnParallelReader;
+use super::column_schedule::{BatchGrid, PAGES_PER_STRIDE};
+use super::filtered_reader::FilteredReader;
 use super::loss::{LossReport, OnCorrupt};
 use super::options::ArrowReaderOptions;
-use super::parallel::Parallel;
-use super::read_as::ReadAs;
-use super::root::{Room, Root};
-use super::salvage::{Chosen, Salvage};
-use super::steps::{Batches, PAGES};
+use super::prefetch::{RemoteSource, SequentialPrefetch};
+use super::read_plan::ReadPlan;
+use super::read_target::{page_options, read_target, value_layout};
+use super::resolved_schema::ResolvedFields;
+use super::root_reader::{BatchBuffers, RootError, RootReader};
+use super::row_group_parallel::RowGroupParallelReader;
+use super::salvage::{SalvageReader, SalvagedRows};
+use super::salvage_filter::{FilterOutcome, SalvageFilter};
 use crate::evolution::Remake;
-use crate::schema::repair::repaired;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
-use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Error, MemoryReservation, Result};
+use arrow_schema::{ArrowError, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
+use marquetry_base::{MemoryReservation, Result};
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::nesting::{FieldKind, NestedField};
-use marquetry_core::page::{ChecksumTrust, PageOptions};
-use marquetry_core::predicate::BoundPredicate;
-use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
-use marquetry_core::schema::Leaf;
+use marquetry_core::read::{ColumnReader, ValueLayout};
 use marquetry_core::source::Source;
-use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
 
 /// Reads the rows that a builder was told to, batch by batch.
@@ -36,11 +31,11 @@ use std::sync::Arc;
 /// that is lost is null to it, and the report is of all rows that were read, wanted or not.
 pub struct ParquetRecordBatchReader {
     schema: SchemaRef,
-    /// Until several threads read them.
-    pub(super) roots: Vec<Root>,
-    room: Room,
+    /// Empty once several threads read them.
+    pub(super) roots: Vec<RootReader>,
+    buffers: BatchBuffers,
     threads: usize,
-    parallel: Option<Parallel>,
+    parallel: Option<ColumnParallelReader>,
     /// Pages that one of several threads reads of a field at a time.
     pub(super) pages: u64,
     /// Rows still to be read.
@@ -48,75 +43,63 @@ pub struct ParquetRecordBatchReader {
     batch_size: usize,
     /// Rows still to be passed over before the first batch.
     offset: usize,
-    /// If requests are dear.
-    course: Option<Course>,
+    /// For sources whose requests are expensive.
+    prefetch: Option<SequentialPrefetch>,
     /// Unless damage is an error.
-    salvage: Option<Salvage>,
-    /// A predicate, where damage is no error.
-    asked: Option<Asked>,
+    salvage: Option<SalvageReader>,
+    /// A predicate over a file whose damage is no error.
+    filter: Option<SalvageFilter>,
     /// If not all rows of the row groups are read, or more than their columns: everything else is idle then.
-    filtered: Option<Passing>,
-    /// What batches are made into, unless they are given as they are read.
+    filtered: Option<FilteredMode>,
+    /// Adapts batches to the wanted schema, if that is not the one they are read with.
     remake: Option<Remake>,
 }
 
 /// A read that passes over rows.
-pub(super) enum Passing {
-    Alone(Box<Filtered>),
-    ByGroup(Box<ByGroup>),
+pub(super) enum FilteredMode {
+    OneThread(Box<FilteredReader>),
+    RowGroupParallel(Box<RowGroupParallelReader>),
 }
 
-impl Passing {
+impl FilteredMode {
     fn schema(&self) -> &SchemaRef {
         match self {
-            Passing::Alone(filtered) => filtered.schema(),
-            Passing::ByGroup(groups) => groups.schema(),
+            FilteredMode::OneThread(filtered) => filtered.schema(),
+            FilteredMode::RowGroupParallel(groups) => groups.schema(),
         }
     }
 
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         match self {
-            Passing::Alone(filtered) => filtered.next(),
-            Passing::ByGroup(groups) => groups.next(),
+            FilteredMode::OneThread(filtered) => filtered.next(),
+            FilteredMode::RowGroupParallel(groups) => groups.next(),
         }
     }
-}
-
-/// What to read.
-pub(super) struct Plan {
-    pub(super) row_groups: Vec<usize>,
-    pub(super) batch_size: usize,
-    pub(super) projection: ProjectionMask,
-    pub(super) limit: usize,
-    pub(super) offset: usize,
-    pub(super) threads: usize,
-    /// Only where damage is no error: offset and limit are of rows that it wants.
-    pub(super) predicate: Option<BoundPredicate>,
 }
 
 impl ParquetRecordBatchReader {
     pub(super) fn new(
         source: Arc<dyn Source>,
         metadata: Arc<ParquetMetaData>,
-        read_as: &ReadAs,
+        read_as: &ResolvedFields,
         options: &ArrowReaderOptions,
-        mut plan: Plan,
+        mut plan: ReadPlan,
     ) -> Result<Self> {
         let page_options = page_options(&metadata, options);
         let mut roots = Vec::new();
         let mut read: Vec<_> = read_as.projected(&plan.projection).collect();
         let given = read.len();
-        let asked = Asked::of(&mut plan, given);
-        if let Some(asked) = &asked {
-            read.extend(read_as.projected(&asked.others(metadata.schema(), &plan.projection)));
+        let filter = SalvageFilter::of(&mut plan, given);
+        if let Some(filter) = &filter {
+            read.extend(read_as.projected(&filter.others(metadata.schema(), &plan.projection)));
         }
         let num_columns = read.iter().map(|root| root.leaves().len()).sum();
         for root in read {
             let columns = root.leaves().into_iter().map(|leaf| {
                 let column = metadata.schema().column(leaf);
-                let layout = match to_decode(column, &root.field, &root.arrow, leaf, options) {
+                let layout = match value_layout(column, &root.field, &root.arrow, leaf, options) {
                     // Predicates know no others.
-                    ValueLayout::Offsets if asked.as_ref().is_some_and(|asked| asked.looks_at(leaf)) => {
+                    ValueLayout::Offsets if filter.as_ref().is_some_and(|filter| filter.looks_at(leaf)) => {
                         ValueLayout::Native
                     }
                     layout => layout,
@@ -128,7 +111,7 @@ impl ParquetRecordBatchReader {
                 (leaf, reader.sharing_read_ahead(num_columns), target)
             });
             let columns = columns.collect();
-            roots.push(Root { field: root.field, arrow: root.arrow, columns });
+            roots.push(RootReader { field: root.field, arrow: root.arrow, columns });
         }
         let rows: u64 = plan
             .row_groups
@@ -143,11 +126,11 @@ impl ParquetRecordBatchReader {
             _ => arrow_fields,
         };
         let end = (rows - offset).min(plan.limit) + offset;
-        let course = Far::of(&source, &metadata, &options.limits).map(|far| {
+        let prefetch = RemoteSource::of(&source, &metadata, &options.limits).map(|remote| {
             let leaves = roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0));
-            Course::new(far, leaves.collect(), &plan.row_groups, end as u64)
+            SequentialPrefetch::new(remote, leaves.collect(), &plan.row_groups, end as u64)
         });
-        let salvage = (options.on_corrupt != OnCorrupt::Fail).then(|| Salvage {
+        let salvage = (options.on_corrupt != OnCorrupt::Fail).then(|| SalvageReader {
             source,
             metadata: metadata.clone(),
             options: page_options,
@@ -157,52 +140,53 @@ impl ParquetRecordBatchReader {
             group: None,
         });
         // What is read ahead would take from a budget that one thread keeps.
-        let may_read_ahead = course.is_none() && salvage.is_none() && options.limits.memory.limit().is_none();
+        let may_read_ahead =
+            prefetch.is_none() && salvage.is_none() && options.limits.memory.limit().is_none();
         Ok(ParquetRecordBatchReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, read_as.schema.metadata().clone())),
             threads: if may_read_ahead { plan.threads } else { 1 },
             parallel: None,
-            pages: PAGES,
-            room: Room::of(metadata, &roots),
+            pages: PAGES_PER_STRIDE,
+            buffers: BatchBuffers::of(metadata, &roots),
             roots,
             left: end - offset,
             batch_size: plan.batch_size,
             offset,
-            course,
+            prefetch,
             salvage,
-            asked,
+            filter,
             filtered: None,
             remake: None,
         })
     }
 
     /// A reader that passes over rows.
-    pub(super) fn of_filtered(metadata: Arc<ParquetMetaData>, filtered: Passing) -> Self {
+    pub(super) fn of_filtered(metadata: Arc<ParquetMetaData>, filtered: FilteredMode) -> Self {
         ParquetRecordBatchReader {
             schema: filtered.schema().clone(),
             roots: Vec::new(),
-            room: Room::of(metadata, []),
+            buffers: BatchBuffers::of(metadata, []),
             threads: 1,
             parallel: None,
-            pages: PAGES,
+            pages: PAGES_PER_STRIDE,
             left: usize::MAX,
             batch_size: 0,
             offset: 0,
-            course: None,
+            prefetch: None,
             salvage: None,
-            asked: None,
+            filter: None,
             filtered: Some(filtered),
             remake: None,
         }
     }
 
     /// The same reader, its batches made into others.
-    pub(super) fn remade(mut self, remake: Remake) -> Self {
+    pub(super) fn adapted_by(mut self, remake: Remake) -> Self {
         self.remake = Some(remake);
         self
     }
 
-    /// What batches are made into, unless they are given as they are read.
+    /// Adapts batches to the wanted schema, if that is not the one they are read with.
     #[cfg(feature = "async")]
     pub(crate) fn into_remake(self) -> Option<Remake> {
         self.remake
@@ -245,22 +229,27 @@ impl ParquetRecordBatchReader {
         // Until the batch is handed over.
         let held = &mut MemoryReservation::default();
         if self.threads > 1 && !self.roots.is_empty() {
-            let batches = Batches { skip: self.offset, rows: self.left, size: self.batch_size };
+            let batches = BatchGrid { skip: self.offset, rows: self.left, size: self.batch_size };
             let roots = std::mem::take(&mut self.roots);
-            self.parallel =
-                Some(Parallel::new(roots, &self.room.metadata, batches, self.threads, self.pages));
+            self.parallel = Some(ColumnParallelReader::new(
+                roots,
+                &self.buffers.metadata,
+                batches,
+                self.threads,
+                self.pages,
+            ));
         }
         if let Some(parallel) = &mut self.parallel {
             let arrays = parallel.next(held)?;
             return self.batch(arrays, rows);
         }
         let offset = std::mem::take(&mut self.offset);
-        if let Some(course) = &mut self.course {
-            course.before(offset, rows)?;
+        if let Some(prefetch) = &mut self.prefetch {
+            prefetch.before(offset, rows)?;
         }
         let mut arrays = Vec::with_capacity(self.roots.len());
         for root in &mut self.roots {
-            arrays.push(root.read(offset, rows, &mut self.room, held)?);
+            arrays.push(root.read(offset, rows, &mut self.buffers, held)?);
         }
         self.batch(arrays, rows)
     }
@@ -271,7 +260,7 @@ impl ParquetRecordBatchReader {
     }
 
     /// The next batch of a file that may be damaged.
-    fn next_salvaged(&mut self, mut salvage: Salvage, rows: usize) -> Option<Result<RecordBatch>> {
+    fn next_salvaged(&mut self, mut salvage: SalvageReader, rows: usize) -> Option<Result<RecordBatch>> {
         let batch = self.salvaged(&mut salvage, rows).transpose();
         self.salvage = Some(salvage);
         self.left = match &batch {
@@ -281,9 +270,9 @@ impl ParquetRecordBatchReader {
         batch
     }
 
-    fn salvaged(&mut self, salvage: &mut Salvage, rows: usize) -> Result<Option<RecordBatch>> {
+    fn salvaged(&mut self, salvage: &mut SalvageReader, rows: usize) -> Result<Option<RecordBatch>> {
         loop {
-            if self.asked.as_ref().is_some_and(|asked| asked.limit == 0) {
+            if self.filter.as_ref().is_some_and(|filter| filter.limit == 0) {
                 return Ok(None);
             }
             if salvage.group.is_none() && !salvage.open_next(&mut self.offset, &mut self.roots)? {
@@ -291,19 +280,19 @@ impl ParquetRecordBatchReader {
             }
             let chosen = salvage.choose(rows);
             let error = match self.read_chosen(salvage, &chosen) {
-                Ok((arrays, answer)) => {
+                Ok((arrays, outcome)) => {
                     salvage.pass(&chosen);
-                    if let (Some(asked), Some(answer)) = (&mut self.asked, &answer) {
-                        asked.note(answer);
+                    if let (Some(filter), Some(outcome)) = (&mut self.filter, &outcome) {
+                        filter.note(outcome);
                     }
-                    match answer.map_or(chosen.rows(), |answer| answer.rows) {
+                    match outcome.map_or(chosen.rows(), |outcome| outcome.rows) {
                         0 => continue,
                         rows => return self.batch(arrays, rows).map(Some),
                     }
                 }
                 Err(error) => error,
             };
-            let Failed { root, leaf, error } = error;
+            let RootError { root, leaf, error } = error;
             if !error.is_damage() {
                 return Err(error);
             }
@@ -315,68 +304,61 @@ impl ParquetRecordBatchReader {
             if !found && !salvage.give_up(root, &self.roots[root], &chosen, &error) {
                 return Err(error);
             }
-            salvage.begin_again(&mut self.roots);
+            salvage.restart_group(&mut self.roots);
         }
     }
 
     /// The arrays of the chosen rows, or of those that the predicate wants, if there is one.
     fn read_chosen(
         &mut self,
-        salvage: &mut Salvage,
-        chosen: &Chosen,
-    ) -> Result<(Vec<ArrayRef>, Option<Answer>), Failed> {
+        salvage: &mut SalvageReader,
+        chosen: &SalvagedRows,
+    ) -> Result<(Vec<ArrayRef>, Option<FilterOutcome>), RootError> {
         let held = &mut MemoryReservation::default();
-        let (roots, room) = (&mut self.roots, &mut self.room);
-        let answer = match &self.asked {
+        let (roots, buffers) = (&mut self.roots, &mut self.buffers);
+        let outcome = match &self.filter {
             None => None,
             // It may look at all columns, in any order.
-            Some(asked) => {
+            Some(filter) => {
                 for (i, root) in roots.iter_mut().enumerate() {
-                    read_columns(i, root, room, salvage, chosen)?;
+                    read_columns(i, root, buffers, salvage, chosen)?;
                 }
-                Some(asked.answer(salvage, roots, room, chosen)?)
+                Some(filter.outcome(salvage, roots, buffers, chosen)?)
             }
         };
-        let given = self.asked.as_ref().map_or(roots.len(), |asked| asked.given);
+        let given = self.filter.as_ref().map_or(roots.len(), |filter| filter.given);
         let mut arrays = Vec::with_capacity(given);
         for (i, root) in roots[..given].iter_mut().enumerate() {
-            if answer.is_none() {
-                read_columns(i, root, room, salvage, chosen)?;
+            if outcome.is_none() {
+                read_columns(i, root, buffers, salvage, chosen)?;
             }
-            let array = room.assemble(root, held);
+            let array = buffers.assemble(root, held);
             let array = array.and_then(|array| salvage.with_nulls(i, array, chosen));
-            let array = array.and_then(|array| match &answer {
-                Some(answer) => arrow_select::filter::filter(&array, &answer.keep).map_err(crate::refused),
+            let array = array.and_then(|array| match &outcome {
+                Some(outcome) => arrow_select::filter::filter(&array, &outcome.keep).map_err(crate::refused),
                 None => Ok(array),
             });
-            arrays.push(array.map_err(|error| Failed { root: i, leaf: None, error })?);
+            arrays.push(array.map_err(|error| RootError { root: i, leaf: None, error })?);
         }
-        Ok((arrays, answer))
+        Ok((arrays, outcome))
     }
 }
 
 /// Reads the chosen rows of a root's columns.
 fn read_columns(
     number: usize,
-    root: &mut Root,
-    room: &mut Room,
-    salvage: &mut Salvage,
-    chosen: &Chosen,
-) -> Result<(), Failed> {
+    root: &mut RootReader,
+    buffers: &mut BatchBuffers,
+    salvage: &mut SalvageReader,
+    chosen: &SalvagedRows,
+) -> Result<(), RootError> {
     for (leaf, column, _) in &mut root.columns {
         let batch = salvage.read(number, *leaf, column, chosen);
-        let batch = batch.map_err(|error| Failed { root: number, leaf: Some(*leaf), error })?;
-        let place = room.place(*leaf);
-        *place.map_err(|error| Failed { root: number, leaf: Some(*leaf), error })? = Some(batch);
+        let batch = batch.map_err(|error| RootError { root: number, leaf: Some(*leaf), error })?;
+        let place = buffers.place(*leaf);
+        *place.map_err(|error| RootError { root: number, leaf: Some(*leaf), error })? = Some(batch);
     }
     Ok(())
-}
-
-/// What went wrong, and with which field of the root and column of the file.
-pub(super) struct Failed {
-    pub(super) root: usize,
-    pub(super) leaf: Option<usize>,
-    pub(super) error: Error,
 }
 
 fn nullable(field: &FieldRef) -> FieldRef {
@@ -395,61 +377,5 @@ impl Iterator for ParquetRecordBatchReader {
 impl RecordBatchReader for ParquetRecordBatchReader {
     fn schema(&self) -> SchemaRef {
         self.remake.as_ref().map_or(&self.schema, |remake| &remake.schema).clone()
-    }
-}
-
-pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> PageOptions {
-    PageOptions {
-        limits: options.limits.clone(),
-        verify_checksums: options.verify_checksums,
-        trust: ChecksumTrust::of_writer(metadata.created_by()),
-    }
-}
-
-/// What leaf `index` below `field` is to be decoded to on its way to an array.
-pub(super) fn to_decode(
-    leaf: &Leaf,
-    field: &NestedField,
-    arrow: &FieldRef,
-    index: usize,
-    options: &ArrowReaderOptions,
-) -> ValueLayout {
-    // Strings that are joined as they are decoded have taken their memory before they can be counted.
-    let is_bounded = options.limits.memory.limit().is_some();
-    match array_type(field, arrow, index) {
-        Some(DataType::Dictionary(_, _)) => ValueLayout::Indices,
-        Some(DataType::Timestamp(_, _)) if leaf.physical() == PhysicalType::Int96 => ValueLayout::Indices,
-        Some(DataType::Utf8 | DataType::Binary | DataType::LargeUtf8 | DataType::LargeBinary)
-            if leaf.physical() == PhysicalType::ByteArray && !is_bounded =>
-        {
-            ValueLayout::Offsets
-        }
-        _ => ValueLayout::Native,
-    }
-}
-
-/// The target of leaf `index` below `field`, which becomes a part of `arrow`.
-pub(super) fn read_target(
-    leaf: &Leaf,
-    field: &NestedField,
-    arrow: &FieldRef,
-    index: usize,
-    layout: ValueLayout,
-    options: &ArrowReaderOptions,
-) -> ReadTarget {
-    let target = ReadTarget::new(leaf, field, index, layout);
-    repaired(target, leaf, array_type(field, arrow, index), &options.types)
-}
-
-/// The type of the array that leaf `index` below `field` becomes; `None` if it is not there.
-fn array_type<'a>(field: &NestedField, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
-    match (&field.kind, arrow.data_type()) {
-        (FieldKind::Leaf(leaf), data_type) => (*leaf == index).then_some(data_type),
-        (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
-            fields.iter().zip(arrow).find_map(|(field, arrow)| array_type(field, arrow, index))
-        }
-        (FieldKind::List(child), list) => array_type(child, crate::schema::element_of(list)?, index),
-        (FieldKind::Map(entries), DataType::Map(arrow, _)) => array_type(entries, arrow, index),
-        _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Reading on where a file is damaged: one row group at a time, its columns surveyed once they turn out to be bad.
+//! Reads the undamaged rows of a damaged file, one row group at a time: columns that turn out to be bad are surveyed.
 //!
 //! ```text
 //! row group   0 ......................... 100     SkipPage reads       the runs that are whole in all columns
@@ -6,10 +6,10 @@
 //! column b      [   page   ][   page   ]                               and nulls between them
 //! ```
 
-use super::asked::Expanded;
 use super::loss::{Loss, LossReport, OnCorrupt};
-use super::root::Root;
-use super::runs;
+use super::null_padding::NullPadded;
+use super::root_reader::RootReader;
+use super::row_ranges;
 use crate::refused;
 use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow_schema::DataType;
@@ -24,7 +24,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What is left to be read of a file that may be damaged, and what was lost so far.
-pub(super) struct Salvage {
+pub(super) struct SalvageReader {
     pub(super) source: Arc<dyn Source>,
     pub(super) metadata: Arc<ParquetMetaData>,
     pub(super) options: PageOptions,
@@ -51,22 +51,22 @@ pub(super) struct Group {
 }
 
 /// The rows of a batch.
-pub(super) struct Chosen {
+pub(super) struct SalvagedRows {
     /// The rows of the row group that it has.
     pub(super) runs: Vec<Range<u64>>,
     /// The row after them and after what is left out behind them.
     pub(super) next: u64,
 }
 
-impl Chosen {
+impl SalvagedRows {
     pub(super) fn rows(&self) -> usize {
-        runs::count(&self.runs) as usize
+        row_ranges::count(&self.runs) as usize
     }
 }
 
-impl Salvage {
+impl SalvageReader {
     /// Goes to the next row group that has rows to give. `offset` rows are passed over first. Whether there is one.
-    pub(super) fn open_next(&mut self, offset: &mut usize, roots: &mut [Root]) -> Result<bool> {
+    pub(super) fn open_next(&mut self, offset: &mut usize, roots: &mut [RootReader]) -> Result<bool> {
         while let Some(index) = self.row_groups.pop_front() {
             let rows = self.metadata.row_group(index).num_rows();
             let row = (*offset as u64).min(rows);
@@ -94,7 +94,7 @@ impl Salvage {
             }
             let Some(group) = &mut self.group else { continue };
             if self.on_corrupt == OnCorrupt::SkipRowGroup && !group.pending.is_empty() {
-                self.leave_out();
+                self.drop_rest_of_group();
                 continue;
             }
             self.open_columns(roots);
@@ -105,7 +105,7 @@ impl Salvage {
     }
 
     /// What was not given of the row group is left out.
-    pub(super) fn leave_out(&mut self) {
+    pub(super) fn drop_rest_of_group(&mut self) {
         let Some(mut group) = self.group.take() else { return };
         let first = self.first_row(group.index);
         for loss in &mut group.pending {
@@ -116,7 +116,7 @@ impl Salvage {
     }
 
     /// Finds what is lost of a column. Whether there is anything.
-    pub(super) fn survey(&mut self, root: usize, of: &Root, leaf: usize) -> Result<bool> {
+    pub(super) fn survey(&mut self, root: usize, of: &RootReader, leaf: usize) -> Result<bool> {
         let Some(group) = &self.group else { return Ok(false) };
         let Some((_, _, target)) = of.columns.iter().find(|column| column.0 == leaf) else {
             return Ok(false);
@@ -140,9 +140,15 @@ impl Salvage {
     }
 
     /// Gives up the rows of a batch in a field whose columns can be read, but do not make an array.
-    pub(super) fn give_up(&mut self, root: usize, of: &Root, chosen: &Chosen, error: &Error) -> bool {
+    pub(super) fn give_up(
+        &mut self,
+        root: usize,
+        of: &RootReader,
+        chosen: &SalvagedRows,
+        error: &Error,
+    ) -> bool {
         let Some(group) = &self.group else { return false };
-        let rows = runs::subtract(&chosen.runs, &group.lost[root]);
+        let rows = row_ranges::subtract(&chosen.runs, &group.lost[root]);
         let schema = self.metadata.schema();
         let is_named = |leaf: usize| error.place().column.as_ref() == Some(schema.column(leaf).dotted());
         let named = of.columns.iter().map(|column| column.0).find(|&leaf| is_named(leaf));
@@ -176,21 +182,21 @@ impl Salvage {
             return;
         }
         let rows = rows.start.max(group.row)..rows.end.max(group.row);
-        runs::add(&mut group.lost[root], rows.clone());
+        row_ranges::add(&mut group.lost[root], rows.clone());
         let rows = first.saturating_add(rows.start)..first.saturating_add(rows.end);
         group.pending.push(Loss { row_group, column, page, rows, bytes, reason });
     }
 
     /// After damage was found: goes back to the first row that was not given.
-    pub(super) fn begin_again(&mut self, roots: &mut [Root]) {
+    pub(super) fn restart_group(&mut self, roots: &mut [RootReader]) {
         match self.on_corrupt {
-            OnCorrupt::SkipRowGroup => self.leave_out(),
+            OnCorrupt::SkipRowGroup => self.drop_rest_of_group(),
             _ => self.open_columns(roots),
         }
     }
 
     /// Opens all columns at the beginning of the row group.
-    fn open_columns(&mut self, roots: &mut [Root]) {
+    fn open_columns(&mut self, roots: &mut [RootReader]) {
         let Some(group) = &mut self.group else { return };
         group.passed.fill(0);
         for (leaf, column, target) in roots.iter_mut().flat_map(|root| &mut root.columns) {
@@ -208,15 +214,15 @@ impl Salvage {
     }
 
     /// The rows of the next batch: up to `wanted`.
-    pub(super) fn choose(&self, wanted: usize) -> Chosen {
-        let Some(group) = &self.group else { return Chosen { runs: Vec::new(), next: 0 } };
+    pub(super) fn choose(&self, wanted: usize) -> SalvagedRows {
+        let Some(group) = &self.group else { return SalvagedRows { runs: Vec::new(), next: 0 } };
         let mut left_out = Vec::new();
         if self.on_corrupt == OnCorrupt::SkipPage {
-            group.lost.iter().flatten().for_each(|lost| runs::add(&mut left_out, lost.clone()));
+            group.lost.iter().flatten().for_each(|lost| row_ranges::add(&mut left_out, lost.clone()));
         }
-        let whole = runs::subtract(std::slice::from_ref(&(group.row..group.rows)), &left_out);
-        let (runs, next) = runs::first(whole, wanted as u64);
-        Chosen { runs, next: next.unwrap_or(group.rows) }
+        let whole = row_ranges::subtract(std::slice::from_ref(&(group.row..group.rows)), &left_out);
+        let (runs, next) = row_ranges::first(whole, wanted as u64);
+        SalvagedRows { runs, next: next.unwrap_or(group.rows) }
     }
 
     /// Reads the chosen rows of a column, without those that are lost in its field.
@@ -225,11 +231,11 @@ impl Salvage {
         root: usize,
         leaf: usize,
         column: &mut ColumnReader,
-        chosen: &Chosen,
+        chosen: &SalvagedRows,
     ) -> Result<ColumnBatch> {
         let Some(group) = &mut self.group else { return Err(Error::argument("no row group is open")) };
         let passed = &mut group.passed[leaf];
-        let runs = runs::subtract(&chosen.runs, &group.lost[root]).into_iter().map(|rows| {
+        let runs = row_ranges::subtract(&chosen.runs, &group.lost[root]).into_iter().map(|rows| {
             let at = group.surveys[leaf].as_ref().map_or(rows.start, |survey| survey.position(rows.start));
             let read = rows.end - rows.start;
             let skip = at.saturating_sub(*passed);
@@ -241,20 +247,29 @@ impl Salvage {
     }
 
     /// The values of a column with a null for each chosen row that is lost in its field; `None` if none is.
-    pub(super) fn with_gaps(&self, root: usize, batch: &ColumnBatch, chosen: &Chosen) -> Option<Expanded> {
-        let whole = runs::subtract(&chosen.runs, &self.group.as_ref()?.lost[root]);
-        let is_whole = runs::count(&whole) == runs::count(&chosen.runs);
-        (!is_whole).then(|| Expanded::new(batch, &chosen.runs, &whole))
+    pub(super) fn with_gaps(
+        &self,
+        root: usize,
+        batch: &ColumnBatch,
+        chosen: &SalvagedRows,
+    ) -> Option<NullPadded> {
+        let whole = row_ranges::subtract(&chosen.runs, &self.group.as_ref()?.lost[root]);
+        let is_whole = row_ranges::count(&whole) == row_ranges::count(&chosen.runs);
+        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole))
     }
 
     /// The array of a field with a null for each chosen row that is lost in it.
-    pub(super) fn with_nulls(&self, root: usize, array: ArrayRef, chosen: &Chosen) -> Result<ArrayRef> {
+    pub(super) fn with_nulls(&self, root: usize, array: ArrayRef, chosen: &SalvagedRows) -> Result<ArrayRef> {
         let Some(group) = &self.group else { return Ok(array) };
         let lost = &group.lost[root];
-        let rows = runs::count(&chosen.runs);
-        let whole = runs::subtract(&chosen.runs, lost);
-        if array.len() as u64 != runs::count(&whole) {
-            return Err(Error::corrupt(format!("{} values in {} rows", array.len(), runs::count(&whole))));
+        let rows = row_ranges::count(&chosen.runs);
+        let whole = row_ranges::subtract(&chosen.runs, lost);
+        if array.len() as u64 != row_ranges::count(&whole) {
+            return Err(Error::corrupt(format!(
+                "{} values in {} rows",
+                array.len(),
+                row_ranges::count(&whole)
+            )));
         }
         let nulls = rows - array.len() as u64;
         if nulls == 0 {
@@ -272,7 +287,7 @@ impl Salvage {
         let mut positions = Vec::with_capacity(rows as usize);
         for run in &chosen.runs {
             let mut row = run.start;
-            for piece in runs::subtract(std::slice::from_ref(run), lost) {
+            for piece in row_ranges::subtract(std::slice::from_ref(run), lost) {
                 positions.resize(positions.len() + (piece.start - row) as usize, None);
                 positions.extend((0..(piece.end - piece.start) as u32).map(|i| Some(next + i)));
                 next += (piece.end - piece.start) as u32;
@@ -284,12 +299,13 @@ impl Salvage {
     }
 
     /// The chosen rows were given: the losses before the next row are told.
-    pub(super) fn pass(&mut self, chosen: &Chosen) {
+    pub(super) fn pass(&mut self, chosen: &SalvagedRows) {
         let Some(group) = &mut self.group else { return };
-        let given = runs::count(&chosen.runs);
+        let given = row_ranges::count(&chosen.runs);
         self.report.rows_left_out += (chosen.next - group.row).saturating_sub(given);
         if self.on_corrupt == OnCorrupt::NullPage {
-            let whole = group.lost.iter().map(|lost| runs::count(&runs::subtract(&chosen.runs, lost)));
+            let whole =
+                group.lost.iter().map(|lost| row_ranges::count(&row_ranges::subtract(&chosen.runs, lost)));
             self.report.values_made_null += whole.map(|whole| given - whole).sum::<u64>();
         }
         group.row = chosen.next;

@@ -1,4 +1,4 @@
-//! A choice of rows, under the names that the `parquet` crate's users know.
+//! Row selection, under the names that the `parquet` crate's users know.
 
 use arrow_array::{Array, BooleanArray};
 use arrow_buffer::BooleanBuffer;

@@ -1,4 +1,4 @@
-//! Columns that no file has: where a row stands.
+//! Virtual columns: the row number and the row group of each row.
 //!
 //! A field with one of these extension types asks for such a column,
 //! see [`with_virtual_columns`](super::ArrowReaderOptions::with_virtual_columns).

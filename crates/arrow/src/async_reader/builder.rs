@@ -1,10 +1,11 @@
-//! Choosing what to read of a file whose bytes come late.
+//! Builds a stream of record batches: which columns, row groups and rows of an asynchronous source to read.
 
-use super::filter::{Shared, Wanted, selected_of};
+use super::filter::{select, selected_by_row_group};
 use super::int96::{fitting, int96_of};
-use super::row_group::{Job, Scan};
+use super::row_group::FetchTask;
 use super::source::AsyncSource;
 use super::stream::ParquetRecordBatchStream;
+use super::stream_scan::{SharedPredicate, StreamFilter, StreamScan};
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask, RowFilter, RowSelection, no_choice_of_rows,
@@ -220,7 +221,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         }
         // Where damage is no error, an offset counts rows of the file, and a limit those that are given.
         let rest = if scan.salvages() { (0, rest.1) } else { rest };
-        let is_known = !scan.wanted.has_filter() && !scan.salvages() || rest == (0, u64::MAX);
+        let is_known = !scan.filter.has_filter() && !scan.salvages() || rest == (0, u64::MAX);
         // What is fetched ahead must leave room for what is wanted now.
         let room = scan.metadata.options.limits.memory.limit().map_or(u64::MAX, |limit| limit as u64 / 4);
         let rest = (!is_known).then_some(rest);
@@ -258,15 +259,15 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let version = scan.metadata.version_of(&*scan.source).await?;
         let remote = scan.remote(&version);
         let mut out = RowMask::new();
-        let selected = selected_of(&scan.metadata, &row_groups, selection.as_ref());
+        let selected = selected_by_row_group(&scan.metadata, &row_groups, selection.as_ref());
         for (row_group, selected) in row_groups.into_iter().zip(selected) {
             let rows = scan.metadata.metadata().row_group(row_group).num_rows();
             let mut wanted = match left {
                 0 => RowMask::new(),
-                _ if !scan.wanted.has_filter() => selected,
+                _ if !scan.filter.has_filter() => selected,
                 _ => {
                     let buffered = Arc::new(scan.metadata.known_bytes(&version));
-                    scan.select(&remote, row_group, selected, &buffered).await?
+                    select(&scan, &remote, row_group, selected, &buffered).await?
                 }
             };
             let passed = offset.min(wanted.selected());
@@ -279,7 +280,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     }
 
     /// What all row groups have in common, and the row groups with rows to read.
-    fn scan(self) -> Result<(Scan, Vec<Job>)> {
+    fn scan(self) -> Result<(StreamScan, Vec<FetchTask>)> {
         if self.batch_size == 0 {
             return Err(Error::argument("batches of 0 rows"));
         }
@@ -294,16 +295,16 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             predicate.bind(self.metadata.parquet_schema()).map(|bound| (predicate, bound))
         };
         let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
-        let wanted = Wanted {
+        let filter = StreamFilter {
             predicate: self.predicate.map(bound).transpose()?,
-            filters: filters.into_iter().map(Shared::new).collect(),
+            filters: filters.into_iter().map(SharedPredicate::new).collect(),
         };
-        let scan = Scan {
+        let scan = StreamScan {
             source: self.source,
             metadata: self.metadata,
             projection: self.projection,
             leaves,
-            wanted,
+            filter,
             batch_size: self.batch_size,
             cost: self.cost,
         };
@@ -346,7 +347,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     }
 
     /// The row groups with rows to read, and which rows.
-    fn jobs(&self, leaves: &[usize]) -> Result<Vec<Job>> {
+    fn jobs(&self, leaves: &[usize]) -> Result<Vec<FetchTask>> {
         let metadata = self.metadata.metadata();
         let row_groups = self.row_groups()?;
         let (offset, limit) = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
@@ -357,7 +358,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             // Only reading tells which rows are whole.
             _ => (offset, u64::MAX),
         };
-        let selected = selected_of(&self.metadata, &row_groups, self.selection.as_ref());
+        let selected = selected_by_row_group(&self.metadata, &row_groups, self.selection.as_ref());
         let mut jobs = Vec::new();
         for (row_group, selected) in row_groups.into_iter().zip(selected) {
             let first = offset.min(selected.selected());
@@ -365,7 +366,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             (offset, left) = (offset - first, left - (last - first));
             if first < last {
                 let bytes = bytes(&chunk_ranges(metadata, row_group, leaves));
-                jobs.push(Job { row_group, selected, rows: first..last, bytes });
+                jobs.push(FetchTask { row_group, selected, rows: first..last, bytes });
             }
         }
         Ok(jobs)

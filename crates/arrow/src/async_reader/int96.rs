@@ -1,6 +1,6 @@
-//! Finding a unit that holds the INT96 timestamps of a file whose bytes come late.
+//! Finds a unit that holds the INT96 timestamps of a file that is read asynchronously.
 
-use super::fetch::Remote;
+use super::range_fetcher::RangeFetcher;
 use super::source::AsyncSource;
 use crate::arrow_reader::{ArrowReaderMetadata, Int96Unit, ParquetRecordBatchReaderBuilder, ProjectionMask};
 use arrow_schema::TimeUnit;
@@ -33,7 +33,7 @@ pub(crate) async fn fitting(
     }
     let version = metadata.version_of(source).await?;
     let memory = metadata.options.limits.memory.clone();
-    let remote = Remote { source, version: &version, cost: CoalesceOptions::OBJECT_STORE, memory };
+    let remote = RangeFetcher { source, version: &version, cost: CoalesceOptions::OBJECT_STORE, memory };
     let (mut unit, mut left) = (Int96Unit::Nanoseconds, row_groups);
     // No unit is coarser than seconds.
     while !left.is_empty() && unit != Int96Unit::Unit(TimeUnit::Second) {

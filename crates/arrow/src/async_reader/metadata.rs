@@ -1,18 +1,12 @@
-//! Footers and page indexes that come late, and can be kept.
+//! Reads footers and page indexes of asynchronous sources, which can be kept.
 
-use super::fetch::Remote;
+use super::cached_tail::CachedTail;
+use super::range_fetcher::RangeFetcher;
 use super::source::{AsyncSource, FileVersion};
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
 use marquetry_base::{Error, ErrorKind, MemoryBudget, Result};
 use marquetry_core::fetch::{CoalesceOptions, RangeCache, index_ranges};
 use std::sync::Arc;
-
-/// What is known of a file that came late: which version it is, and bytes of it beside the footer.
-#[derive(Debug)]
-pub(crate) struct Known {
-    pub(super) version: FileVersion,
-    pub(super) bytes: RangeCache,
-}
 
 impl ArrowReaderMetadata {
     /// Reads the footer of `source`: one request for the end of the file, and a second one if the footer is longer.
@@ -41,7 +35,7 @@ impl ArrowReaderMetadata {
         let mut metadata = remote.run(&bytes, || Self::read(&bytes, options.clone())).await?;
         // The footer was parsed; what was read before it may be indexes or pages.
         bytes.keep(0..metadata.metadata.data_end().unwrap_or(0));
-        metadata.known = Some(Arc::new(Known { version, bytes }));
+        metadata.known = Some(Arc::new(CachedTail { version, bytes }));
         Ok(metadata)
     }
 
@@ -61,7 +55,7 @@ impl ArrowReaderMetadata {
         let groups = 0..self.metadata.num_row_groups();
         let ranges = groups.flat_map(|group| index_ranges(&self.metadata, group, &leaves)).collect();
         unbounded(source, &version).fetch(&bytes, ranges).await?;
-        self.known = Some(Arc::new(Known { version, bytes }));
+        self.known = Some(Arc::new(CachedTail { version, bytes }));
         Ok(self)
     }
 
@@ -69,7 +63,7 @@ impl ArrowReaderMetadata {
     pub(crate) fn without_bytes(mut self) -> Self {
         if let Some(known) = &self.known {
             let version = known.version.clone();
-            self.known = Some(Arc::new(Known { bytes: RangeCache::new(version.len), version }));
+            self.known = Some(Arc::new(CachedTail { bytes: RangeCache::new(version.len), version }));
         }
         self
     }
@@ -107,8 +101,8 @@ impl ArrowReaderMetadata {
 }
 
 /// Metadata outlives the reads that have a budget of memory: `Limits::footer_bytes` bounds it.
-fn unbounded<'a, S: AsyncSource + ?Sized>(source: &'a S, version: &'a FileVersion) -> Remote<'a, S> {
-    Remote { source, version, cost: CoalesceOptions::OBJECT_STORE, memory: MemoryBudget::default() }
+fn unbounded<'a, S: AsyncSource + ?Sized>(source: &'a S, version: &'a FileVersion) -> RangeFetcher<'a, S> {
+    RangeFetcher { source, version, cost: CoalesceOptions::OBJECT_STORE, memory: MemoryBudget::default() }
 }
 
 /// For a request that is only to tell the version: stores refuse to give no bytes.

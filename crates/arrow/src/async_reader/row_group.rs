@@ -1,35 +1,22 @@
-//! One row group: its bytes are fetched, then it is decoded.
+//! One row group of a stream: its bytes are fetched, then it is decoded.
 
-use super::fetch::Remote;
-use super::filter::Wanted;
-use super::source::{AsyncSource, FileVersion};
+use super::filter::select;
+use super::source::FileVersion;
+use super::stream_scan::StreamScan;
 use crate::arrow_reader::{
-    ArrowReaderMetadata, LossReport, OnCorrupt, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-    ProjectionMask, RowSelection,
+    LossReport, OnCorrupt, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 use arrow_array::RecordBatch;
 use marquetry_base::Result;
-use marquetry_core::fetch::{CoalesceOptions, RangeCache, chunk_ranges, index_ranges};
+use marquetry_core::fetch::{RangeCache, chunk_ranges, index_ranges};
 use marquetry_core::row_mask::RowMask;
 use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What all row groups of a stream have in common.
-pub(super) struct Scan {
-    pub(super) source: Arc<dyn AsyncSource>,
-    pub(super) metadata: ArrowReaderMetadata,
-    pub(super) projection: ProjectionMask,
-    /// The columns of the file that are read.
-    pub(super) leaves: Vec<usize>,
-    pub(super) wanted: Wanted,
-    pub(super) batch_size: usize,
-    pub(super) cost: CoalesceOptions,
-}
-
 /// A row group that is to be read.
 #[derive(Debug, Clone)]
-pub(super) struct Job {
+pub(super) struct FetchTask {
     pub(super) row_group: usize,
     /// The rows that were selected, before a filter.
     pub(super) selected: RowMask,
@@ -40,9 +27,9 @@ pub(super) struct Job {
 }
 
 /// A row group whose bytes were fetched, and the reader that decodes it.
-pub(super) struct OpenGroup {
+pub(super) struct FetchedRowGroup {
     row_group: usize,
-    part: Part,
+    part: RowChoice,
     /// How many rows were given, and in how many batches.
     given: usize,
     batches: usize,
@@ -55,7 +42,7 @@ pub(super) struct OpenGroup {
 }
 
 /// The rows to give.
-enum Part {
+enum RowChoice {
     Selected(RowMask),
     /// Where damage is no error: those from a row on that are whole, at most so many.
     Whole {
@@ -65,32 +52,31 @@ enum Part {
 }
 
 /// What comes next of a row group.
-pub(super) enum Step {
+pub(super) enum DecodeStep {
     Batch(RecordBatch),
     /// Bytes that no plan foresaw have to be fetched first.
     Missing(Vec<Range<u64>>),
     Over,
 }
 
-impl Scan {
-    pub(super) fn remote<'a>(&'a self, version: &'a FileVersion) -> Remote<'a, dyn AsyncSource> {
-        let memory = self.metadata.options.limits.memory.clone();
-        Remote { source: &*self.source, version, cost: self.cost, memory }
-    }
-
+impl StreamScan {
     /// Finds which rows `job` wants, and fetches what they need.
-    pub(super) async fn open(self: Arc<Self>, version: Arc<FileVersion>, job: Job) -> Result<OpenGroup> {
-        let Job { row_group, selected, rows, .. } = job;
+    pub(super) async fn open(
+        self: Arc<Self>,
+        version: Arc<FileVersion>,
+        job: FetchTask,
+    ) -> Result<FetchedRowGroup> {
+        let FetchTask { row_group, selected, rows, .. } = job;
         let buffered = Arc::new(self.metadata.known_bytes(&version));
         let remote = self.remote(&version);
         if self.salvages() {
             remote.fetch(&buffered, self.whole(row_group)).await?;
             let most = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
-            let part = Part::Whole { first: most(rows.start), limit: most(rows.end - rows.start) };
+            let part = RowChoice::Whole { first: most(rows.start), limit: most(rows.end - rows.start) };
             return self.opened(row_group, part, 0, buffered);
         }
-        let wanted = match self.wanted.has_filter() {
-            true => self.select(&remote, row_group, selected, &buffered).await?,
+        let wanted = match self.filter.has_filter() {
+            true => select(&self, &remote, row_group, selected, &buffered).await?,
             false => selected,
         };
         let passed = rows.start.min(wanted.selected());
@@ -100,18 +86,18 @@ impl Scan {
             let pages = self.pages(&remote, row_group, &self.leaves, &runs, &buffered).await?;
             remote.fetch(&buffered, pages).await?;
         }
-        self.opened(row_group, Part::Selected(selection), passed, buffered)
+        self.opened(row_group, RowChoice::Selected(selection), passed, buffered)
     }
 
     fn opened(
         &self,
         row_group: usize,
-        part: Part,
+        part: RowChoice,
         passed: u64,
         buffered: Arc<RangeCache>,
-    ) -> Result<OpenGroup> {
+    ) -> Result<FetchedRowGroup> {
         let reader = self.reader(row_group, &part, 0, &buffered)?;
-        Ok(OpenGroup { row_group, part, given: 0, batches: 0, again: 0, passed, buffered, reader })
+        Ok(FetchedRowGroup { row_group, part, given: 0, batches: 0, again: 0, passed, buffered, reader })
     }
 
     /// Whether damage is no error.
@@ -133,7 +119,7 @@ impl Scan {
     fn reader(
         &self,
         row_group: usize,
-        part: &Part,
+        part: &RowChoice,
         given: usize,
         buffered: &Arc<RangeCache>,
     ) -> Result<ParquetRecordBatchReader> {
@@ -147,16 +133,16 @@ impl Scan {
             .with_row_groups(vec![row_group])
             .with_batch_size(self.batch_size);
         match part {
-            Part::Whole { first, limit } => builder.with_offset(*first).with_limit(*limit).build(),
-            Part::Selected(all) if all.selected() == all.rows() => builder.with_offset(given).build(),
-            Part::Selected(some) => {
+            RowChoice::Whole { first, limit } => builder.with_offset(*first).with_limit(*limit).build(),
+            RowChoice::Selected(all) if all.selected() == all.rows() => builder.with_offset(given).build(),
+            RowChoice::Selected(some) => {
                 builder.with_row_selection(RowSelection::from(some.clone())).with_offset(given).build()
             }
         }
     }
 
     /// Decodes the next batch of `group`.
-    pub(super) fn step(&self, group: &mut OpenGroup) -> Result<Step> {
+    pub(super) fn step(&self, group: &mut FetchedRowGroup) -> Result<DecodeStep> {
         let batch = loop {
             match group.reader.next_batch() {
                 Some(Ok(_)) if group.again > 0 => group.again -= 1,
@@ -169,20 +155,20 @@ impl Scan {
             group.reader = self.reader(group.row_group, &group.part, group.given, &group.buffered)?;
             // Of what is whole only the reader knows which rows those are: it gives all again.
             group.again = if self.salvages() { group.batches } else { 0 };
-            return Ok(Step::Missing(missing));
+            return Ok(DecodeStep::Missing(missing));
         }
         Ok(match batch.transpose()? {
             Some(batch) => {
                 group.given += batch.num_rows();
                 group.batches += 1;
-                Step::Batch(batch)
+                DecodeStep::Batch(batch)
             }
-            None => Step::Over,
+            None => DecodeStep::Over,
         })
     }
 }
 
-impl OpenGroup {
+impl FetchedRowGroup {
     /// What could not be read so far.
     pub(super) fn loss_report(&self) -> LossReport {
         self.reader.loss_report()

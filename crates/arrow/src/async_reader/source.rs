@@ -1,4 +1,4 @@
-//! Where bytes come from, late.
+//! Asynchronous sources of bytes, such as files in object stores.
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;

@@ -1,8 +1,9 @@
 //! The stream of record batches.
 
-use super::in_order::InOrder;
-use super::row_group::{Job, OpenGroup, Scan, Step};
+use super::ordered_futures::OrderedFutures;
+use super::row_group::{DecodeStep, FetchTask, FetchedRowGroup};
 use super::source::FileVersion;
+use super::stream_scan::StreamScan;
 use crate::arrow_reader::LossReport;
 use crate::evolution::Remake;
 use arrow_array::RecordBatch;
@@ -23,17 +24,17 @@ pub struct ParquetRecordBatchStream<T> {
     schema: SchemaRef,
     /// What batches are made into, unless they are given as they are read.
     remake: Option<Remake>,
-    scan: Arc<Scan>,
+    scan: Arc<StreamScan>,
     version: Version,
     /// Row groups that were not begun.
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<FetchTask>,
     /// Row groups that are being fetched or were, and how many bytes each counts.
-    ahead: InOrder<Result<OpenGroup>>,
+    ahead: OrderedFutures<Result<FetchedRowGroup>>,
     bytes: VecDeque<u64>,
     /// The row group that is decoded.
-    open: Option<OpenGroup>,
+    open: Option<FetchedRowGroup>,
     /// Fetches what the open row group lacks, then gives it back.
-    refetch: Option<BoxFuture<'static, Result<OpenGroup>>>,
+    refetch: Option<BoxFuture<'static, Result<FetchedRowGroup>>>,
     prefetch: u64,
     /// Where only reading tells which rows count: how many are still to be passed over and to be given, if not all.
     rest: Option<(u64, u64)>,
@@ -52,8 +53,8 @@ impl<T> ParquetRecordBatchStream<T> {
     pub(super) fn new(
         schema: SchemaRef,
         remake: Option<Remake>,
-        scan: Scan,
-        jobs: Vec<Job>,
+        scan: StreamScan,
+        jobs: Vec<FetchTask>,
         prefetch: u64,
         rest: Option<(u64, u64)>,
     ) -> Self {
@@ -67,7 +68,7 @@ impl<T> ParquetRecordBatchStream<T> {
             scan: Arc::new(scan),
             version,
             jobs: jobs.into(),
-            ahead: InOrder::default(),
+            ahead: OrderedFutures::default(),
             bytes: VecDeque::new(),
             open: None,
             refetch: None,
@@ -113,11 +114,11 @@ impl<T> ParquetRecordBatchStream<T> {
                 continue;
             };
             let step = self.scan.step(&mut group);
-            if matches!(step, Ok(Step::Over) | Err(_)) {
+            if matches!(step, Ok(DecodeStep::Over) | Err(_)) {
                 self.report.join(group.loss_report());
             }
             match step? {
-                Step::Batch(batch) => {
+                DecodeStep::Batch(batch) => {
                     self.open = Some(group);
                     if let Some((_, left)) = &mut self.rest {
                         *left -= batch.num_rows() as u64;
@@ -130,14 +131,14 @@ impl<T> ParquetRecordBatchStream<T> {
                         None => Ok(batch),
                     }));
                 }
-                Step::Missing(missing) => {
+                DecodeStep::Missing(missing) => {
                     let scan = self.scan.clone();
                     self.refetch = Some(Box::pin(async move {
                         scan.remote(&version).fetch(group.buffered(), missing).await?;
                         Ok(group)
                     }));
                 }
-                Step::Over => {}
+                DecodeStep::Over => {}
             }
         }
         Poll::Ready(None)
@@ -184,7 +185,7 @@ impl<T> ParquetRecordBatchStream<T> {
         let mut bytes = self.bytes_ahead();
         loop {
             let is_wanted_now = is_next && self.open.is_none() && self.ahead.len() == 0;
-            let has_room = |job: &mut Job| {
+            let has_room = |job: &mut FetchTask| {
                 // How many rows are left for it is known when those before it were read.
                 is_wanted_now || self.rest.is_none() && bytes.saturating_add(job.bytes) <= room
             };
@@ -203,7 +204,7 @@ impl<T> ParquetRecordBatchStream<T> {
     }
 
     /// The first row group of those ahead, when it is there.
-    fn poll_first(&mut self) -> Poll<Result<OpenGroup>> {
+    fn poll_first(&mut self) -> Poll<Result<FetchedRowGroup>> {
         match self.ahead.take_done() {
             Some(done) => {
                 self.bytes.pop_front();

@@ -6,7 +6,7 @@ use super::schema::Plan;
 use super::stream::DatasetStream;
 use super::{Dataset, summary};
 use crate::arrow_reader::{ArrowReaderMetadata, Int96Unit};
-use crate::async_reader::{AsyncSource, InOrder, fitting};
+use crate::async_reader::{AsyncSource, OrderedFutures, fitting};
 use arrow_schema::SchemaRef;
 use futures_core::future::BoxFuture;
 use marquetry_base::{Error, Result};
@@ -172,7 +172,7 @@ impl Dataset<dyn AsyncSource> {
     }
 
     fn opened_in_order<'a>(&'a self, files: &'a [DataFile]) -> OpenedInOrder<'a> {
-        OpenedInOrder { dataset: self, files: files.iter(), begun: InOrder::default() }
+        OpenedInOrder { dataset: self, files: files.iter(), begun: OrderedFutures::default() }
     }
 }
 
@@ -180,7 +180,7 @@ impl Dataset<dyn AsyncSource> {
 struct OpenedInOrder<'a> {
     dataset: &'a Dataset<dyn AsyncSource>,
     files: std::slice::Iter<'a, DataFile>,
-    begun: InOrder<Result<Late>>,
+    begun: OrderedFutures<Result<Late>>,
 }
 
 impl OpenedInOrder<'_> {

@@ -4,7 +4,7 @@ use super::recipe::{Part, Recipe, Remake, strictly};
 use super::widen::widens;
 use super::{Evolution, MatchBy};
 use crate::arrow_reader::ProjectionMask;
-use crate::leaf;
+use crate::schema::compatibility;
 use crate::schema::{FIELD_ID_KEY, element_of, list_of, value_type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, SchemaRef};
@@ -284,7 +284,7 @@ impl Walk<'_> {
         self.kept.push(leaf);
         let column = self.schema.column(leaf);
         let is_int96 = column.physical() == PhysicalType::Int96;
-        if is_int96 && matches!(value_type(to), DataType::Timestamp(..)) && leaf::fits(column, to) {
+        if is_int96 && matches!(value_type(to), DataType::Timestamp(..)) && compatibility::fits(column, to) {
             return Ok((to.clone(), Recipe::Keep));
         }
         if from == to {
@@ -297,7 +297,7 @@ impl Walk<'_> {
         // says what its bits are.
         let is_annotated = column.logical().is_some() || column.physical() == PhysicalType::ByteArray;
         let is_same = value_type(from) == value_type(to);
-        if (is_annotated || is_same) && leaf::fits_as_meant(column, to) {
+        if (is_annotated || is_same) && compatibility::fits_as_meant(column, to) {
             return Ok((to.clone(), Recipe::Keep));
         }
         Ok((value_type(from).clone(), Recipe::Cast(to.clone(), self.path.join(".").into())))

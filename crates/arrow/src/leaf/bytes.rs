@@ -1,8 +1,8 @@
 //! BYTE_ARRAY: text and binary, as views or with offsets.
 
-use super::from_array::{Unfit, no_array};
+use super::array_builders::shared;
+use super::conversion_error::{Unfit, no_array};
 use super::picks::Picks;
-use super::shared;
 use crate::trusted;
 use ::bytes::Bytes;
 use arrow_array::cast::AsArray;

@@ -3,9 +3,10 @@
 //! Whether a value fits is decided by the value, not by its width: writers pad. Byte strings are big-endian two's
 //! complement, and an empty one is 0.
 
-use super::from_array::{Unfit, no_array, no_form};
+use super::array_builders::primitive;
+use super::conversion_error::{Unfit, no_array, no_form};
 use super::picks::Picks;
-use super::{primitive, words};
+use super::words;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type};
 use arrow_array::{Array, ArrayRef};
@@ -15,17 +16,6 @@ use marquetry_base::{Error, Result};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::{FixedLenBytes, StringViews, Values};
-
-/// Whether the precision is one that the type can have.
-pub(super) fn is_valid(to: &DataType) -> bool {
-    match to {
-        DataType::Decimal32(precision, _) => *precision <= 9,
-        DataType::Decimal64(precision, _) => *precision <= 18,
-        DataType::Decimal128(precision, _) => *precision <= 38,
-        DataType::Decimal256(precision, _) => *precision <= 76,
-        _ => false,
-    }
-}
 
 /// The unscaled integers in the width of `to`. Fails on a value that does not fit.
 pub(super) fn into_array(values: Values, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {

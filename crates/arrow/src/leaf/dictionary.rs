@@ -3,7 +3,9 @@
 //! Where the pages are dictionary-encoded, their indices are the keys, and the dictionary page becomes an array once.
 //! Where they are not, the values of the batch are collected into a dictionary of its own.
 
-use super::{from_values, int96, is_text, nulls};
+use super::array_builders::{nulls, shared};
+use super::from_values::{from_values, is_text};
+use super::int96;
 use crate::refused;
 use crate::trusted;
 use arrow_array::types::{
@@ -196,5 +198,5 @@ fn typed<K: ArrowDictionaryKeyType>(
     }
     let keys: Vec<K::Native> = keys.iter().map(|&key| K::Native::usize_as(key as usize)).collect();
     let keys = PrimitiveArray::<K>::try_new(keys.into(), nulls).map_err(refused)?;
-    super::shared(DictionaryArray::try_new(keys, values))
+    shared(DictionaryArray::try_new(keys, values))
 }

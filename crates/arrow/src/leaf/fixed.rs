@@ -1,8 +1,8 @@
 //! FIXED_LEN_BYTE_ARRAY: bytes of one length, and FLOAT16.
 
-use super::from_array::{Unfit, no_array};
+use super::array_builders::{primitive, shared};
+use super::conversion_error::{Unfit, no_array};
 use super::picks::Picks;
-use super::{primitive, shared};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray};
 use arrow_buffer::{Buffer, NullBuffer};

@@ -1,27 +1,14 @@
 //! From Arrow arrays to stored values: the other direction of each family of types, by its Arrow type and its column.
 
+use super::conversion_error::{Unfit, no_form};
 use super::picks::Picks;
 use super::{bytes, decimal, fixed, interval, temporal, words};
+use crate::schema::default_types;
 use arrow_array::Array;
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::{PhysicalType, Values};
-
-/// Why an array cannot be stored in a column.
-#[derive(Debug)]
-pub(crate) struct Unfit {
-    /// The value that cannot, as a number among those picked; `None` if it is the type.
-    pub(crate) value: Option<usize>,
-    /// What is wrong with it.
-    pub(crate) why: String,
-}
-
-impl Unfit {
-    pub(super) fn value(value: usize, why: impl Into<String>) -> Self {
-        Unfit { value: Some(value), why: why.into() }
-    }
-}
 
 /// Appends the picked values of a plain array, no dictionary and no runs, to `out`, which has the shape of `leaf`. After
 /// an error what was appended is unspecified.
@@ -91,24 +78,10 @@ pub(crate) fn from_array(
 fn is_unit(leaf: &Leaf, unit: TimeUnit) -> bool {
     match leaf.logical() {
         Some(LogicalType::Time { unit: stored, .. } | LogicalType::Timestamp { unit: stored, .. }) => {
-            let stored = crate::schema::plain::time_unit(*stored);
+            let stored = default_types::time_unit(*stored);
             stored == unit || (stored, unit) == (TimeUnit::Millisecond, TimeUnit::Second)
         }
         Some(_) => false,
         None => true,
-    }
-}
-
-/// An array that is not what its own type says: there is no such array.
-#[cold]
-pub(super) fn no_array(array: &dyn Array) -> Unfit {
-    Unfit { value: None, why: format!("an array that is none of {}", array.data_type()) }
-}
-
-#[cold]
-pub(super) fn no_form(data_type: &DataType, leaf: &Leaf) -> Unfit {
-    Unfit {
-        value: None,
-        why: format!("an array of {data_type} cannot be stored as {}", super::describe(leaf)),
     }
 }

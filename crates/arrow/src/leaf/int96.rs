@@ -5,7 +5,7 @@
 //! 4 bytes   Julian day number, little-endian; day 2,440,588 is 1970-01-01
 //! ```
 
-use super::primitive;
+use super::array_builders::primitive;
 use super::temporal::per_second;
 use arrow_array::ArrayRef;
 use arrow_buffer::bit_chunk_iterator::BitChunks;

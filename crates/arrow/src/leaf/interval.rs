@@ -1,8 +1,8 @@
 //! INTERVAL: months, days and milliseconds, each an unsigned little-endian integer of 4 bytes.
 
-use super::from_array::{Unfit, no_array};
+use super::array_builders::primitive;
+use super::conversion_error::{Unfit, no_array};
 use super::picks::Picks;
-use super::primitive;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType};
 use arrow_array::{Array, ArrayRef};

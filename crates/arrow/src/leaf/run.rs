@@ -1,7 +1,6 @@
 //! Run-end-encoded arrays: equal neighbours, nulls included, are one value.
 
 use super::take::take;
-use super::{DictionaryCache, into_array as plain_into_array};
 use crate::refused;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::Buffer;
@@ -9,33 +8,36 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 use marquetry_core::read::ColumnBatch;
-use marquetry_core::schema::Leaf;
 use marquetry_encoding::{Bitmap, Values};
 
-/// The array of type `to`, whose run ends are of type `ends`.
-pub(super) fn into_array(
-    batch: ColumnBatch,
-    leaf: &Leaf,
-    ends: &DataType,
-    to: &DataType,
-    cache: &mut DictionaryCache,
-) -> Result<ArrayRef> {
-    let DataType::RunEndEncoded(_, of) = to else {
-        return Err(Error::argument(format!("{to} has no runs")));
-    };
+/// The run ends of a batch.
+pub(super) struct RunEnds {
+    ends: ArrayData,
+    /// How many values the batch has.
+    len: usize,
+}
+
+/// One value of `batch` for each of its runs, and where these end, as numbers of type `ends`.
+pub(super) fn split(batch: ColumnBatch, ends: &DataType) -> Result<(ColumnBatch, RunEnds)> {
     let len = batch.values.len();
     let starts = starts(&batch.values, batch.validity.as_ref());
-    let run_ends = run_ends(&starts, len, ends)?;
+    let ends = run_ends(&starts, len, ends)?;
     let validity = batch.validity.as_ref();
     let runs = ColumnBatch {
         values: take(&batch.values, &starts),
         validity: validity.map(|bits| starts.iter().map(|&start| bits.get(start as usize)).collect()),
         ..batch
     };
-    let values = plain_into_array(runs, leaf, of.data_type(), cache)?;
-    let data =
-        ArrayData::builder(to.clone()).len(len).add_child_data(run_ends).add_child_data(values.to_data());
-    Ok(arrow_array::make_array(data.build().map_err(refused)?))
+    Ok((runs, RunEnds { ends, len }))
+}
+
+impl RunEnds {
+    /// The array of type `to` with a run of each of `values`.
+    pub(super) fn into_array(self, values: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+        let data = ArrayData::builder(to.clone()).len(self.len);
+        let data = data.add_child_data(self.ends).add_child_data(values.to_data());
+        Ok(arrow_array::make_array(data.build().map_err(refused)?))
+    }
 }
 
 /// Where runs begin.

@@ -1,9 +1,9 @@
 //! DATE, TIME and TIMESTAMP in other units than they are stored in.
 
-use super::from_array::{Unfit, no_array};
+use super::conversion_error::{Unfit, no_array};
 use super::picks::Picks;
 use super::words;
-use crate::schema::plain;
+use crate::schema::default_types;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Date64Type;
 use arrow_array::{Array, ArrayRef};
@@ -25,7 +25,7 @@ pub(super) fn into_array(
 ) -> Result<ArrayRef> {
     let stored = match logical {
         Some(LogicalType::Time { unit, .. } | LogicalType::Timestamp { unit, .. }) => {
-            Some(plain::time_unit(*unit))
+            Some(default_types::time_unit(*unit))
         }
         _ => None,
     };

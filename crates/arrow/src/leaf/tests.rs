@@ -1,13 +1,15 @@
 use super::*;
 use crate::sample::{OPTIONAL, batch, column, fixed, leaf};
+use crate::schema::compatibility::fits;
 use crate::schema::{StringLayout, TypeOptions, plain_type};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_buffer::i256;
-use arrow_schema::{Field as ArrowField, IntervalUnit};
+use arrow_schema::{Field as ArrowField, IntervalUnit, TimeUnit};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{FixedLenBytes, StringViews};
 use marquetry_format::{LogicalType, TimeUnit as Unit, Type};
+use std::sync::Arc;
 
 fn array(leaf: &Leaf, to: &DataType, values: Values, validity: Option<&[bool]>) -> Result<ArrayRef> {
     assert!(fits(leaf, to), "{to}");

@@ -1,8 +1,8 @@
 //! Values of 32 and 64 bits: integers, floats, and dates and times in the unit they are stored in; and booleans.
 
+use super::array_builders::primitive;
+use super::conversion_error::{Unfit, no_array};
 use super::picks::Picks;
-use super::primitive;
-use super::{Unfit, from_array::no_array};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int16Type, UInt8Type, UInt16Type};
 use arrow_array::{Array, ArrayRef};

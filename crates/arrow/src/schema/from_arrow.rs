@@ -22,7 +22,9 @@
 
 pub(super) mod geo;
 
-use super::{FIELD_ID_KEY, element_of, extension};
+use super::extension;
+use super::lists::element_of;
+use super::metadata_keys::FIELD_ID_KEY;
 use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema, TimeUnit as ArrowUnit};
 use marquetry_base::{Error, Result};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};

@@ -1,11 +1,18 @@
-//! The stored Arrow schema, held against what the file has.
+//! Applies the stored Arrow schema to a leaf, where it fits what the file has.
 
-use super::{Mapped, TypeOptions, plain, repair};
-use crate::leaf;
+use super::compatibility::fits_as_meant;
+use super::type_options::TypeOptions;
+use super::{default_types, repair};
 use arrow_schema::DataType;
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::PhysicalType;
+
+/// A type, and whether the hint had a part in it: its metadata is then good as well.
+pub(super) struct Mapped {
+    pub(super) data_type: DataType,
+    pub(super) hinted: bool,
+}
 
 /// The type of a leaf for which the stored Arrow schema has `hint`.
 pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
@@ -14,7 +21,7 @@ pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) 
 }
 
 fn as_hinted(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
-    let plain = plain::data_type(leaf, options);
+    let plain = default_types::data_type(leaf, options);
     let Some(hint) = hint else {
         return Mapped { data_type: plain, hinted: false };
     };
@@ -40,14 +47,14 @@ fn is_safe(leaf: &Leaf, hint: &DataType) -> bool {
         // An instant stays an instant: the hint only names the zone that it is shown in.
         (Some(LogicalType::Timestamp { utc, .. }), DataType::Timestamp(_, zone)) => *utc == zone.is_some(),
         (_, DataType::Dictionary(_, values)) => {
-            return leaf::fits_as_meant(leaf, hint) && is_safe(leaf, values);
+            return fits_as_meant(leaf, hint) && is_safe(leaf, values);
         }
         (_, DataType::RunEndEncoded(_, values)) => {
-            return leaf::fits_as_meant(leaf, hint) && is_safe(leaf, values.data_type());
+            return fits_as_meant(leaf, hint) && is_safe(leaf, values.data_type());
         }
         _ => true,
     };
-    keeps && leaf::fits_as_meant(leaf, hint)
+    keeps && fits_as_meant(leaf, hint)
 }
 
 fn is_byte_strings(data_type: &DataType) -> bool {

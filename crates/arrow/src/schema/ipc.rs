@@ -193,7 +193,7 @@ fn nested(kind: ipc::Type, field: Table<'_>, of: Table<'_>, depth: usize) -> Opt
 
 fn integer(integer: Table<'_>) -> Option<Option<DataType>> {
     let (bits, signed) = (integer.i32(ipc::Int::VT_BITWIDTH, 0)?, integer.bool(ipc::Int::VT_IS_SIGNED)?);
-    Some(u8::try_from(bits).ok().and_then(|bits| super::plain::integer(bits, signed)))
+    Some(u8::try_from(bits).ok().and_then(|bits| super::default_types::integer(bits, signed)))
 }
 
 fn decimal(decimal: Table<'_>) -> Option<Option<DataType>> {

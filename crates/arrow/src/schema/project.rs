@@ -1,6 +1,6 @@
 //! The Arrow field of a field that lost some of its columns.
 
-use super::{element_of, list_of};
+use super::lists::{element_of, list_of};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields};
 use marquetry_core::nesting::{FieldKind, NestedField};
 use std::sync::Arc;

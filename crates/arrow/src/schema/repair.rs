@@ -1,6 +1,7 @@
-//! Options for values that are not of their column's type: text that is not UTF-8, decimals that are too large.
+//! The types and read targets of columns whose values may not be of the column's type: text that is not UTF-8, decimals that
+//! are too large.
 
-use super::TypeOptions;
+use super::type_options::{DecimalOverflow, InvalidUtf8, TypeOptions};
 use arrow_schema::{DataType, Field as ArrowField};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::predicate::BoundPredicate;
@@ -8,40 +9,6 @@ use marquetry_core::read::{ReadTarget, ValueLayout, ValueRepair};
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
-
-/// What happens to text that is not UTF-8. The format requires UTF-8 of STRING, ENUM and JSON.
-///
-/// A predicate sees the same value as the batches.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum InvalidUtf8 {
-    /// It is an error.
-    #[default]
-    Error,
-    /// Each invalid sequence becomes U+FFFD, as in [`String::from_utf8_lossy`].
-    ///
-    /// A predicate on text then decodes its columns: statistics, bloom filters and page indexes are of the stored bytes.
-    Replace,
-    /// All text is read as binary, with the bytes as stored.
-    Binary,
-}
-
-/// What happens to decimals that need more bits than their Arrow type has: a FIXED_LEN_BYTE_ARRAY or BYTE_ARRAY may store more
-/// digits than its precision says.
-///
-/// A predicate sees the same value as the batches.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DecimalOverflow {
-    /// They are errors.
-    #[default]
-    Error,
-    /// Columns whose stored width allows such values are Decimal256, of as many digits as they can store, 76 at most. A value of
-    /// more than 256 bits is still an error.
-    Widen,
-    /// They become NULL, and columns whose stored width allows such values are nullable.
-    ///
-    /// A predicate on such a column then decodes it: statistics, bloom filters and page indexes are of the stored values.
-    Null,
-}
 
 /// `data_type`, which `leaf` would become, or what these options make of it.
 pub(super) fn adapted(leaf: &Leaf, data_type: DataType, options: &TypeOptions) -> DataType {

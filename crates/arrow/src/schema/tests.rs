@@ -2,6 +2,7 @@ use super::*;
 use crate::sample::{OPTIONAL, REPEATED, REQUIRED, column, fixed, group, schema};
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow_schema::IntervalUnit;
+use arrow_schema::TimeUnit;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use marquetry_format::{EdgeInterpolationAlgorithm, LogicalType, SchemaElement, TimeUnit as Unit, Type};

@@ -1,7 +1,7 @@
-//! The Arrow schema that a caller wants, held against what the file has.
+//! Checks the Arrow schema that a caller supplies against the file.
 
-use super::element_of;
-use crate::leaf;
+use super::compatibility::{describe, fits};
+use super::lists::element_of;
 use arrow_schema::{DataType, Field as ArrowField, Fields, Schema as ArrowSchema};
 use marquetry_base::{Error, Result};
 use marquetry_core::nesting::{FieldKind, NestedField};
@@ -45,7 +45,7 @@ fn check_type(field: &NestedField, schema: &Schema, wanted: &ArrowField, path: &
     match (&field.kind, wanted.data_type()) {
         (FieldKind::Leaf(number), data_type) => {
             let column = schema.column(*number);
-            if leaf::fits(column, data_type) { Ok(()) } else { other(&leaf::describe(column)) }
+            if fits(column, data_type) { Ok(()) } else { other(&describe(column)) }
         }
         (FieldKind::Struct(fields), DataType::Struct(wanted)) => check_fields(fields, schema, wanted, path),
         (FieldKind::List(element), list) => match (element_of(list), list) {

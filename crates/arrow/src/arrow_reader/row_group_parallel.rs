@@ -1,4 +1,4 @@
-//! Filtered reads by several threads: each reads row groups of its own, ahead of the one whose batches are wanted.
+//! Filtered reads by several threads: each thread reads row groups of its own, ahead of the one whose batches are wanted.
 //!
 //! ```text
 //! row group   [2: given on]   [3: whole, 5 batches]   [4: being read, 2 batches]   [5, 6, ..: not begun]
@@ -7,8 +7,8 @@
 //! Batches end with row groups, so that they are what one thread would give; so is the error, the first in the order of
 //! row groups. What is ahead waits in memory, [`IN_FLIGHT`] bytes of it, and a batch a thread.
 
-use super::crew::{Crew, Work};
-use super::filtered::{Chosen, Filtered};
+use super::filtered_reader::{FilteredReader, RowGroupTask};
+use super::worker_pool::{Scheduler, WorkerPool};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use marquetry_base::Result;
@@ -18,16 +18,16 @@ use std::collections::VecDeque;
 mod tests;
 
 /// A read that passes over rows, by several threads.
-pub(super) struct ByGroup {
-    crew: Crew<Groups>,
+pub(super) struct RowGroupParallelReader {
+    pool: WorkerPool<RowGroupQueue>,
     schema: SchemaRef,
 }
 
-struct Groups {
+struct RowGroupQueue {
     /// Those that no thread has begun.
-    waiting: VecDeque<Chosen>,
+    waiting: VecDeque<RowGroupTask>,
     /// Those that were begun, from the one on whose batches are wanted; the number of that one, counted from the first.
-    begun: VecDeque<Group>,
+    begun: VecDeque<RowGroupBatches>,
     first: usize,
     /// Bytes of the batches that are ready, and how many there may be.
     ahead: usize,
@@ -35,39 +35,42 @@ struct Groups {
 }
 
 #[derive(Default)]
-struct Group {
+struct RowGroupBatches {
     ready: VecDeque<Result<RecordBatch>>,
     is_read: bool,
 }
 
-/// What a thread has for itself.
-struct Reader {
-    filtered: Filtered,
+/// The state of one thread.
+struct Worker {
+    filtered: FilteredReader,
     /// The number of the row group that it is in.
     at: Option<usize>,
 }
 
 /// The next batch of a row group, which is to be begun if it is given.
-struct Next {
+struct NextBatch {
     group: usize,
-    begins: Option<Chosen>,
+    begins: Option<RowGroupTask>,
 }
 
-/// What came of it; `None` behind the last batch.
-struct Read {
+/// The result; `None` after the last batch.
+struct BatchResult {
     group: usize,
     batch: Option<Result<RecordBatch>>,
 }
 
-impl ByGroup {
+impl RowGroupParallelReader {
     /// What `reader` reads, by the caller's thread and one for each of `others`, which are to read the same. So many bytes may be
     /// ahead, about.
-    pub(super) fn new(mut reader: Filtered, mut others: Vec<Filtered>, in_flight: usize) -> Self {
+    pub(super) fn new(mut reader: FilteredReader, mut others: Vec<FilteredReader>, in_flight: usize) -> Self {
         let (schema, waiting) = (reader.schema().clone(), reader.take_row_groups());
         others.iter_mut().for_each(|other| drop(other.take_row_groups()));
-        let groups = Groups { waiting, begun: VecDeque::new(), first: 0, ahead: 0, in_flight };
-        let room = |filtered| Reader { filtered, at: None };
-        ByGroup { crew: Crew::new(groups, room(reader), others.into_iter().map(room)), schema }
+        let groups = RowGroupQueue { waiting, begun: VecDeque::new(), first: 0, ahead: 0, in_flight };
+        let worker = |filtered| Worker { filtered, at: None };
+        RowGroupParallelReader {
+            pool: WorkerPool::new(groups, worker(reader), others.into_iter().map(worker)),
+            schema,
+        }
     }
 
     /// The schema of all batches.
@@ -77,11 +80,11 @@ impl ByGroup {
 
     /// The next batch; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
-        self.crew.wait_for(Groups::take).transpose()
+        self.pool.wait_for(RowGroupQueue::take).transpose()
     }
 }
 
-impl Groups {
+impl RowGroupQueue {
     /// The next batch, `Some(None)` after the last; `None` while it is not ready.
     fn take(&mut self) -> Option<Option<Result<RecordBatch>>> {
         while let Some(group) = self.begun.front_mut() {
@@ -104,37 +107,37 @@ impl Groups {
     }
 }
 
-impl Work for Groups {
-    type Room = Reader;
-    type Task = Next;
-    type Done = Read;
+impl Scheduler for RowGroupQueue {
+    type Worker = Worker;
+    type Task = NextBatch;
+    type Done = BatchResult;
 
-    fn choose(&mut self, reader: &Reader) -> Option<Next> {
+    fn choose(&mut self, reader: &Worker) -> Option<NextBatch> {
         let may_read_ahead = self.ahead < self.in_flight;
         match reader.at {
             Some(group) => {
                 let is_wanted = group == self.first && self.is_waited_for();
-                (is_wanted || may_read_ahead).then_some(Next { group, begins: None })
+                (is_wanted || may_read_ahead).then_some(NextBatch { group, begins: None })
             }
             None if self.begun.is_empty() || may_read_ahead => {
                 let begins = Some(self.waiting.pop_front()?);
-                self.begun.push_back(Group::default());
-                Some(Next { group: self.first + self.begun.len() - 1, begins })
+                self.begun.push_back(RowGroupBatches::default());
+                Some(NextBatch { group: self.first + self.begun.len() - 1, begins })
             }
             None => None,
         }
     }
 
-    fn run(task: Next, reader: &mut Reader) -> Read {
+    fn run(task: NextBatch, reader: &mut Worker) -> BatchResult {
         if let Some(chosen) = task.begins {
             reader.filtered.begin(chosen);
         }
         let batch = reader.filtered.next().transpose();
         reader.at = matches!(batch, Some(Ok(_))).then_some(task.group);
-        Read { group: task.group, batch }
+        BatchResult { group: task.group, batch }
     }
 
-    fn put(&mut self, read: Read) {
+    fn put(&mut self, read: BatchResult) {
         let group = &mut self.begun[read.group - self.first];
         group.is_read = !matches!(read.batch, Some(Ok(_)));
         if let Some(batch) = read.batch {
@@ -147,7 +150,7 @@ impl Work for Groups {
         }
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_work(&self) -> bool {
         self.ahead < self.in_flight || self.is_waited_for()
     }
 }

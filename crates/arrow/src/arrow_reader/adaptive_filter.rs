@@ -1,12 +1,12 @@
-//! The parts of a filter, one after the other: each decodes its columns for the rows that are left, and leaves fewer.
+//! The stages of a filter, cheapest first: each decodes its columns for the rows that are left, and leaves fewer.
 //!
 //! Parts that look at the same columns are one stage. Stages of a typed predicate are taken in the order of what they
 //! cost for each row that they get rid of: measured, block by block, and put in order again as the scan goes. Predicates
 //! over arrays come after them, in the order in which they were given.
 
 use super::ArrowPredicate;
-use super::columns::{Column, Rows};
-use super::read_as::Projected;
+use super::cached_column::{BlockRows, CachedColumn};
+use super::resolved_schema::ProjectedField;
 use crate::assemble::{Leaves, assemble};
 use crate::by_leaf::{ByLeaf, missing};
 use crate::leaf::DictionaryCache;
@@ -22,17 +22,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The columns of a file, those that are read.
-pub(super) type Columns = ByLeaf<Column>;
+pub(super) type Columns = ByLeaf<CachedColumn>;
 
 /// A part of a filter.
-pub(super) struct Stage {
+pub(super) struct FilterStage {
     test: Test,
     /// The columns that it looks at.
     leaves: Vec<usize>,
     /// Seconds for each row that it was asked about.
     cost: f64,
-    /// Which part of the rows it left.
-    left: f64,
+    /// The part of the rows that it keeps.
+    selectivity: f64,
     /// Whether that was measured, and not only guessed.
     is_measured: bool,
 }
@@ -41,13 +41,13 @@ enum Test {
     /// Typed conditions on the same columns.
     Typed { conditions: Vec<Condition> },
     /// A predicate over arrays.
-    Arrays(Arrays),
+    Arrow(ArrowStage),
 }
 
 /// A predicate over arrays, and how they are made.
-struct Arrays {
+struct ArrowStage {
     predicate: Box<dyn ArrowPredicate>,
-    roots: Vec<Projected>,
+    roots: Vec<ProjectedField>,
     schema: SchemaRef,
     dictionaries: ByLeaf<DictionaryCache>,
 }
@@ -66,19 +66,19 @@ struct Entries {
     null: u8,
 }
 
-impl Stage {
+impl FilterStage {
     /// The stages of a typed predicate.
-    pub(super) fn of_predicate(predicate: &BoundPredicate, metadata: &ParquetMetaData) -> Vec<Stage> {
-        let mut stages: Vec<Stage> = Vec::new();
+    pub(super) fn of_predicate(predicate: &BoundPredicate, metadata: &ParquetMetaData) -> Vec<FilterStage> {
+        let mut stages: Vec<FilterStage> = Vec::new();
         for bound in predicate.conjuncts() {
             let leaves = bound.leaves().to_vec();
             let condition = Condition { bound, entries: None };
             match stages.iter_mut().find(|stage| stage.leaves == leaves) {
-                Some(Stage { test: Test::Typed { conditions }, .. }) => conditions.push(condition),
+                Some(FilterStage { test: Test::Typed { conditions }, .. }) => conditions.push(condition),
                 _ => {
                     let cost = guessed_cost(metadata, &leaves);
                     let test = Test::Typed { conditions: vec![condition] };
-                    stages.push(Stage { test, leaves, cost, left: 0.5, is_measured: false });
+                    stages.push(FilterStage { test, leaves, cost, selectivity: 0.5, is_measured: false });
                 }
             }
         }
@@ -86,14 +86,14 @@ impl Stage {
     }
 
     /// The stage of a predicate over arrays of the fields in `roots`.
-    pub(super) fn of_arrays(predicate: Box<dyn ArrowPredicate>, roots: Vec<Projected>) -> Stage {
+    pub(super) fn of_arrays(predicate: Box<dyn ArrowPredicate>, roots: Vec<ProjectedField>) -> FilterStage {
         let mut leaves = Vec::new();
         roots.iter().for_each(|root| root.field.leaves(&mut leaves));
         let fields: Vec<_> = roots.iter().map(|root| root.arrow.clone()).collect();
         let schema = Arc::new(ArrowSchema::new(fields));
         let dictionaries = ByLeaf::new(leaves.iter().copied(), DictionaryCache::default);
-        let test = Test::Arrays(Arrays { predicate, roots, schema, dictionaries });
-        Stage { test, leaves, cost: 0.0, left: 1.0, is_measured: false }
+        let test = Test::Arrow(ArrowStage { predicate, roots, schema, dictionaries });
+        FilterStage { test, leaves, cost: 0.0, selectivity: 1.0, is_measured: false }
     }
 
     /// The columns that it looks at.
@@ -109,13 +109,13 @@ impl Stage {
     /// Which kept of `rows` are wanted, a bit for each.
     fn evaluate(
         &mut self,
-        rows: &Rows,
+        rows: &BlockRows,
         kept: usize,
         columns: &mut Columns,
         metadata: &ParquetMetaData,
     ) -> Result<Bitmap> {
         for &leaf in &self.leaves {
-            column(columns, leaf)?.fetch(rows)?;
+            column(columns, leaf)?.decode(rows)?;
         }
         match &mut self.test {
             Test::Typed { conditions } => {
@@ -129,21 +129,21 @@ impl Stage {
                 }
                 Ok(out.unwrap_or_else(|| (0..kept).map(|_| true).collect()))
             }
-            Test::Arrays(arrays) => arrays.evaluate(kept, columns, metadata),
+            Test::Arrow(arrays) => arrays.evaluate(kept, columns, metadata),
         }
     }
 
-    /// What it costs to get rid of a row.
-    fn rank(&self) -> f64 {
-        self.cost / (1.0 - self.left).max(1e-4)
+    /// Seconds for each row that it removes.
+    fn cost_per_removed_row(&self) -> f64 {
+        self.cost / (1.0 - self.selectivity).max(1e-4)
     }
 
     /// Takes note of a block.
     fn measure(&mut self, asked: usize, left: usize, seconds: f64) {
-        let (cost, part) = (seconds / asked as f64, left as f64 / asked as f64);
+        let (cost, selectivity) = (seconds / asked as f64, left as f64 / asked as f64);
         let weight = if self.is_measured { RECENT } else { 1.0 };
         self.cost += weight * (cost - self.cost);
-        self.left += weight * (part - self.left);
+        self.selectivity += weight * (selectivity - self.selectivity);
         self.is_measured = true;
     }
 }
@@ -153,15 +153,15 @@ const RECENT: f64 = 0.25;
 
 /// Keeps those of `rows` that all stages want; those of typed predicates only if `asks_typed`.
 pub(super) fn filter(
-    stages: &mut [Stage],
-    rows: &mut Rows,
+    stages: &mut [FilterStage],
+    rows: &mut BlockRows,
     asks_typed: bool,
     columns: &mut Columns,
     metadata: &ParquetMetaData,
 ) -> Result<()> {
     let typed = stages.iter().take_while(|stage| stage.is_typed()).count();
     if typed > 1 {
-        stages[..typed].sort_by(|a, b| a.rank().total_cmp(&b.rank()));
+        stages[..typed].sort_by(|a, b| a.cost_per_removed_row().total_cmp(&b.cost_per_removed_row()));
     }
     let first = if asks_typed { 0 } else { typed };
     let measures = typed > 1;
@@ -176,14 +176,14 @@ pub(super) fn filter(
         if let Some(start) = start {
             stages[i].measure(asked, left, start.elapsed().as_secs_f64());
         }
-        // What nobody asks for any more need not be thinned out.
+        // What no later stage needs is not filtered again.
         let (_, later) = stages.split_at(i + 1);
         for (leaf, column) in columns.iter_mut() {
             let is_needed = column.is_projected || later.iter().any(|stage| stage.leaves.contains(&leaf));
             match is_needed && left > 0 {
-                true if left < asked => column.thin_out(&found)?,
+                true if left < asked => column.refilter(&found)?,
                 true => {}
-                false => column.forget(),
+                false => column.clear(),
             }
         }
         if left < asked {
@@ -212,7 +212,7 @@ impl Condition {
         self.bound.evaluate(rows, &leaves.collect::<Vec<_>>())
     }
 
-    /// Asks about each entry of a dictionary once, unless there are far more of them than rows. Whether that was done.
+    /// Evaluates each entry of a dictionary once, unless there are many more entries than rows. Returns whether it did.
     fn knows(&mut self, leaf: usize, dictionary: &Arc<Dictionary>, rows: usize) -> Result<bool> {
         if self.entries.as_ref().is_some_and(|entries| Arc::ptr_eq(&entries.of, dictionary)) {
             return Ok(true);
@@ -237,7 +237,7 @@ impl Condition {
     }
 }
 
-/// A dictionary may have so many entries for each row of a block to be asked about as a whole: blocks to come will profit.
+/// Most dictionary entries for each row of a block for which the whole dictionary is evaluated: later blocks use the result.
 const MORE_ENTRIES: usize = 4;
 
 impl Entries {
@@ -265,7 +265,7 @@ impl Entries {
 /// Rows at a time.
 const BLOCK: usize = 1024;
 
-impl Arrays {
+impl ArrowStage {
     fn evaluate(&mut self, rows: usize, columns: &Columns, metadata: &ParquetMetaData) -> Result<Bitmap> {
         let batch = self.batch(rows, columns, metadata)?;
         let found = self.predicate.evaluate(batch).map_err(|error| {
@@ -314,13 +314,13 @@ fn trues(found: &BooleanArray) -> Bitmap {
     out
 }
 
-fn column(columns: &mut Columns, leaf: usize) -> Result<&mut Column> {
+fn column(columns: &mut Columns, leaf: usize) -> Result<&mut CachedColumn> {
     columns.get_mut(leaf).ok_or_else(|| missing(leaf))
 }
 
 /// The values of the kept rows.
 fn cached(columns: &Columns, leaf: usize) -> Result<&ColumnBatch> {
-    columns.get(leaf).and_then(Column::cached).ok_or_else(|| missing(leaf))
+    columns.get(leaf).and_then(CachedColumn::cached).ok_or_else(|| missing(leaf))
 }
 
 /// What the columns may cost for a row before that was measured: by the bytes that they have in the first row group.

@@ -1,18 +1,18 @@
-//! A field of the root: its columns, and how they become one array.
+//! Reads one field of the root: its columns, and how they become one array.
 
 use crate::assemble::{Leaves, assemble};
 use crate::by_leaf::{ByLeaf, missing};
 use crate::leaf::DictionaryCache;
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
-use marquetry_base::{MemoryReservation, Result};
+use marquetry_base::{Error, MemoryReservation, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget};
 use std::sync::Arc;
 
 /// A field of the root that is read.
-pub(super) struct Root {
+pub(super) struct RootReader {
     pub(super) field: NestedField,
     pub(super) arrow: FieldRef,
     pub(super) columns: Vec<(usize, ColumnReader, ReadTarget)>,
@@ -20,22 +20,22 @@ pub(super) struct Root {
 
 /// Where arrays are put together: what was read of each column for the current batch, and the dictionaries of those that
 /// have any.
-pub(super) struct Room {
+pub(super) struct BatchBuffers {
     pub(super) metadata: Arc<ParquetMetaData>,
     batches: ByLeaf<Option<ColumnBatch>>,
     dictionaries: ByLeaf<DictionaryCache>,
 }
 
-impl Room {
+impl BatchBuffers {
     /// Room for the columns of these fields.
     pub(super) fn of<'a>(
         metadata: Arc<ParquetMetaData>,
-        roots: impl IntoIterator<Item = &'a Root> + Clone,
+        roots: impl IntoIterator<Item = &'a RootReader> + Clone,
     ) -> Self {
         let leaves = || roots.clone().into_iter().flat_map(|root| root.columns.iter().map(|column| column.0));
         let (batches, dictionaries) =
             (ByLeaf::new(leaves(), || None), ByLeaf::new(leaves(), DictionaryCache::default));
-        Room { metadata, batches, dictionaries }
+        BatchBuffers { metadata, batches, dictionaries }
     }
 
     /// Where the batch of a column is.
@@ -49,14 +49,14 @@ impl Room {
     }
 
     /// The array of a field whose columns were read.
-    pub(super) fn assemble(&mut self, root: &Root, held: &mut MemoryReservation) -> Result<ArrayRef> {
+    pub(super) fn assemble(&mut self, root: &RootReader, held: &mut MemoryReservation) -> Result<ArrayRef> {
         let schema = self.metadata.schema();
         let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
         assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries, held })
     }
 
     /// Puts the dictionaries of a field, one for each of its columns, in place of those that are here.
-    pub(super) fn swap_dictionaries(&mut self, root: &Root, dictionaries: &mut [DictionaryCache]) {
+    pub(super) fn swap_dictionaries(&mut self, root: &RootReader, dictionaries: &mut [DictionaryCache]) {
         for ((leaf, ..), dictionary) in root.columns.iter().zip(dictionaries) {
             if let Some(here) = self.dictionaries.get_mut(*leaf) {
                 std::mem::swap(here, dictionary);
@@ -65,19 +65,19 @@ impl Room {
     }
 }
 
-impl Root {
+impl RootReader {
     /// Another that reads the same, from the first row. This one must not have begun.
-    pub(super) fn new_like(&self) -> Root {
+    pub(super) fn new_like(&self) -> RootReader {
         let columns = self.columns.iter();
         let columns = columns.map(|(leaf, column, target)| (*leaf, column.new_like(), target.clone()));
-        Root { field: self.field.clone(), arrow: self.arrow.clone(), columns: columns.collect() }
+        RootReader { field: self.field.clone(), arrow: self.arrow.clone(), columns: columns.collect() }
     }
 
     /// As one of several that read it, each a part.
-    pub(super) fn part(self) -> Root {
+    pub(super) fn as_split(self) -> RootReader {
         let columns = self.columns.into_iter();
         let columns = columns.map(|(leaf, column, target)| (leaf, column.as_split(), target));
-        Root { columns: columns.collect(), ..self }
+        RootReader { columns: columns.collect(), ..self }
     }
 
     /// The array of the next `rows` rows, after `skip` rows that are passed over.
@@ -85,13 +85,20 @@ impl Root {
         &mut self,
         skip: usize,
         rows: usize,
-        room: &mut Room,
+        buffers: &mut BatchBuffers,
         held: &mut MemoryReservation,
     ) -> Result<ArrayRef> {
         for (leaf, column, _) in &mut self.columns {
             column.skip(skip)?;
-            column.read_in_place(rows, room.place(*leaf)?)?;
+            column.read_in_place(rows, buffers.place(*leaf)?)?;
         }
-        room.assemble(self, held)
+        buffers.assemble(self, held)
     }
+}
+
+/// What went wrong, and with which field of the root and column of the file.
+pub(super) struct RootError {
+    pub(super) root: usize,
+    pub(super) leaf: Option<usize>,
+    pub(super) error: Error,
 }

@@ -123,9 +123,9 @@ proptest! {
         threads in 2..5usize,
     ) {
         let file = file(rows, written);
-        let alone = read(reader(&file, batch_size, offset, limit, 1));
-        prop_assert_eq!(&alone.1, &None);
-        prop_assert_eq!(read(reader(&file, batch_size, offset, limit, threads)), alone);
+        let fallback = read(reader(&file, batch_size, offset, limit, 1));
+        prop_assert_eq!(&fallback.1, &None);
+        prop_assert_eq!(read(reader(&file, batch_size, offset, limit, threads)), fallback);
     }
 }
 
@@ -173,9 +173,11 @@ fn only_what_is_too_much_for_one_thread_is_divided() {
         let builder = ParquetRecordBatchReaderBuilder::try_new(file(1000, written)).unwrap();
         let metadata = builder.metadata().clone();
         let reader = builder.build().unwrap();
-        steps(&reader.roots, &metadata, Batches { skip, rows: 1000, size: 100 }, threads, 0)
+        plan_columns(&reader.roots, &metadata, BatchGrid { skip, rows: 1000, size: 100 }, threads, 0)
     };
-    let readers = |steps: Vec<Step>| steps.iter().map(|step| step.readers).collect::<Vec<_>>();
+    let readers = |schedules: Vec<ColumnSchedule>| {
+        schedules.iter().map(|schedule| schedule.readers).collect::<Vec<_>>()
+    };
     assert_eq!(readers(steps_of(written, 1, 0)), [1]);
     assert_eq!(readers(steps_of(written, 3, 0)), [3]);
     assert_eq!(readers(steps_of(written, 3, 1)), [1]);

@@ -1,9 +1,9 @@
-//! The table: physical and logical type to Arrow type, where nothing else is said.
+//! The default Arrow type of each Parquet type: the table of physical and logical types.
 //!
 //! Spec: LogicalTypes.md. Each logical type has a row in [`by_logical`]; a column without one, or with one that Arrow
 //! cannot represent, is what [`by_physical`] says.
 
-use super::TypeOptions;
+use super::type_options::TypeOptions;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit as ArrowUnit};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::schema::{Leaf, Repetition};

@@ -1,7 +1,7 @@
 //! Row groups read by several threads give what one thread gives, however little may wait, and whatever is wrong.
 
 use super::*;
-use crate::arrow_reader::filtered::Wanted;
+use crate::arrow_reader::filtered_reader::FilteredPlan;
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask, RowNumber, RowSelection, RowSelector,
 };
@@ -51,7 +51,7 @@ fn choice() -> impl Strategy<Value = Choice> {
     )
 }
 
-fn reader(file: &Bytes, choice: &Choice) -> Result<Filtered> {
+fn reader(file: &Bytes, choice: &Choice) -> Result<FilteredReader> {
     let row_number = Field::new("row", DataType::Int64, false).with_extension_type(RowNumber);
     let options = ArrowReaderOptions::new().with_page_index(true);
     let options = options.with_virtual_columns(vec![Arc::new(row_number)])?;
@@ -67,7 +67,7 @@ fn reader(file: &Bytes, choice: &Choice) -> Result<Filtered> {
         runs.iter().map(selector).collect::<Vec<_>>()
     });
     let count = read.metadata.num_row_groups();
-    let wanted = Wanted {
+    let wanted = FilteredPlan {
         row_groups: choice.row_groups.iter().copied().filter(|&row_group| row_group < count).collect(),
         batch_size: choice.batch_size,
         projection: ProjectionMask::all(),
@@ -77,7 +77,7 @@ fn reader(file: &Bytes, choice: &Choice) -> Result<Filtered> {
         predicate: choice.most.map(bind).transpose()?,
     };
     let source: Arc<dyn Source> = Arc::new(file.clone());
-    Filtered::new(&source, &read.metadata, read.whole(), &read.options, wanted, Vec::new())
+    FilteredReader::new(&source, &read.metadata, read.whole(), &read.options, wanted, Vec::new())
 }
 
 /// The batches up to the first error, and that.
@@ -97,7 +97,7 @@ fn check(file: &Bytes, choice: &Choice, threads: usize, in_flight: usize) -> boo
     let Ok(mut alone) = reader(file, choice) else { return true };
     let expected = read(|| alone.next());
     let others = (1..threads).map(|_| reader(file, choice).unwrap()).collect();
-    let mut groups = ByGroup::new(reader(file, choice).unwrap(), others, in_flight);
+    let mut groups = RowGroupParallelReader::new(reader(file, choice).unwrap(), others, in_flight);
     assert_eq!(groups.schema(), alone.schema());
     let found = read(|| groups.next());
     let rows = |(batches, error): &(Vec<RecordBatch>, Option<String>)| {
@@ -139,7 +139,7 @@ fn a_read_may_be_left_in_the_middle() {
     let choice = Choice { batch_size: 16, row_groups: (0..9).collect(), most: None, selection: None };
     for batches in [0, 1, 7] {
         let others = (0..2).map(|_| reader(&file(), &choice).unwrap()).collect();
-        let mut groups = ByGroup::new(reader(&file(), &choice).unwrap(), others, 1);
+        let mut groups = RowGroupParallelReader::new(reader(&file(), &choice).unwrap(), others, 1);
         (0..batches)
             .for_each(|i| assert_eq!(groups.next().unwrap().unwrap().num_rows(), [16, 16, 16, 16, 6][i % 5]));
     }

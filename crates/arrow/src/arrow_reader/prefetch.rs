@@ -1,4 +1,4 @@
-//! What readers say to a source whose requests are dear, before they read.
+//! Prefetching for sources whose requests are expensive.
 
 use marquetry_base::{Limits, Result};
 use marquetry_core::fetch::{CoalesceOptions, FetchPlanner, bytes, chunk_ranges};
@@ -8,42 +8,47 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A source whose requests are dear.
+/// A source whose requests are expensive, and how to plan what to fetch from it.
 #[derive(Clone)]
-pub(super) struct Far {
+pub(super) struct RemoteSource {
     source: Arc<dyn Source>,
     metadata: Arc<ParquetMetaData>,
     limits: Arc<Limits>,
     pub(super) cost: CoalesceOptions,
 }
 
-impl Far {
+impl RemoteSource {
     /// `None` if requests cost nothing.
     pub(super) fn of(
         source: &Arc<dyn Source>,
         metadata: &Arc<ParquetMetaData>,
         limits: &Arc<Limits>,
-    ) -> Option<Far> {
+    ) -> Option<RemoteSource> {
         let cost = source.request_cost()?;
-        Some(Far { source: source.clone(), metadata: metadata.clone(), limits: limits.clone(), cost })
+        Some(RemoteSource {
+            source: source.clone(),
+            metadata: metadata.clone(),
+            limits: limits.clone(),
+            cost,
+        })
     }
 
-    pub(super) fn ahead(&self) -> FetchPlanner<'_> {
+    pub(super) fn planner(&self) -> FetchPlanner<'_> {
         FetchPlanner::new(&*self.source, &self.metadata, &self.limits, self.cost)
     }
 }
 
-/// What row groups take first that are read after the one at hand. It is said together with what that one takes, so that
-/// not each of them has to wait.
+/// Byte ranges that the next row groups need first. They are prefetched with those of the current one, which saves a round
+/// trip each.
 #[derive(Default)]
-pub(super) struct Following {
+pub(super) struct RowGroupLookahead {
     /// Each by how many row groups are left when it has been taken.
     groups: VecDeque<(usize, Vec<Range<u64>>)>,
 }
 
-impl Following {
-    /// Before a row group is opened after which `left` are left: says what is planned for it and for those that follow. If
-    /// nothing is planned, `plan` says what each of them takes first; none where nothing is wanted of it.
+impl RowGroupLookahead {
+    /// Adds to `ahead` what is planned for the row group that is opened next, after which `left` remain, and for those that
+    /// follow. If nothing is planned yet, `plan` gives what each of them needs first; `None` if it is not read.
     pub(super) fn expect(
         &mut self,
         left: usize,
@@ -65,43 +70,45 @@ impl Following {
 }
 
 /// Some columns of some row groups, read from the first row to the last.
-pub(super) struct Course {
-    far: Far,
+pub(super) struct SequentialPrefetch {
+    remote: RemoteSource,
     leaves: Vec<usize>,
     /// Each row group, and which rows of all it has.
     groups: Vec<(usize, Range<u64>)>,
-    /// The next row, the one after those that were said to be read, and the one after the last that is wanted.
+    /// The next row to read.
     at: u64,
+    /// The end of the prefetched rows.
     said: u64,
+    /// The end of the requested rows.
     end: u64,
 }
 
-impl Course {
+impl SequentialPrefetch {
     /// The first `rows` rows of these row groups.
-    pub(super) fn new(far: Far, leaves: Vec<usize>, row_groups: &[usize], rows: u64) -> Self {
+    pub(super) fn new(remote: RemoteSource, leaves: Vec<usize>, row_groups: &[usize], rows: u64) -> Self {
         let mut first = 0u64;
         let groups = row_groups.iter().map(|&index| {
-            let rows = first..first.saturating_add(far.metadata.row_group(index).num_rows());
+            let rows = first..first.saturating_add(remote.metadata.row_group(index).num_rows());
             first = rows.end;
             (index, rows)
         });
-        Course { groups: groups.collect(), far, leaves, at: 0, said: 0, end: rows }
+        SequentialPrefetch { groups: groups.collect(), remote, leaves, at: 0, said: 0, end: rows }
     }
 
-    /// Before `skip` rows are passed over, and `rows` are read: says what these take, and together with them the rows that
-    /// follow, as far as that is not too much.
+    /// Before `skip` rows are skipped and `rows` are read: prefetches these, and up to [`AT_ONCE`] bytes of the rows that
+    /// follow.
     pub(super) fn before(&mut self, skip: usize, rows: usize) -> Result<()> {
         let first = self.at.saturating_add(skip as u64);
         self.at = first.saturating_add(rows as u64);
         if self.at <= self.said {
             return Ok(());
         }
-        let mut ahead = self.far.ahead();
+        let mut ahead = self.remote.planner();
         let mut left = AT_ONCE;
         for (index, group) in self.groups.iter().filter(|(_, group)| first < group.end) {
             let (index, len) = (*index, (group.end - group.start).max(1));
-            let whole = bytes(&chunk_ranges(&self.far.metadata, index, &self.leaves)).max(1);
-            // A row group that was said as a whole is so once more: what was fetched of it stays.
+            let whole = bytes(&chunk_ranges(&self.remote.metadata, index, &self.leaves)).max(1);
+            // A row group that was prefetched as a whole is planned as a whole again: what was fetched of it stays.
             let start = if whole <= AT_ONCE { group.start } else { group.start.max(first) };
             let fitting = (u128::from(len) * u128::from(left) / u128::from(whole)) as u64;
             let wanted = self.at.min(group.end).max(start.saturating_add(fitting));
@@ -119,5 +126,5 @@ impl Course {
     }
 }
 
-/// Bytes that are said to be read at a time, if no batch needs more.
+/// Bytes to prefetch at a time, unless a batch needs more.
 const AT_ONCE: u64 = 16 << 20;

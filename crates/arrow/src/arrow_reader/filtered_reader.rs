@@ -1,4 +1,4 @@
-//! Reading some rows: those that were selected, and that a filter wants.
+//! Reads selected rows by late materialization: the filter's columns first, other columns only for the rows that are left.
 //!
 //! ```text
 //! row group -> prune -> selection -> blocks -> stages, each for fewer rows -> the other columns, for the rows left -> batch
@@ -6,15 +6,15 @@
 //!
 //! Memory holds a block of the columns that the filter looks at, and a batch. Row groups and pages that nothing is wanted
 //! of are not read, and of other pages no more is decoded than pays: see `core::read`. Where a filter turns out to want
-//! most rows, leaving the others out is given up, column by column: see `ways`.
+//! most rows, skipping the others is given up, column by column: see `skip_strategy`.
 
 use super::ProjectionMask;
-use super::columns::{Column, Rows};
-use super::far::{Far, Following};
+use super::adaptive_filter::{Columns, FilterStage, filter};
+use super::cached_column::{BlockRows, CachedColumn};
 use super::options::ArrowReaderOptions;
-use super::read_as::{Projected, ReadAs};
-use super::reader::{page_options, read_target, to_decode};
-use super::stages::{Columns, Stage, filter};
+use super::prefetch::{RemoteSource, RowGroupLookahead};
+use super::read_target::{page_options, read_target, value_layout};
+use super::resolved_schema::{ProjectedField, ResolvedFields};
 use super::virtual_columns::{Positions, Virtual};
 use super::{ArrowPredicate, RowSelection};
 use crate::assemble::{Leaves, assemble};
@@ -36,9 +36,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Which rows of which columns are wanted.
+/// Which rows of which columns to read.
 #[derive(Clone)]
-pub(super) struct Wanted {
+pub(super) struct FilteredPlan {
     pub(super) row_groups: Vec<usize>,
     pub(super) batch_size: usize,
     pub(super) projection: ProjectionMask,
@@ -49,24 +49,24 @@ pub(super) struct Wanted {
 }
 
 /// A read that passes over rows.
-pub(super) struct Filtered {
+pub(super) struct FilteredReader {
     metadata: Arc<ParquetMetaData>,
     schema: SchemaRef,
-    roots: Vec<Projected>,
+    roots: Vec<ProjectedField>,
     virtuals: Vec<Virtual>,
     columns: Columns,
-    stages: Vec<Stage>,
+    stages: Vec<FilterStage>,
     pruning: Option<Pruning>,
-    /// If requests are dear.
-    far: Option<Far>,
-    following: Following,
-    /// Whether later row groups may be fetched with earlier ones: none is in vain, and no budget is to be kept.
-    looks_far: bool,
+    /// For sources whose requests are expensive.
+    remote: Option<RemoteSource>,
+    lookahead: RowGroupLookahead,
+    /// Whether later row groups may be prefetched with earlier ones: all of them are needed, and no memory limit is set.
+    looks_ahead: bool,
     dictionaries: ByLeaf<DictionaryCache>,
     /// The row groups to come.
-    row_groups: VecDeque<Chosen>,
+    row_groups: VecDeque<RowGroupTask>,
     group: Option<Group>,
-    block: Option<Survivors>,
+    block: Option<PendingRows>,
     batch_size: usize,
     /// Wanted rows that are still to be passed over, and to be given.
     offset: usize,
@@ -77,9 +77,9 @@ pub(super) struct Filtered {
 }
 
 /// A row group, and what was selected of it, if not all.
-pub(super) type Chosen = (usize, Option<RowMask>);
+pub(super) type RowGroupTask = (usize, Option<RowMask>);
 
-/// What tells without reading them which rows cannot be wanted.
+/// Prunes row groups and pages by statistics and indexes.
 struct Pruning {
     source: Arc<dyn Source>,
     predicate: BoundPredicate,
@@ -96,32 +96,32 @@ struct Group {
     asks: bool,
 }
 
-/// What the filter left of a block.
-struct Survivors {
+/// The rows of a block that passed the filter.
+struct PendingRows {
     /// The rows that were not given yet.
-    rows: Rows,
+    rows: BlockRows,
     /// How many rows were kept, and how many of them were given.
     kept: usize,
     given: usize,
 }
 
-impl Filtered {
+impl FilteredReader {
     pub(super) fn new(
         source: &Arc<dyn Source>,
         metadata: &Arc<ParquetMetaData>,
-        read_as: &ReadAs,
+        resolved: &ResolvedFields,
         options: &ArrowReaderOptions,
-        wanted: Wanted,
+        wanted: FilteredPlan,
         filters: Vec<Box<dyn ArrowPredicate>>,
     ) -> Result<Self> {
-        let roots: Vec<Projected> = read_as.projected(&wanted.projection).collect();
+        let roots: Vec<ProjectedField> = resolved.projected(&wanted.projection).collect();
         let mut stages = match &wanted.predicate {
-            Some(predicate) => Stage::of_predicate(predicate, metadata),
+            Some(predicate) => FilterStage::of_predicate(predicate, metadata),
             None => Vec::new(),
         };
         for predicate in filters {
-            let roots = read_as.projected(predicate.projection()).collect();
-            stages.push(Stage::of_arrays(predicate, roots));
+            let roots = resolved.projected(predicate.projection()).collect();
+            stages.push(FilterStage::of_arrays(predicate, roots));
         }
         let virtuals = options.virtual_columns.iter().map(|field| Virtual::of(field));
         let virtuals = virtuals.collect::<Result<Vec<_>>>()?;
@@ -132,19 +132,19 @@ impl Filtered {
         let of_stages = stages.iter().map(|stage| stage.leaves().len());
         let num_columns = of_stages.chain(roots.iter().map(|root| root.leaves().len())).sum();
         let open = |leaf: usize, for_stage: bool| {
-            let (field, arrow) = read_as.of_leaf(leaf)?;
+            let (field, arrow) = resolved.of_leaf(leaf)?;
             let column = metadata.schema().column(leaf);
             let layout = match for_stage {
                 // Keys do for typed predicates, whatever batches get.
                 true => ValueLayout::Indices,
-                false => to_decode(column, field, arrow, leaf, options),
+                false => value_layout(column, field, arrow, leaf, options),
             };
             let target = read_target(column, field, arrow, leaf, layout, options);
             let (source, metadata) = (source.clone(), metadata.clone());
             let page_options = page_options(&metadata, options);
             let reader = ColumnReader::new(source, metadata, &[], leaf, target.clone(), page_options);
             let reader = reader.sharing_read_ahead(num_columns).with_page_index(options.page_index);
-            Some(Column::new(reader, target))
+            Some(CachedColumn::new(reader, target))
         };
         for stage in &stages {
             for &leaf in stage.leaves() {
@@ -155,7 +155,7 @@ impl Filtered {
                 }
             }
         }
-        for leaf in roots.iter().flat_map(Projected::leaves) {
+        for leaf in roots.iter().flat_map(ProjectedField::leaves) {
             if let Entry::Vacant(place) = columns.entry(leaf)
                 && let Some(column) = open(leaf, false)
             {
@@ -175,8 +175,11 @@ impl Filtered {
             let options = PruneOptions { limits, ..stages };
             Pruning { source: source.clone(), predicate, options }
         });
-        Ok(Filtered {
-            schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, read_as.schema.metadata().clone())),
+        Ok(FilteredReader {
+            schema: Arc::new(ArrowSchema::new_with_metadata(
+                arrow_fields,
+                resolved.schema.metadata().clone(),
+            )),
             dictionaries: ByLeaf::new(columns.keys().copied(), DictionaryCache::default),
             row_groups: with_selections(metadata, &wanted.row_groups, wanted.selection.as_ref()),
             metadata: metadata.clone(),
@@ -185,9 +188,9 @@ impl Filtered {
             columns: columns.into_iter().collect(),
             stages,
             pruning,
-            far: Far::of(source, metadata, &options.limits),
-            following: Following::default(),
-            looks_far: wanted.limit == usize::MAX && options.limits.memory.limit().is_none(),
+            remote: RemoteSource::of(source, metadata, &options.limits),
+            lookahead: RowGroupLookahead::default(),
+            looks_ahead: wanted.limit == usize::MAX && options.limits.memory.limit().is_none(),
             group: None,
             block: None,
             batch_size: wanted.batch_size,
@@ -203,13 +206,13 @@ impl Filtered {
         &self.schema
     }
 
-    /// Leaves the row groups to others: there is nothing to read then but what it is told to [`begin`](Self::begin).
-    pub(super) fn take_row_groups(&mut self) -> VecDeque<Chosen> {
+    /// Takes the row groups away: afterwards only those given to [`begin`](Self::begin) are read.
+    pub(super) fn take_row_groups(&mut self) -> VecDeque<RowGroupTask> {
         std::mem::take(&mut self.row_groups)
     }
 
     /// Reads a row group next.
-    pub(super) fn begin(&mut self, chosen: Chosen) {
+    pub(super) fn begin(&mut self, chosen: RowGroupTask) {
         self.row_groups.push_back(chosen);
     }
 
@@ -217,7 +220,7 @@ impl Filtered {
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
         while self.rows < self.batch_size {
             if let Some(block) = self.block.take() {
-                self.give(block)?;
+                self.emit(block)?;
             } else if self.limit == 0 || !self.next_block()? {
                 // Batches end with row groups: few rows of many pages would keep all of these in memory.
                 self.group = None;
@@ -250,7 +253,7 @@ impl Filtered {
     fn survivors(&mut self, first: u64, out: &mut RowMask) -> Result<()> {
         while self.limit > 0 && self.next_block()? {
             let Some(block) = self.block.take() else { continue };
-            self.columns.values_mut().for_each(Column::forget);
+            self.columns.values_mut().for_each(CachedColumn::clear);
             out.push_run(false, first + block.rows.start - out.rows());
             match block.rows.keep {
                 None => out.push_run(true, block.rows.len as u64),
@@ -277,9 +280,9 @@ impl Filtered {
         // A selection may end before the rows do.
         selection.push_run(false, rows.saturating_sub(selection.rows()));
         let mut asks_typed = true;
-        let far = self.far.clone();
-        let mut ahead = far.as_ref().map(Far::ahead);
-        if let Some(ahead) = ahead.as_mut().filter(|_| self.looks_far) {
+        let remote = self.remote.clone();
+        let mut ahead = remote.as_ref().map(RemoteSource::planner);
+        if let Some(ahead) = ahead.as_mut().filter(|_| self.looks_ahead) {
             self.expect_following(ahead);
         }
         if selection.selected() > 0
@@ -305,7 +308,7 @@ impl Filtered {
         let most_rows = most_rows.and_then(|selected| usize::try_from(selected).ok());
         for column in self.columns.values_mut() {
             column.most_rows = most_rows;
-            // It may be the one before, wanted twice.
+            // The same row group may be read twice.
             column.rewind();
         }
         self.group =
@@ -316,10 +319,10 @@ impl Filtered {
         }
     }
 
-    /// Says to a source that is far what the row groups that follow take first.
+    /// Plans the prefetching of what the following row groups need first.
     fn expect_following(&mut self, ahead: &mut FetchPlanner<'_>) {
-        let mut following = std::mem::take(&mut self.following);
-        let little = self.far.as_ref().map_or(0, |far| far.cost.round_trip());
+        let mut lookahead = std::mem::take(&mut self.lookahead);
+        let little = self.remote.as_ref().map_or(0, |remote| remote.cost.round_trip());
         let plan = self.row_groups.iter().map(|(index, selection)| {
             let rows = self.metadata.row_group(*index).num_rows();
             let selected = selection.as_ref().map_or(rows, RowMask::selected);
@@ -338,19 +341,19 @@ impl Filtered {
                 true => Vec::new(),
                 false => index_ranges(&self.metadata, *index, &all),
             };
-            // Knowing first which pages are wanted would be dearer than the pages.
+            // Finding the wanted pages first would cost more than fetching all of them.
             match [chunks(&all), chunks(&asked)].into_iter().find(|chunks| bytes(chunks) <= little) {
                 Some(chunks) if is_whole => first.extend(chunks),
                 _ => {}
             }
             Some(first)
         });
-        following.expect(self.row_groups.len(), ahead, plan);
-        self.following = following;
+        lookahead.expect(self.row_groups.len(), ahead, plan);
+        self.lookahead = lookahead;
     }
 
-    /// Says to a source that is far what will be read of the row group. Where that is much, the filter is asked about all
-    /// rows first, so that of other columns only those pages are fetched that have wanted rows. Whether there are any.
+    /// Prefetches the row group. If its output columns are large, evaluates the filter first and prefetches only pages with
+    /// surviving rows. Returns whether there are any.
     fn look_ahead(&mut self, mut ahead: FetchPlanner<'_>) -> Result<bool> {
         let Some(group) = &self.group else { return Ok(false) };
         let (index, asks_typed, asks) = (group.index, group.asks_typed, group.asks);
@@ -373,7 +376,7 @@ impl Filtered {
         let mut selection = RowMask::new();
         self.survivors(0, &mut selection)?;
         (self.offset, self.limit) = (offset, limit);
-        self.columns.values_mut().for_each(Column::rewind);
+        self.columns.values_mut().for_each(CachedColumn::rewind);
         let rows: Vec<_> = selection.runs().collect();
         let wanted = ahead.pages(index, &projected, &rows)?;
         ahead.say(wanted)?;
@@ -394,7 +397,7 @@ impl Filtered {
             let stages = self.stages.iter().filter(|stage| asks_typed || !stage.is_typed());
             stages.into_iter().any(|stage| stage.leaves().contains(leaf))
         };
-        let wanted = |(leaf, column): &(usize, &Column)| asked(leaf) || gives && column.is_projected;
+        let wanted = |(leaf, column): &(usize, &CachedColumn)| asked(leaf) || gives && column.is_projected;
         self.columns.iter().filter(wanted).map(|(leaf, _)| leaf).collect()
     }
 
@@ -403,7 +406,7 @@ impl Filtered {
         let Some(group) = &mut self.group else { return Ok(false) };
         let size = self.batch_size.min(BLOCK);
         let Some(block) = group.selection.next_chunk(&mut group.cursor, size) else { return Ok(false) };
-        let mut rows = Rows::of(group.index, block);
+        let mut rows = BlockRows::of(group.index, block);
         let stages = if group.asks { &mut self.stages[..] } else { &mut [] };
         filter(stages, &mut rows, group.asks_typed, &mut self.columns, &self.metadata)?;
         let kept = rows.kept();
@@ -418,27 +421,27 @@ impl Filtered {
             of_kept.push_run(false, kept - passed - given);
             for column in self.columns.values_mut() {
                 match given {
-                    0 => column.forget(),
-                    _ => column.thin_out(&of_kept)?,
+                    0 => column.clear(),
+                    _ => column.refilter(&of_kept)?,
                 }
             }
             rows.refine(of_kept);
         }
         if given > 0 {
-            self.block = Some(Survivors { rows, kept: given, given: 0 });
+            self.block = Some(PendingRows { rows, kept: given, given: 0 });
         }
         Ok(true)
     }
 
     /// Puts rows of a block into the batch, as many as there is room for.
-    fn give(&mut self, mut block: Survivors) -> Result<()> {
+    fn emit(&mut self, mut block: PendingRows) -> Result<()> {
         let n = (block.kept - block.given).min(self.batch_size - self.rows);
         let rows = block.rows.split_off(n);
         let taken = block.given..block.given + n;
         for column in self.columns.values_mut() {
             match column.is_projected {
-                true => column.give(&rows, taken.clone(), block.kept)?,
-                false => column.forget(),
+                true => column.emit(&rows, taken.clone(), block.kept)?,
+                false => column.clear(),
             }
         }
         if !self.virtuals.is_empty() {
@@ -502,7 +505,7 @@ fn with_selections(
     metadata: &ParquetMetaData,
     row_groups: &[usize],
     selection: Option<&RowSelection>,
-) -> VecDeque<Chosen> {
+) -> VecDeque<RowGroupTask> {
     let mut first = 0u64;
     let with_selection = |&index: &usize| {
         let rows = first..first.saturating_add(metadata.row_group(index).num_rows());

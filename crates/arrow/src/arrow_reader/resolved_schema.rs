@@ -1,4 +1,4 @@
-//! What the fields of a file are read as, found out for those that are wanted.
+//! Resolves Parquet fields to Arrow fields, for those fields only that are read.
 //!
 //! ```text
 //! schema() ------------> whole: all fields, once
@@ -18,19 +18,19 @@ use std::sync::{Arc, OnceLock};
 
 /// Fields of the root, in the order of the file, and what each becomes.
 #[derive(Debug, Clone)]
-pub(crate) struct ReadAs {
+pub(crate) struct ResolvedFields {
     pub(crate) fields: Arc<[NestedField]>,
     /// Their Arrow fields; virtual columns behind them, if these are all fields.
     pub(crate) schema: SchemaRef,
 }
 
-/// What is read of a field of the root, and what it becomes.
-pub(super) struct Projected {
+/// The part of a root field that is read, and its Arrow field.
+pub(super) struct ProjectedField {
     pub(super) field: NestedField,
     pub(super) arrow: FieldRef,
 }
 
-impl Projected {
+impl ProjectedField {
     /// Its columns.
     pub(super) fn leaves(&self) -> Vec<usize> {
         let mut leaves = Vec::new();
@@ -39,13 +39,13 @@ impl Projected {
     }
 }
 
-impl ReadAs {
+impl ResolvedFields {
     /// What is left of the fields, with only the columns that `mask` chooses.
-    pub(super) fn projected(&self, mask: &ProjectionMask) -> impl Iterator<Item = Projected> {
+    pub(super) fn projected(&self, mask: &ProjectionMask) -> impl Iterator<Item = ProjectedField> {
         self.fields.iter().zip(self.schema.fields()).filter_map(|(whole, arrow)| {
             let field = whole.project(&|leaf| mask.leaf_included(leaf))?;
             let arrow = project(whole, &field, arrow);
-            Some(Projected { field, arrow })
+            Some(ProjectedField { field, arrow })
         })
     }
 
@@ -57,39 +57,39 @@ impl ReadAs {
     }
 }
 
-/// What the fields of a file are read as, as far as that was asked for.
+/// Caches the resolved fields of a file: all of them, or those of one projection.
 #[derive(Debug, Default)]
-pub(super) struct Types {
-    whole: OnceLock<ReadAs>,
-    /// That of the first columns that were asked for.
-    part: OnceLock<(ProjectionMask, ReadAs)>,
+pub(super) struct SchemaCache {
+    whole: OnceLock<ResolvedFields>,
+    /// Those of the first projection.
+    part: OnceLock<(ProjectionMask, ResolvedFields)>,
 }
 
-impl Types {
+impl SchemaCache {
     /// Fails if the schema that the options ask for does not fit; nothing else is found out.
     pub(super) fn new(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> Result<Self> {
-        let types = Types::default();
+        let types = SchemaCache::default();
         if let Some(wanted) = &options.schema {
             let fields = NestedField::from_schema(metadata.schema());
             let schema = to_arrow_as(&fields, metadata.schema(), wanted)?;
-            let whole = ReadAs { fields: fields.into(), schema: with_virtual(schema, options) };
-            return Ok(Types { whole: OnceLock::from(whole), ..types });
+            let whole = ResolvedFields { fields: fields.into(), schema: with_virtual(schema, options) };
+            return Ok(SchemaCache { whole: OnceLock::from(whole), ..types });
         }
         Ok(types)
     }
 
     /// All fields as another schema.
     pub(super) fn of_schema(fields: Arc<[NestedField]>, schema: SchemaRef) -> Self {
-        Types { whole: OnceLock::from(ReadAs { fields, schema }), ..Types::default() }
+        SchemaCache { whole: OnceLock::from(ResolvedFields { fields, schema }), ..SchemaCache::default() }
     }
 
     /// All fields, and virtual columns.
-    pub(super) fn whole(&self, metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> &ReadAs {
+    pub(super) fn whole(&self, metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> &ResolvedFields {
         self.whole.get_or_init(|| {
             let fields = NestedField::from_schema(metadata.schema());
             let (pairs, types) = (KeyValues::of(metadata), type_options(options));
             let schema = to_arrow(&fields, 0.., metadata.schema(), &pairs.by_key(), &types);
-            ReadAs { fields: fields.into(), schema: with_virtual(schema, options) }
+            ResolvedFields { fields: fields.into(), schema: with_virtual(schema, options) }
         })
     }
 
@@ -99,7 +99,7 @@ impl Types {
         mask: &ProjectionMask,
         metadata: &ParquetMetaData,
         options: &ArrowReaderOptions,
-    ) -> ReadAs {
+    ) -> ResolvedFields {
         if let Some(whole) = self.whole.get() {
             return whole.clone();
         }
@@ -114,7 +114,7 @@ impl Types {
             let (places, fields): (Vec<_>, Vec<_>) = roots.iter().filter_map(field).unzip();
             let (pairs, types) = (KeyValues::of(metadata), type_options(options));
             let schema = to_arrow(&fields, places, metadata.schema(), &pairs.by_key(), &types);
-            ReadAs { fields: fields.into(), schema: Arc::new(schema) }
+            ResolvedFields { fields: fields.into(), schema: Arc::new(schema) }
         };
         // Whoever was first may have asked for other columns.
         let (of, part) = self.part.get_or_init(|| (mask.clone(), find()));
@@ -170,7 +170,7 @@ impl<'a> KeyValues<'a> {
     }
 }
 
-/// Fewer than one of so many fields are a part: to find out about all of them is less work than twice.
+/// Resolve only the projected fields if they are less than half of all; otherwise resolve all once and cache them.
 const PART: usize = 2;
 
 #[cfg(test)]
@@ -228,7 +228,7 @@ mod tests {
         let (bytes, _) = file();
         let metadata = ArrowReaderMetadata::load(bytes, ArrowReaderOptions::default()).unwrap();
         let mask = ProjectionMask::leaves(metadata.parquet_schema(), [2, 17]);
-        let part = metadata.read_as(&mask);
+        let part = metadata.resolve(&mask);
         assert_eq!(part.fields.len(), 2);
         for leaf in 0..40 {
             let expected = [2, 17].contains(&leaf).then(|| format!("column {leaf}"));

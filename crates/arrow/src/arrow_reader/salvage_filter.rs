@@ -1,4 +1,4 @@
-//! A predicate where damage is no error: every row that can be read is read, and those are given that it wants.
+//! Applies a predicate to the readable rows of a damaged file.
 //!
 //! ```text
 //! whole rows of all columns -> the predicate, where a lost value is null -> the rows that it wants -> batch
@@ -8,20 +8,20 @@
 //! true.
 
 use super::ProjectionMask;
-use super::reader::{Failed, Plan};
-use super::root::{Room, Root};
-use super::salvage::{Chosen, Salvage};
+use super::null_padding::NullPadded;
+use super::read_plan::ReadPlan;
+use super::root_reader::{BatchBuffers, RootError, RootReader};
+use super::salvage::{SalvageReader, SalvagedRows};
 use crate::leaf::boolean_buffer;
 use arrow_array::BooleanArray;
 use marquetry_base::Result;
 use marquetry_core::predicate::{BoundPredicate, LeafValues};
 use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Schema;
-use marquetry_encoding::{Bitmap, Values};
-use std::ops::Range;
+use marquetry_encoding::Bitmap;
 
-/// Which rows are given of those that are read.
-pub(super) struct Asked {
+/// A predicate over the readable rows, with offset and limit.
+pub(super) struct SalvageFilter {
     predicate: BoundPredicate,
     /// How many of the reader's roots batches have. Those behind them are read for the predicate alone.
     pub(super) given: usize,
@@ -30,8 +30,8 @@ pub(super) struct Asked {
     pub(super) limit: usize,
 }
 
-/// What is given of a batch.
-pub(super) struct Answer {
+/// Which rows of a batch are returned.
+pub(super) struct FilterOutcome {
     /// One for each row that was read.
     pub(super) keep: BooleanArray,
     /// How many rows are given, and how many that are wanted are passed over before them.
@@ -39,13 +39,13 @@ pub(super) struct Answer {
     passed: usize,
 }
 
-impl Asked {
+impl SalvageFilter {
     /// What a plan says of it, of which then all rows are to be read. Batches have the `given` first roots.
-    pub(super) fn of(plan: &mut Plan, given: usize) -> Option<Self> {
+    pub(super) fn of(plan: &mut ReadPlan, given: usize) -> Option<Self> {
         let predicate = plan.predicate.take()?;
         let offset = std::mem::take(&mut plan.offset);
         let limit = std::mem::replace(&mut plan.limit, usize::MAX);
-        Some(Asked { predicate, given, offset, limit })
+        Some(SalvageFilter { predicate, given, offset, limit })
     }
 
     /// Whether it needs the values of a column.
@@ -59,19 +59,19 @@ impl Asked {
         ProjectionMask::leaves(schema, leaves.filter(|leaf| !projection.leaf_included(*leaf)))
     }
 
-    /// Asks the predicate about the chosen rows, all columns of which are in `room`.
-    pub(super) fn answer(
+    /// Asks the predicate about the chosen rows, all columns of which are in `buffers`.
+    pub(super) fn outcome(
         &self,
-        salvage: &Salvage,
-        roots: &[Root],
-        room: &Room,
-        chosen: &Chosen,
-    ) -> Result<Answer, Failed> {
+        salvage: &SalvageReader,
+        roots: &[RootReader],
+        buffers: &BatchBuffers,
+        chosen: &SalvagedRows,
+    ) -> Result<FilterOutcome, RootError> {
         let mut expanded = Vec::new();
         for (number, root) in roots.iter().enumerate() {
             for (leaf, ..) in root.columns.iter().filter(|column| self.looks_at(column.0)) {
-                let failed = |error| Failed { root: number, leaf: None, error };
-                let batch = room.batch(*leaf).map_err(failed)?;
+                let failed = |error| RootError { root: number, leaf: None, error };
+                let batch = buffers.batch(*leaf).map_err(failed)?;
                 expanded.push((*leaf, batch, salvage.with_gaps(number, batch, chosen)));
             }
         }
@@ -79,11 +79,11 @@ impl Asked {
             expanded.iter().map(|(leaf, batch, gaps)| (*leaf, values_of(batch, gaps.as_ref()))).collect();
         let rows = chosen.rows();
         let wanted = self.predicate.evaluate(rows, &columns);
-        Ok(self.cut(wanted.map_err(|error| Failed { root: 0, leaf: None, error })?))
+        Ok(self.cut(wanted.map_err(|error| RootError { root: 0, leaf: None, error })?))
     }
 
     /// Without the rows that are passed over, and those that are too many.
-    fn cut(&self, wanted: Bitmap) -> Answer {
+    fn cut(&self, wanted: Bitmap) -> FilterOutcome {
         let count = wanted.count_ones(0..wanted.len());
         let passed = count.min(self.offset);
         let rows = (count - passed).min(self.limit);
@@ -99,58 +99,20 @@ impl Asked {
                 (0..wanted.len()).map(is_given).collect()
             }
         };
-        Answer { keep: BooleanArray::new(boolean_buffer(keep), None), rows, passed }
+        FilterOutcome { keep: BooleanArray::new(boolean_buffer(keep), None), rows, passed }
     }
 
     /// The batch was made.
-    pub(super) fn note(&mut self, answer: &Answer) {
-        self.offset -= answer.passed;
-        self.limit -= answer.rows;
+    pub(super) fn note(&mut self, outcome: &FilterOutcome) {
+        self.offset -= outcome.passed;
+        self.limit -= outcome.rows;
     }
 }
 
-/// Values with a null for each row that is lost.
-pub(super) struct Expanded {
-    values: Values,
-    validity: Bitmap,
-}
-
-impl Expanded {
-    /// Those of `batch`, which has the rows of the `pieces`, in order. All rows are those of the `runs`.
-    pub(super) fn new(batch: &ColumnBatch, runs: &[Range<u64>], pieces: &[Range<u64>]) -> Self {
-        let mut out = Expanded { values: batch.values.shape().empty(), validity: Bitmap::new() };
-        let mut next = 0;
-        for run in runs {
-            let mut row = run.start;
-            let inside = pieces.iter().filter(|piece| run.start <= piece.start && piece.end <= run.end);
-            for piece in inside {
-                out.push_nulls((piece.start - row) as usize);
-                let n = (piece.end - piece.start) as usize;
-                out.values.push_range(&batch.values, next..next + n);
-                match &batch.validity {
-                    None => out.validity.push_run(true, n),
-                    Some(validity) => {
-                        (next..next + n).for_each(|i| out.validity.push_run(validity.get(i), 1))
-                    }
-                }
-                next += n;
-                row = piece.end;
-            }
-            out.push_nulls((run.end - row) as usize);
-        }
-        out
-    }
-
-    fn push_nulls(&mut self, n: usize) {
-        self.values.push_nulls(n);
-        self.validity.push_run(false, n);
-    }
-}
-
-fn values_of<'a>(batch: &'a ColumnBatch, gaps: Option<&'a Expanded>) -> LeafValues<'a> {
+fn values_of<'a>(batch: &'a ColumnBatch, gaps: Option<&'a NullPadded>) -> LeafValues<'a> {
     let dictionary = batch.dictionary.as_deref();
     match gaps {
-        Some(Expanded { values, validity }) => LeafValues { values, validity: Some(validity), dictionary },
+        Some(NullPadded { values, validity }) => LeafValues { values, validity: Some(validity), dictionary },
         None => {
             let validity = batch.validity.as_ref().filter(|_| batch.nulls() > 0);
             LeafValues { values: &batch.values, validity, dictionary }

@@ -1,46 +1,46 @@
-//! Several threads at one piece of work: the caller's, while it waits for what it wants, and others all the time.
+//! A worker pool whose caller helps while it waits for a result.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// What there is to do: task after task, of which several can be done side by side.
-pub(super) trait Work: Send + 'static {
-    /// What each thread has for itself.
-    type Room: Send + 'static;
-    /// Something to do, and what came of it.
+/// Hands out tasks, several of which can run in parallel.
+pub(super) trait Scheduler: Send + 'static {
+    /// State that each thread owns.
+    type Worker: Send + 'static;
+    /// A unit of work, and its result.
     type Task;
     type Done;
 
-    /// Something that the thread with this room can do now.
-    fn choose(&mut self, room: &Self::Room) -> Option<Self::Task>;
+    /// The next task for this worker, if there is one now.
+    fn choose(&mut self, worker: &Self::Worker) -> Option<Self::Task>;
 
-    /// Does it; others choose and finish theirs meanwhile.
-    fn run(task: Self::Task, room: &mut Self::Room) -> Self::Done;
+    /// Runs a task. Other threads choose and finish theirs meanwhile.
+    fn run(task: Self::Task, worker: &mut Self::Worker) -> Self::Done;
 
-    /// Takes what came of it.
+    /// Stores the result of a task.
     fn put(&mut self, done: Self::Done);
 
-    /// Whether other threads may find something to do now.
-    fn goes_on(&self) -> bool;
+    /// Whether other threads may find a task now.
+    fn has_work(&self) -> bool;
 }
 
-/// The threads.
-pub(super) struct Crew<W: Work> {
+/// A pool of threads, of which the caller is one while it waits.
+pub(super) struct WorkerPool<W: Scheduler> {
     shared: Arc<Shared<W>>,
     others: Vec<JoinHandle<()>>,
-    /// The caller's.
-    room: W::Room,
+    /// The caller's own state.
+    worker: W::Worker,
 }
 
 struct Shared<W> {
-    state: Mutex<State<W>>,
-    /// Something is done, or there is something to do, or all is over.
+    state: Mutex<PoolState<W>>,
+    /// Signalled when a task is done, when there is a new one, and at the end.
     changed: Condvar,
 }
 
-struct State<W> {
+struct PoolState<W> {
     work: W,
     /// How many threads wait.
     waiting: usize,
@@ -49,21 +49,21 @@ struct State<W> {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-impl<W: Work> Crew<W> {
-    /// The caller with `room`, and a thread for each of `others`; fewer, if no more can be started.
-    pub(super) fn new(work: W, room: W::Room, others: impl IntoIterator<Item = W::Room>) -> Self {
-        let state = State { work, waiting: 0, is_over: false, panic: None };
+impl<W: Scheduler> WorkerPool<W> {
+    /// The caller with `worker`, and a thread for each of `others`; fewer, if no more can be started.
+    pub(super) fn new(work: W, worker: W::Worker, others: impl IntoIterator<Item = W::Worker>) -> Self {
+        let state = PoolState { work, waiting: 0, is_over: false, panic: None };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let others = others.into_iter().filter_map(|mut room| {
+        let others = others.into_iter().filter_map(|mut worker| {
             let shared = shared.clone();
-            let run = move || shared.run(&mut room);
+            let run = move || shared.run(&mut worker);
             std::thread::Builder::new().name("marquetry-read".to_owned()).spawn(run).ok()
         });
         let others = others.collect();
-        Crew { others, shared, room }
+        WorkerPool { others, shared, worker }
     }
 
-    /// Works until `ready` finds what is wanted.
+    /// Runs tasks until `ready` finds its result.
     ///
     /// # Panics
     /// As a thread did.
@@ -76,19 +76,19 @@ impl<W: Work> Crew<W> {
                 resume_unwind(panic);
             }
             let found = ready(&mut state.work);
-            // What was taken makes room for more.
-            if state.waiting > 0 && state.work.goes_on() {
+            // A result that was taken makes room for new tasks.
+            if state.waiting > 0 && state.work.has_work() {
                 shared.changed.notify_all();
             }
             if let Some(found) = found {
                 return found;
             }
-            state = shared.step(state, &mut self.room);
+            state = shared.step(state, &mut self.worker);
         }
     }
 }
 
-impl<W: Work> Drop for Crew<W> {
+impl<W: Scheduler> Drop for WorkerPool<W> {
     fn drop(&mut self) {
         self.shared.state().is_over = true;
         self.shared.changed.notify_all();
@@ -99,40 +99,40 @@ impl<W: Work> Drop for Crew<W> {
     }
 }
 
-impl<W: Work> Shared<W> {
-    fn state(&self) -> MutexGuard<'_, State<W>> {
+impl<W: Scheduler> Shared<W> {
+    fn state(&self) -> MutexGuard<'_, PoolState<W>> {
         // INVARIANT: what may panic runs outside of the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a thread does that is not the caller's.
-    fn run(&self, room: &mut W::Room) {
+    /// The loop of a thread of the pool.
+    fn run(&self, worker: &mut W::Worker) {
         let mut state = self.state();
         while !state.is_over {
-            state = self.step(state, room);
+            state = self.step(state, worker);
         }
     }
 
-    /// Does what there is to do, or waits.
+    /// Runs one task, or waits for one.
     fn step<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State<W>>,
-        room: &mut W::Room,
-    ) -> MutexGuard<'a, State<W>> {
-        let Some(task) = state.work.choose(room) else {
+        mut state: MutexGuard<'a, PoolState<W>>,
+        worker: &mut W::Worker,
+    ) -> MutexGuard<'a, PoolState<W>> {
+        let Some(task) = state.work.choose(worker) else {
             state.waiting += 1;
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.waiting -= 1;
             return state;
         };
         drop(state);
-        let done = catch_unwind(AssertUnwindSafe(|| W::run(task, room)));
+        let done = catch_unwind(AssertUnwindSafe(|| W::run(task, worker)));
         let mut state = self.state();
         match done {
             Ok(done) => state.work.put(done),
             Err(panic) => state.panic = Some(panic),
         }
-        // PERF: the kernel would be asked even if nobody waits.
+        // PERF: without the check this would be a system call even if no thread waits.
         if state.waiting > 0 {
             self.changed.notify_all();
         }

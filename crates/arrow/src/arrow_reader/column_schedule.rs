@@ -1,12 +1,12 @@
-//! How far fields are read ahead by several threads, and which of them by more than one at a time.
+//! Plans how far columns are decoded ahead by several threads, and which of them by more than one thread at a time.
 
-use super::root::Root;
+use super::root_reader::RootReader;
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_format::PageType;
 
 /// What batches there are.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Batches {
+pub(super) struct BatchGrid {
     /// Rows that are passed over before the first.
     pub(super) skip: usize,
     /// Rows of all batches together, and of each but the last.
@@ -14,7 +14,7 @@ pub(super) struct Batches {
     pub(super) size: usize,
 }
 
-impl Batches {
+impl BatchGrid {
     pub(super) fn count(self) -> usize {
         self.rows.div_ceil(self.size.max(1))
     }
@@ -31,7 +31,7 @@ impl Batches {
 
 /// How a field is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct ColumnSchedule {
     /// How many threads may read it side by side.
     pub(super) readers: usize,
     /// How many batches it is read at a time, and how many it may be ahead.
@@ -48,19 +48,19 @@ struct Size {
 }
 
 /// How each of `roots` is read by `threads` threads; in strides of so many `pages` where several of them read one.
-pub(super) fn steps(
-    roots: &[Root],
+pub(super) fn plan_columns(
+    roots: &[RootReader],
     metadata: &ParquetMetaData,
-    batches: Batches,
+    batches: BatchGrid,
     threads: usize,
     pages: u64,
-) -> Vec<Step> {
+) -> Vec<ColumnSchedule> {
     let sizes: Vec<Size> = roots.iter().map(|root| Size::of(root, metadata, batches.size)).collect();
     let all = sizes.iter().fold(0u64, |all, size| all.saturating_add(size.batch)).max(1);
     let most = batches_of(IN_FLIGHT, all).max(2);
     let stride = (STRIDE_ROWS / batches.size.max(1)).clamp(1, most / 2);
-    let of_one = Step { readers: 1, stride, window: most.min(stride * STRIDES) };
-    let step = |(root, size): (&Root, Size)| {
+    let of_one = ColumnSchedule { readers: 1, stride, window: most.min(stride * STRIDES) };
+    let schedule = |(root, size): (&RootReader, Size)| {
         let shares = (u128::from(size.batch) * threads as u128).div_ceil(u128::from(all)) as usize;
         let most = batches_of(IN_FLIGHT_IN_PARTS, all).max(2);
         let part = pages.saturating_mul(size.page.max(LEAST_PAGE));
@@ -68,11 +68,11 @@ pub(super) fn steps(
         let readers = shares.min(batches.count().div_ceil(stride)).min(most / stride);
         // INVARIANT: an index is only known to be right where all pages are read.
         match readers > 1 && batches.skip == 0 && root.columns.iter().all(|column| column.1.is_splittable()) {
-            true => Step { readers, stride, window: most.min(stride * (readers + 1)) },
+            true => ColumnSchedule { readers, stride, window: most.min(stride * (readers + 1)) },
             false => of_one,
         }
     };
-    roots.iter().zip(sizes).map(step).collect()
+    roots.iter().zip(sizes).map(schedule).collect()
 }
 
 /// How many batches of `batch` bytes have so many bytes.
@@ -82,7 +82,7 @@ fn batches_of(bytes: u64, batch: u64) -> usize {
 
 impl Size {
     /// By what the footer says of the first row groups.
-    fn of(root: &Root, metadata: &ParquetMetaData, batch_size: usize) -> Size {
+    fn of(root: &RootReader, metadata: &ParquetMetaData, batch_size: usize) -> Size {
         let (mut bytes, mut rows, mut pages) = (0u64, 0u64, vec![(0u64, 0u64); root.columns.len()]);
         for row_group in metadata.row_groups().take(FEW_ROW_GROUPS) {
             rows = rows.saturating_add(row_group.num_rows());
@@ -120,7 +120,7 @@ const STRIDE_ROWS: usize = 1 << 14;
 const STRIDES: usize = 4;
 /// PERF: pages of a field that are read at a time where several threads read it: the one in which strides meet is decoded
 /// twice.
-pub(super) const PAGES: u64 = 8;
+pub(super) const PAGES_PER_STRIDE: u64 = 8;
 /// The bytes of a page where no one says, and the least that it counts as.
 const USUAL_PAGE: u64 = 1 << 20;
 const LEAST_PAGE: u64 = 1 << 17;

@@ -1,4 +1,4 @@
-//! The columns of a filtered read: each is decoded once a block, as far as someone wants it.
+//! A column of a filtered read, which caches the values that a filter stage has decoded.
 //!
 //! ```text
 //! block      rows 8,192 .. 16,384 of a row group
@@ -7,7 +7,7 @@
 //! out        the values of a column for the batch that is being filled
 //! ```
 
-use super::ways::{Way, Ways};
+use super::skip_strategy::{SkipStrategy, StrategyTuner};
 use marquetry_base::{Error, Result};
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget};
 use marquetry_core::row_mask::{MaskChunk, and_then_bits, runs};
@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 /// A column of the file that is read.
-pub(super) struct Column {
+pub(super) struct CachedColumn {
     pub(super) reader: ColumnReader,
     pub(super) target: ReadTarget,
     /// Whether batches have it.
@@ -26,7 +26,7 @@ pub(super) struct Column {
     /// The row group that the reader is in, and how many of its rows were passed.
     at: Option<(usize, u64)>,
     /// What it costs there to read some of the rows.
-    ways: Ways,
+    tuner: StrategyTuner,
     /// The values of the block's kept rows, once a stage asked for them.
     cached: Option<ColumnBatch>,
     /// The values of the rows of the batch that is being filled.
@@ -35,7 +35,7 @@ pub(super) struct Column {
 
 /// The rows that a step is about.
 #[derive(Debug, Clone)]
-pub(super) struct Rows {
+pub(super) struct BlockRows {
     pub(super) row_group: usize,
     /// The first row in the row group, and how many.
     pub(super) start: u64,
@@ -44,9 +44,9 @@ pub(super) struct Rows {
     pub(super) keep: Option<Bitmap>,
 }
 
-impl Rows {
-    pub(super) fn of(row_group: usize, block: MaskChunk) -> Rows {
-        Rows { row_group, start: block.start, len: block.rows, keep: block.keep }
+impl BlockRows {
+    pub(super) fn of(row_group: usize, block: MaskChunk) -> BlockRows {
+        BlockRows { row_group, start: block.start, len: block.rows, keep: block.keep }
     }
 
     /// How many rows are kept.
@@ -63,7 +63,7 @@ impl Rows {
     }
 
     /// Takes rows away from the front until `n` kept ones are among them; all, if there are no more.
-    pub(super) fn split_off(&mut self, n: usize) -> Rows {
+    pub(super) fn split_off(&mut self, n: usize) -> BlockRows {
         let len = match &self.keep {
             None => n.min(self.len),
             Some(keep) => end_of(keep, n),
@@ -72,8 +72,8 @@ impl Rows {
             None => (None, None),
             Some(keep) => (Some(part(keep, 0..len)), Some(part(keep, len..self.len))),
         };
-        let taken = Rows { keep: first, len, ..*self };
-        *self = Rows { start: self.start + len as u64, len: self.len - len, keep: rest, ..*self };
+        let taken = BlockRows { keep: first, len, ..*self };
+        *self = BlockRows { start: self.start + len as u64, len: self.len - len, keep: rest, ..*self };
         taken
     }
 
@@ -105,28 +105,28 @@ fn end_of(keep: &Bitmap, n: usize) -> usize {
     keep.len()
 }
 
-impl Column {
+impl CachedColumn {
     pub(super) fn new(reader: ColumnReader, target: ReadTarget) -> Self {
         let out = reader.empty_batch();
-        Column {
+        CachedColumn {
             reader,
             target,
             is_projected: false,
             most_rows: None,
             at: None,
-            ways: Ways::default(),
+            tuner: StrategyTuner::default(),
             cached: None,
             out,
         }
     }
 
     /// Appends the kept of `rows` to `out`.
-    fn read(&mut self, rows: &Rows, out: &mut ColumnBatch) -> Result<()> {
+    fn read(&mut self, rows: &BlockRows, out: &mut ColumnBatch) -> Result<()> {
         let passed = match self.at {
             Some((row_group, passed)) if row_group == rows.row_group => passed,
             _ => {
                 self.reader.seek_row_group(rows.row_group, self.most_rows);
-                self.ways = Ways::default();
+                self.tuner = StrategyTuner::default();
                 0
             }
         };
@@ -144,22 +144,22 @@ impl Column {
 
     /// Appends those of the next `rows` rows whose bit is 1 to `out`.
     fn read_some(&mut self, keep: &Bitmap, rows: usize, out: &mut ColumnBatch) -> Result<()> {
-        let way = self.ways.choose(keep.count_ones(0..rows), rows);
+        let strategy = self.tuner.choose(keep.count_ones(0..rows), rows);
         let start = Instant::now();
-        match way {
-            Way::RowGroupMatch => self.reader.read_selected(keep, 0..rows, out)?,
-            Way::Whole => {
+        match strategy {
+            SkipStrategy::Selective => self.reader.read_selected(keep, 0..rows, out)?,
+            SkipStrategy::DecodeThenFilter => {
                 let mut whole = self.reader.empty_batch();
                 self.reader.read_into(rows, &mut whole)?;
                 out.push_filtered(&whole, keep, &self.target)?;
             }
         }
-        self.ways.measure(way, rows, start.elapsed());
+        self.tuner.measure(strategy, rows, start.elapsed());
         Ok(())
     }
 
     /// Reads the values of the kept rows of a block, unless they are cached. They stay so until the block is done.
-    pub(super) fn fetch(&mut self, rows: &Rows) -> Result<()> {
+    pub(super) fn decode(&mut self, rows: &BlockRows) -> Result<()> {
         if self.cached.is_none() {
             let mut batch = self.reader.empty_batch();
             self.read(rows, &mut batch)?;
@@ -174,7 +174,7 @@ impl Column {
     }
 
     /// Of what is cached, keeps the rows whose bit is 1.
-    pub(super) fn thin_out(&mut self, of_kept: &Bitmap) -> Result<()> {
+    pub(super) fn refilter(&mut self, of_kept: &Bitmap) -> Result<()> {
         if let Some(batch) = &self.cached {
             let mut rest = self.reader.empty_batch();
             rest.push_filtered(batch, of_kept, &self.target)?;
@@ -184,7 +184,7 @@ impl Column {
     }
 
     /// Forgets what is cached.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.cached = None;
     }
 
@@ -193,9 +193,9 @@ impl Column {
         (self.at, self.cached) = (None, None);
     }
 
-    /// Appends the kept of `rows`, the next ones of the block, to the batch. `taken` are the numbers that those have
-    /// among all kept rows of the block, `kept` in number.
-    pub(super) fn give(&mut self, rows: &Rows, taken: Range<usize>, kept: usize) -> Result<()> {
+    /// Appends the selected values of `rows`, the next ones of the block, to the output batch. `taken` are their numbers
+    /// among all selected rows of the block, of which there are `kept`.
+    pub(super) fn emit(&mut self, rows: &BlockRows, taken: Range<usize>, kept: usize) -> Result<()> {
         let mut out = std::mem::replace(&mut self.out, self.reader.empty_batch());
         match self.cached.take() {
             None => self.read(rows, &mut out)?,

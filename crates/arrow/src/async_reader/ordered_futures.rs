@@ -1,23 +1,23 @@
-//! Futures that run side by side.
+//! Futures that run side by side and whose results come in order.
 
 use futures_core::future::BoxFuture;
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
 
 /// Futures that run side by side; what they give is taken in order.
-pub(crate) struct InOrder<T> {
-    parts: VecDeque<Part<T>>,
+pub(crate) struct OrderedFutures<T> {
+    parts: VecDeque<FutureSlot<T>>,
 }
 
-enum Part<T> {
+enum FutureSlot<T> {
     Running(BoxFuture<'static, T>),
     Done(T),
 }
 
-impl<T> InOrder<T> {
+impl<T> OrderedFutures<T> {
     /// One more, behind the others. It does nothing before the next poll.
     pub(crate) fn push(&mut self, future: BoxFuture<'static, T>) {
-        self.parts.push_back(Part::Running(future));
+        self.parts.push_back(FutureSlot::Running(future));
     }
 
     /// How many were not taken.
@@ -28,19 +28,19 @@ impl<T> InOrder<T> {
     /// Polls those that run.
     pub(crate) fn poll_all(&mut self, cx: &mut Context<'_>) {
         for part in &mut self.parts {
-            if let Part::Running(future) = part
+            if let FutureSlot::Running(future) = part
                 && let Poll::Ready(done) = future.as_mut().poll(cx)
             {
-                *part = Part::Done(done);
+                *part = FutureSlot::Done(done);
             }
         }
     }
 
     /// Takes what the first one gave, if that is there.
     pub(crate) fn take_done(&mut self) -> Option<T> {
-        match self.parts.pop_front_if(|first| matches!(first, Part::Done(_)))? {
-            Part::Done(done) => Some(done),
-            Part::Running(_) => None,
+        match self.parts.pop_front_if(|first| matches!(first, FutureSlot::Done(_)))? {
+            FutureSlot::Done(done) => Some(done),
+            FutureSlot::Running(_) => None,
         }
     }
 
@@ -60,8 +60,8 @@ impl<T> InOrder<T> {
     }
 }
 
-impl<T> Default for InOrder<T> {
+impl<T> Default for OrderedFutures<T> {
     fn default() -> Self {
-        InOrder { parts: VecDeque::new() }
+        OrderedFutures { parts: VecDeque::new() }
     }
 }

@@ -1,4 +1,4 @@
-//! Steps that run on what was fetched, and fetching what they miss.
+//! Fetches the byte ranges of a file that a decoding step found to be missing.
 
 use super::source::{AsyncSource, FileVersion};
 use marquetry_base::{Error, ErrorKind, MemoryBudget, Result};
@@ -6,7 +6,7 @@ use marquetry_core::fetch::{CoalesceOptions, RangeCache};
 use std::ops::Range;
 
 /// A version of a file, and what asking for its bytes costs.
-pub(super) struct Remote<'a, S: ?Sized> {
+pub(super) struct RangeFetcher<'a, S: ?Sized> {
     pub(super) source: &'a S,
     pub(super) version: &'a FileVersion,
     pub(super) cost: CoalesceOptions,
@@ -14,7 +14,7 @@ pub(super) struct Remote<'a, S: ?Sized> {
     pub(super) memory: MemoryBudget,
 }
 
-impl<S: AsyncSource + ?Sized> Remote<'_, S> {
+impl<S: AsyncSource + ?Sized> RangeFetcher<'_, S> {
     /// Runs `step`, which reads from `buffered`, until nothing is missing.
     pub(super) async fn run<T>(
         &self,

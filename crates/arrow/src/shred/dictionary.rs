@@ -1,7 +1,7 @@
-//! Arrays that are encoded themselves: dictionaries, and runs, which are a dictionary of their own.
+//! Shreds dictionary arrays and run arrays as keys and a dictionary.
 
-use super::{Column, check_nullable, cleared, in_slots};
-use crate::leaf::{self, Picks, Unfit};
+use super::leaf_values::{check_nullable, cleared, in_slots};
+use crate::leaf::{Picks, Unfit, from_array, validity};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{Array, ArrayRef, RunArray, UInt32Array};
@@ -13,9 +13,15 @@ use marquetry_core::schema::Leaf;
 use marquetry_encoding::{Bitmap, PhysicalType, Values};
 use std::sync::Arc;
 
+/// Shreds the dictionary and run arrays of one column. Keeps the dictionary that it saw last.
+#[derive(Debug, Default)]
+pub(super) struct DictionaryShredder {
+    last: Option<DictionaryValues>,
+}
+
 /// The values of a dictionary, as they are stored.
 #[derive(Debug)]
-pub(super) struct DictionaryValues {
+struct DictionaryValues {
     /// What they were made of, by which it is known again; kept, so that no other array can be where it is.
     of: ArrayData,
     values: Arc<Values>,
@@ -26,23 +32,24 @@ pub(super) struct DictionaryValues {
 /// The number of what is no value.
 const NULL: u32 = u32::MAX;
 
-impl Column {
+impl DictionaryShredder {
     /// The values in `slots` of a dictionary or run array as keys and a dictionary, and which slots have one.
-    pub(super) fn encoded(
+    pub(super) fn shred(
         &mut self,
         array: &dyn Array,
         slots: &SlotRanges,
+        leaf: &Leaf,
         nullable: bool,
         out: &mut ColumnValues,
     ) -> Result<Option<Bitmap>, Unfit> {
         let (valid, mut keys, values) = indices(array, slots, take_keys(out))?;
         // There are no dictionary pages of BOOLEAN. And where a value that no slot has cannot be stored, the others can.
-        let found = match self.leaf.physical() {
+        let found = match leaf.physical() {
             PhysicalType::Boolean => Err(Unfit { value: None, why: String::new() }),
-            _ => self.dictionary_of(values),
+            _ => self.dictionary_of(values, leaf),
         };
         let Ok(dictionary) = found else {
-            return self.expanded(valid, &keys, values, slots.len(), nullable, out);
+            return expanded(valid, &keys, values, slots.len(), leaf, nullable, out);
         };
         let valid = match &dictionary.numbers {
             None => valid,
@@ -54,42 +61,42 @@ impl Column {
     }
 
     /// `values` as they are stored: as they were made last time, if they are the same ones.
-    fn dictionary_of(&mut self, values: &ArrayRef) -> Result<&DictionaryValues, Unfit> {
+    fn dictionary_of(&mut self, values: &ArrayRef, leaf: &Leaf) -> Result<&DictionaryValues, Unfit> {
         let of = values.to_data();
-        match &mut self.dictionary {
+        match &mut self.last {
             Some(known) if known.of.ptr_eq(&of) => {}
             other => {
-                let (values, numbers) = stored(values, &self.leaf)?;
+                let (values, numbers) = stored(values, leaf)?;
                 *other = Some(DictionaryValues { of, values: Arc::new(values), numbers });
             }
         }
-        self.dictionary.as_ref().ok_or_else(|| Unfit { value: None, why: "no dictionary".to_owned() })
+        self.last.as_ref().ok_or_else(|| Unfit { value: None, why: "no dictionary".to_owned() })
     }
+}
 
-    /// The values that the keys stand for, one by one.
-    fn expanded(
-        &self,
-        valid: Option<Bitmap>,
-        keys: &[u32],
-        values: &ArrayRef,
-        slots: usize,
-        nullable: bool,
-        out: &mut ColumnValues,
-    ) -> Result<Option<Bitmap>, Unfit> {
-        let array = taken(values, UInt32Array::from(keys.to_vec()))?;
-        let all = SlotRanges::new(0..array.len());
-        let present = leaf::validity(array.logical_nulls().as_ref(), &all);
-        let picks = Picks::new(&all, present.as_ref());
-        let mut made = leaf::from_array(&array, &picks, &self.leaf, cleared(out, &self.leaf));
-        made = made.map_err(|unfit| in_slots(unfit, present.as_ref()));
-        made.map_err(|unfit| in_slots(unfit, valid.as_ref()))?;
-        let valid = match present {
-            None => valid,
-            Some(present) => both(valid, slots, |n| present.get(n)),
-        };
-        check_nullable(nullable, valid.as_ref())?;
-        Ok(valid)
-    }
+/// The values that the keys stand for, one by one.
+fn expanded(
+    valid: Option<Bitmap>,
+    keys: &[u32],
+    values: &ArrayRef,
+    slots: usize,
+    leaf: &Leaf,
+    nullable: bool,
+    out: &mut ColumnValues,
+) -> Result<Option<Bitmap>, Unfit> {
+    let array = taken(values, UInt32Array::from(keys.to_vec()))?;
+    let all = SlotRanges::new(0..array.len());
+    let present = validity(array.logical_nulls().as_ref(), &all);
+    let picks = Picks::new(&all, present.as_ref());
+    let mut made = from_array(&array, &picks, leaf, cleared(out, leaf));
+    made = made.map_err(|unfit| in_slots(unfit, present.as_ref()));
+    made.map_err(|unfit| in_slots(unfit, valid.as_ref()))?;
+    let valid = match present {
+        None => valid,
+        Some(present) => both(valid, slots, |n| present.get(n)),
+    };
+    check_nullable(nullable, valid.as_ref())?;
+    Ok(valid)
 }
 
 /// The memory of keys that are there.
@@ -111,7 +118,7 @@ fn indices<'a>(
     mut keys: Vec<u32>,
 ) -> Result<(Option<Bitmap>, Vec<u32>, &'a ArrayRef), Unfit> {
     if let Some(array) = array.as_any_dictionary_opt() {
-        let valid = leaf::validity(array.keys().nulls(), slots);
+        let valid = validity(array.keys().nulls(), slots);
         check_count(array.values())?;
         keys_of(array.keys(), &Picks::new(slots, valid.as_ref()), &mut keys);
         return Ok((valid, keys, array.values()));
@@ -188,9 +195,9 @@ fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), U
         };
         return Ok((values, Some(numbers)));
     }
-    let valid = leaf::validity(array.logical_nulls().as_ref(), &all);
+    let valid = validity(array.logical_nulls().as_ref(), &all);
     let mut values = leaf.physical().shape().empty();
-    leaf::from_array(array, &Picks::new(&all, valid.as_ref()), leaf, &mut values)?;
+    from_array(array, &Picks::new(&all, valid.as_ref()), leaf, &mut values)?;
     let numbers = valid.map(|valid| {
         let mut next = 0;
         let number = |i| {

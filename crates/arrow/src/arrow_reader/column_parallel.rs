@@ -1,0 +1,280 @@
+//! Unfiltered reads by several threads: columns are decoded ahead of the batch that is wanted.
+//!
+//! ```text
+//! queue  a field of the root: its columns, and the arrays that are ready    a [3 4 5]   b [3]   c [3 4 - - 7 8]   next: 3
+//! ```
+//!
+//! A free thread, or the caller while its batch is incomplete, takes the queue with the fewest batches ahead and decodes a
+//! stride of batches of it. Queues stay within a window of batches: see [`plan_columns`].
+//!
+//! A field that is more than one thread's share of the work, as the only one of a file is, has several readers, and threads
+//! read strides of it side by side: each reader passes over the pages (and row groups) of the strides that others read. The
+//! page in which a stride ends and the next one begins is decoded by both, so that such strides are many pages long.
+//!
+//! Batches are those that one thread would give, and so is the error, if there is one: the first in the order of rows and
+//! fields. Where a reader that passes over pages fails, headers or index may tell other rows than pages have: that stride and
+//! all that follow are read by one reader then, which passes over nothing.
+
+use super::column_schedule::{BatchGrid, ColumnSchedule, plan_columns};
+use super::root_reader::{BatchBuffers, RootReader};
+use super::worker_pool::{Scheduler, WorkerPool};
+use crate::leaf::DictionaryCache;
+use arrow_array::ArrayRef;
+use marquetry_base::{MemoryReservation, Result};
+use marquetry_core::metadata::ParquetMetaData;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
+
+/// Fields that are read by several threads.
+pub(super) struct ColumnParallelReader(WorkerPool<ColumnQueues>);
+
+struct ColumnQueues {
+    batches: BatchGrid,
+    queues: Vec<ColumnQueue>,
+    /// The batch that is wanted next, and how many queues do not have it yet.
+    next: usize,
+    missing: usize,
+    /// The queue that was chosen last, and how far it had been read. Those behind it may be less far.
+    last: usize,
+    least: usize,
+}
+
+struct ColumnQueue {
+    /// The readers that no thread reads with.
+    idle: Vec<QueueReader>,
+    /// How many batches were read, or are being read.
+    begun: usize,
+    /// The batches from the next one on; `None` while they are being read.
+    ready: VecDeque<Option<DecodedArray>>,
+    schedule: ColumnSchedule,
+    /// Since which batch one reader reads all, after how many such changes.
+    fallback_from: usize,
+    changes: usize,
+}
+
+/// What a thread takes to read on.
+struct QueueReader {
+    root: RootReader,
+    dictionaries: Vec<DictionaryCache>,
+    /// The batch that it is before.
+    at: usize,
+    /// What reads the field from its first row and passes over nothing, where this one is one of several.
+    fallback: Option<Box<RootReader>>,
+}
+
+/// An array, and what it takes of the read's memory until it is handed over.
+type DecodedArray = Result<(ArrayRef, MemoryReservation)>;
+
+impl ColumnParallelReader {
+    /// Reads `roots` by `threads` threads, of which the caller is one; by fewer, if no more can be started. Strides of a
+    /// field that several threads read have so many pages, about.
+    pub(super) fn new(
+        roots: Vec<RootReader>,
+        metadata: &Arc<ParquetMetaData>,
+        batches: BatchGrid,
+        threads: usize,
+        pages: u64,
+    ) -> Self {
+        let schedules = plan_columns(&roots, metadata, batches, threads, pages);
+        let most = threads.min(schedules.iter().map(|schedule| schedule.readers).sum());
+        let buffers = |_| BatchBuffers::of(metadata.clone(), &roots);
+        let (own, others): (BatchBuffers, Vec<BatchBuffers>) = (buffers(0), (1..most).map(buffers).collect());
+        let queues =
+            roots.into_iter().zip(schedules).map(|(root, schedule)| ColumnQueue::new(root, schedule));
+        let queues: Vec<ColumnQueue> = queues.collect();
+        let queues = ColumnQueues { batches, missing: queues.len(), queues, next: 0, last: 0, least: 0 };
+        ColumnParallelReader(WorkerPool::new(queues, own, others))
+    }
+
+    /// The arrays of the next batch, of all fields; there must be one.
+    pub(super) fn next(&mut self, held: &mut MemoryReservation) -> Result<Vec<ArrayRef>> {
+        let made = self.0.wait_for(ColumnQueues::take);
+        let mut arrays = Vec::with_capacity(made.len());
+        for made in made {
+            let (array, of_array) = made?;
+            held.merge(of_array);
+            arrays.push(array);
+        }
+        Ok(arrays)
+    }
+}
+
+/// A queue that is to be read on, and which batches of it.
+struct StrideTask {
+    queue: usize,
+    reader: QueueReader,
+    first: usize,
+    count: usize,
+    changes: usize,
+    batches: BatchGrid,
+}
+
+/// What came of it.
+struct Stride {
+    queue: usize,
+    /// Up to the first failure.
+    made: Vec<DecodedArray>,
+    reader: QueueReader,
+    first: usize,
+    changes: usize,
+    /// Whether the reader was one of several, and is so no more.
+    is_change: bool,
+}
+
+impl ColumnQueues {
+    /// The next batch of each queue, once there is one of all.
+    fn take(&mut self) -> Option<Vec<DecodedArray>> {
+        (self.missing == 0).then(|| {
+            self.next += 1;
+            let made = self.queues.iter_mut().filter_map(|queue| queue.ready.pop_front().flatten()).collect();
+            self.missing = self.queues.iter().filter(|queue| !queue.is_ready()).count();
+            made
+        })
+    }
+
+    /// The queue that is least far ahead of those that can be read on.
+    fn choosable(&self) -> Option<usize> {
+        let count = self.batches.count();
+        let mut found: Option<usize> = None;
+        // PERF: of a thousand queues most are as far as the last one was: the next of them does.
+        for i in (self.last..self.queues.len()).chain(0..self.last) {
+            let queue = &self.queues[i];
+            let end = count.min(self.next.saturating_add(queue.schedule.window));
+            if queue.idle.is_empty() || queue.begun >= end {
+                continue;
+            }
+            if queue.begun <= self.least {
+                return Some(i);
+            }
+            if found.is_none_or(|found| queue.begun < self.queues[found].begun) {
+                found = Some(i);
+            }
+        }
+        found
+    }
+}
+
+impl Scheduler for ColumnQueues {
+    type Worker = BatchBuffers;
+    type Task = StrideTask;
+    type Done = Stride;
+
+    fn choose(&mut self, _: &BatchBuffers) -> Option<StrideTask> {
+        let (queue, batches) = (self.choosable()?, self.batches);
+        let chosen = &mut self.queues[queue];
+        (self.last, self.least) = (queue, chosen.begun);
+        // The one that has to pass over the least.
+        let nearest = (0..chosen.idle.len()).max_by_key(|&i| chosen.idle[i].at)?;
+        let (reader, first) = (chosen.idle.swap_remove(nearest), chosen.begun);
+        let count = chosen.schedule.stride.min(batches.count() - first);
+        chosen.begun += count;
+        Some(StrideTask { queue, reader, first, count, changes: chosen.changes, batches })
+    }
+
+    fn run(task: StrideTask, buffers: &mut BatchBuffers) -> Stride {
+        let StrideTask { queue, mut reader, first, count, changes, batches } = task;
+        let (mut made, was_fallback) = (Vec::with_capacity(count), reader.fallback.is_none());
+        for batch in first..first + count {
+            made.push(reader.read(batch, batches, buffers));
+            if made.last().is_some_and(Result::is_err) {
+                break;
+            }
+        }
+        let is_change = reader.fallback.is_none() && !was_fallback;
+        Stride { queue, made, reader, first, changes, is_change }
+    }
+
+    fn put(&mut self, stride: Stride) {
+        let queue = &mut self.queues[stride.queue];
+        let was_ready = queue.is_ready();
+        queue.put(self.next, stride);
+        self.missing -= usize::from(!was_ready && queue.is_ready());
+    }
+
+    fn has_work(&self) -> bool {
+        self.choosable().is_some()
+    }
+}
+
+impl ColumnQueue {
+    fn new(root: RootReader, schedule: ColumnSchedule) -> Self {
+        let part = || QueueReader::new(root.new_like().as_split(), Some(Box::new(root.new_like())));
+        let idle = match schedule.readers {
+            1 => vec![QueueReader::new(root, None)],
+            readers => (0..readers).map(|_| part()).collect(),
+        };
+        ColumnQueue {
+            idle,
+            begun: 0,
+            ready: VecDeque::new(),
+            schedule,
+            fallback_from: usize::MAX,
+            changes: 0,
+        }
+    }
+
+    /// Whether the batch that is wanted next is there.
+    fn is_ready(&self) -> bool {
+        matches!(self.ready.front(), Some(Some(_)))
+    }
+
+    /// Takes a stride, and the reader back; `next` is the first batch of those that are ready.
+    fn put(&mut self, next: usize, stride: Stride) {
+        let is_current = stride.changes == self.changes;
+        if !is_current && stride.first > self.fallback_from {
+            return;
+        }
+        let failed = stride.made.last().is_some_and(Result::is_err);
+        // INVARIANT: batches are handed over only once they are ready: `next` is not behind the first of a stride.
+        let (place, end) = (stride.first - next, stride.first + stride.made.len());
+        self.ready.resize_with(self.ready.len().max(end - next), || None);
+        for (slot, made) in self.ready.range_mut(place..).zip(stride.made) {
+            *slot = Some(made);
+        }
+        if stride.is_change {
+            self.ready.truncate(end - next);
+            self.idle.clear();
+            (self.fallback_from, self.begun) = (stride.first, end);
+            self.changes += 1;
+        }
+        if failed {
+            // The read ends with that batch: those behind it are not asked for.
+            self.begun = usize::MAX;
+        } else if is_current || stride.is_change {
+            self.idle.push(stride.reader);
+        }
+    }
+}
+
+impl QueueReader {
+    fn new(root: RootReader, fallback: Option<Box<RootReader>>) -> Self {
+        let dictionaries = root.columns.iter().map(|_| DictionaryCache::default()).collect();
+        QueueReader { root, dictionaries, at: 0, fallback }
+    }
+
+    /// The array of a batch that is not behind this reader.
+    fn read(&mut self, batch: usize, batches: BatchGrid, buffers: &mut BatchBuffers) -> DecodedArray {
+        let made = self.read_at(batch, batches, buffers);
+        if made.is_err()
+            && let Some(fallback) = self.fallback.take()
+        {
+            *self = QueueReader::new(*fallback, None);
+            return self.read_at(batch, batches, buffers);
+        }
+        made
+    }
+
+    fn read_at(&mut self, batch: usize, batches: BatchGrid, buffers: &mut BatchBuffers) -> DecodedArray {
+        let skip = batches.first_of(batch) - batches.first_of(self.at);
+        let skip = if self.at == 0 { batches.skip.saturating_add(skip) } else { skip };
+        let mut held = MemoryReservation::default();
+        buffers.swap_dictionaries(&self.root, &mut self.dictionaries);
+        let array = self.root.read(skip, batches.rows_of(batch), buffers, &mut held);
+        buffers.swap_dictionaries(&self.root, &mut self.dictionaries);
+        self.at = batch + 1;
+        array.map(|array| (array, held))
+    }
+}

@@ -1,0 +1,68 @@
+//! How each column is decoded, so that its values can become the array that is wanted.
+
+use super::options::ArrowReaderOptions;
+use crate::schema::repair::repaired;
+use arrow_schema::{DataType, FieldRef};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::{FieldKind, NestedField};
+use marquetry_core::page::{ChecksumTrust, PageOptions};
+use marquetry_core::read::{ReadTarget, ValueLayout};
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::PhysicalType;
+
+/// The options of a file's page readers.
+pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> PageOptions {
+    PageOptions {
+        limits: options.limits.clone(),
+        verify_checksums: options.verify_checksums,
+        trust: ChecksumTrust::of_writer(metadata.created_by()),
+    }
+}
+
+/// What leaf `index` below `field` is to be decoded to on its way to an array.
+pub(super) fn value_layout(
+    leaf: &Leaf,
+    field: &NestedField,
+    arrow: &FieldRef,
+    index: usize,
+    options: &ArrowReaderOptions,
+) -> ValueLayout {
+    // Strings that are joined as they are decoded have taken their memory before they can be counted.
+    let is_bounded = options.limits.memory.limit().is_some();
+    match array_type(field, arrow, index) {
+        Some(DataType::Dictionary(_, _)) => ValueLayout::Indices,
+        Some(DataType::Timestamp(_, _)) if leaf.physical() == PhysicalType::Int96 => ValueLayout::Indices,
+        Some(DataType::Utf8 | DataType::Binary | DataType::LargeUtf8 | DataType::LargeBinary)
+            if leaf.physical() == PhysicalType::ByteArray && !is_bounded =>
+        {
+            ValueLayout::Offsets
+        }
+        _ => ValueLayout::Native,
+    }
+}
+
+/// The target of leaf `index` below `field`, which becomes a part of `arrow`.
+pub(super) fn read_target(
+    leaf: &Leaf,
+    field: &NestedField,
+    arrow: &FieldRef,
+    index: usize,
+    layout: ValueLayout,
+    options: &ArrowReaderOptions,
+) -> ReadTarget {
+    let target = ReadTarget::new(leaf, field, index, layout);
+    repaired(target, leaf, array_type(field, arrow, index), &options.types)
+}
+
+/// The type of the array that leaf `index` below `field` becomes; `None` if it is not there.
+fn array_type<'a>(field: &NestedField, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
+    match (&field.kind, arrow.data_type()) {
+        (FieldKind::Leaf(leaf), data_type) => (*leaf == index).then_some(data_type),
+        (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
+            fields.iter().zip(arrow).find_map(|(field, arrow)| array_type(field, arrow, index))
+        }
+        (FieldKind::List(child), list) => array_type(child, crate::schema::element_of(list)?, index),
+        (FieldKind::Map(entries), DataType::Map(arrow, _)) => array_type(entries, arrow, index),
+        _ => None,
+    }
+}

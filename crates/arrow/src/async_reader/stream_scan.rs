@@ -1,0 +1,98 @@
+//! What all row groups of a stream have in common: the file, the columns, and the filter.
+
+use super::range_fetcher::RangeFetcher;
+use super::source::{AsyncSource, FileVersion};
+use crate::arrow_reader::{ArrowPredicate, ArrowReaderMetadata, ProjectionMask};
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::ArrowError;
+use marquetry_base::Result;
+use marquetry_core::fetch::{CoalesceOptions, FetchPlanner, RangeCache};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::predicate::{BoundPredicate, Predicate};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What all row groups of a stream have in common.
+pub(super) struct StreamScan {
+    pub(super) source: Arc<dyn AsyncSource>,
+    pub(super) metadata: ArrowReaderMetadata,
+    pub(super) projection: ProjectionMask,
+    /// The columns of the file that are read.
+    pub(super) leaves: Vec<usize>,
+    pub(super) filter: StreamFilter,
+    pub(super) batch_size: usize,
+    pub(super) cost: CoalesceOptions,
+}
+
+impl StreamScan {
+    pub(super) fn remote<'a>(&'a self, version: &'a FileVersion) -> RangeFetcher<'a, dyn AsyncSource> {
+        let memory = self.metadata.options.limits.memory.clone();
+        RangeFetcher { source: &*self.source, version, cost: self.cost, memory }
+    }
+
+    /// Where the pages of `leaves` are that have any of `rows`.
+    pub(super) async fn pages(
+        &self,
+        remote: &RangeFetcher<'_, dyn AsyncSource>,
+        row_group: usize,
+        leaves: &[usize],
+        rows: &[Range<u64>],
+        buffered: &Arc<RangeCache>,
+    ) -> Result<Vec<Range<u64>>> {
+        remote.run(buffered, || self.ahead(buffered).pages(row_group, leaves, rows)).await
+    }
+
+    pub(super) fn ahead<'a>(&'a self, buffered: &'a RangeCache) -> FetchPlanner<'a> {
+        FetchPlanner::new(buffered, self.metadata.metadata(), &self.metadata.options.limits, self.cost)
+    }
+}
+
+/// What decides which rows are wanted.
+pub(super) struct StreamFilter {
+    pub(super) predicate: Option<(Predicate, BoundPredicate)>,
+    pub(super) filters: Vec<SharedPredicate>,
+}
+
+/// A predicate over arrays that each row group's reader asks.
+#[derive(Clone)]
+pub(super) struct SharedPredicate {
+    projection: ProjectionMask,
+    predicate: Arc<Mutex<Box<dyn ArrowPredicate>>>,
+}
+
+impl SharedPredicate {
+    pub(super) fn new(predicate: Box<dyn ArrowPredicate>) -> Self {
+        SharedPredicate {
+            projection: predicate.projection().clone(),
+            predicate: Arc::new(Mutex::new(predicate)),
+        }
+    }
+}
+
+impl ArrowPredicate for SharedPredicate {
+    fn projection(&self) -> &ProjectionMask {
+        &self.projection
+    }
+
+    fn evaluate(&mut self, batch: RecordBatch) -> Result<BooleanArray, ArrowError> {
+        self.predicate.lock().unwrap_or_else(PoisonError::into_inner).evaluate(batch)
+    }
+}
+
+impl StreamFilter {
+    /// Whether values have to be looked at.
+    pub(super) fn has_filter(&self) -> bool {
+        self.predicate.is_some() || !self.filters.is_empty()
+    }
+
+    /// The columns that are looked at: by the predicate if it has to be asked, and by filters.
+    pub(super) fn leaves(&self, metadata: &ParquetMetaData, asks_predicate: bool) -> Vec<usize> {
+        let predicate = self.predicate.as_ref().filter(|_| asks_predicate);
+        let of_predicate = predicate.map_or(&[][..], |(_, bound)| bound.leaves());
+        let is_in = |leaf: &usize| {
+            of_predicate.contains(leaf)
+                || self.filters.iter().any(|filter| filter.projection.leaf_included(*leaf))
+        };
+        (0..metadata.schema().num_columns()).filter(is_in).collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! Which Arrow types the values of a leaf can become.
+
+use super::default_types;
+use arrow_schema::{DataType, TimeUnit};
+use marquetry_core::logical_type::LogicalType;
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::PhysicalType;
+
+/// Whether `leaf` can become an array of type `to`. Some of these are tries, whose success depends on the values.
+pub(crate) fn fits(leaf: &Leaf, to: &DataType) -> bool {
+    fits_as_meant(leaf, to) || as_stored(leaf.physical(), to)
+}
+
+/// Whether `leaf` can become an array of type `to` that means the same.
+pub(crate) fn fits_as_meant(leaf: &Leaf, to: &DataType) -> bool {
+    use DataType::*;
+    match to {
+        Dictionary(keys, values) => {
+            let nested = matches!(**values, Dictionary(..) | RunEndEncoded(..) | Null);
+            keys.is_dictionary_key_type() && !nested && fits_as_meant(leaf, values)
+        }
+        RunEndEncoded(ends, values) => {
+            let nested = matches!(values.data_type(), RunEndEncoded(..) | Null);
+            ends.data_type().is_run_ends_type() && !nested && fits_as_meant(leaf, values.data_type())
+        }
+        _ => as_meant(leaf.physical(), leaf.logical(), to),
+    }
+}
+
+fn as_meant(physical: PhysicalType, logical: Option<&LogicalType>, to: &DataType) -> bool {
+    use DataType::*;
+    let Some(logical) = logical else {
+        return as_stored(physical, to) || as_bits(physical, to);
+    };
+    match (logical, to) {
+        (LogicalType::Null, _) => *to == Null,
+        (LogicalType::Integer { bits, signed }, _) => {
+            default_types::integer(*bits, *signed).as_ref() == Some(to)
+        }
+        (LogicalType::Date, _) => matches!(to, Date32 | Date64),
+        (LogicalType::Time { .. }, Time32(_)) => physical == PhysicalType::Int32,
+        (LogicalType::Time { .. }, Time64(_)) => physical == PhysicalType::Int64,
+        (LogicalType::Timestamp { .. }, Timestamp(..)) => true,
+        (
+            LogicalType::Decimal { precision, scale },
+            Decimal32(p, s) | Decimal64(p, s) | Decimal128(p, s) | Decimal256(p, s),
+        ) => u32::from(*p) >= *precision && i32::from(*s) == *scale && is_valid_decimal(to),
+        (LogicalType::Interval, _) => matches!(to, Interval(_)),
+        (LogicalType::Float16, _) => *to == Float16,
+        (LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Decimal { .. }, _) => false,
+        // Text, documents, geometries, UUIDs: bytes.
+        _ => as_stored(physical, to),
+    }
+}
+
+/// The types whose arrays hold exactly what is stored.
+fn as_stored(physical: PhysicalType, to: &DataType) -> bool {
+    use DataType::*;
+    match physical {
+        PhysicalType::Boolean => *to == Boolean,
+        PhysicalType::Int32 => *to == Int32,
+        PhysicalType::Int64 => *to == Int64,
+        PhysicalType::Float => *to == Float32,
+        PhysicalType::Double => *to == Float64,
+        PhysicalType::Int96 => matches!(to, Timestamp(..)),
+        PhysicalType::ByteArray => {
+            matches!(to, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
+        }
+        PhysicalType::FixedLenByteArray(width) => *to == default_types::fixed(width),
+    }
+}
+
+/// What writers store as bare integers because Parquet has no name for it, seconds for example.
+fn as_bits(physical: PhysicalType, to: &DataType) -> bool {
+    use DataType::*;
+    match physical {
+        PhysicalType::Int32 => {
+            matches!(to, Date32 | Time32(TimeUnit::Second | TimeUnit::Millisecond))
+        }
+        PhysicalType::Int64 => matches!(
+            to,
+            Date64 | Timestamp(..) | Duration(_) | Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond)
+        ),
+        _ => false,
+    }
+}
+
+/// Whether the precision is one that the type can have.
+fn is_valid_decimal(to: &DataType) -> bool {
+    match to {
+        DataType::Decimal32(precision, _) => *precision <= 9,
+        DataType::Decimal64(precision, _) => *precision <= 18,
+        DataType::Decimal128(precision, _) => *precision <= 38,
+        DataType::Decimal256(precision, _) => *precision <= 76,
+        _ => false,
+    }
+}
+
+/// The column's types, for messages.
+pub(crate) fn describe(leaf: &Leaf) -> String {
+    match leaf.logical() {
+        Some(logical) => format!("{} ({logical:?})", leaf.physical()),
+        None => leaf.physical().to_string(),
+    }
+}

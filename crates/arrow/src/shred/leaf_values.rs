@@ -1,0 +1,44 @@
+//! The values of one column that are shredded, and why some of them cannot be.
+
+use crate::leaf::Unfit;
+use marquetry_core::nesting::ColumnValues;
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::{Bitmap, Values};
+
+/// No values of the shape of `leaf`, in the memory of those that are there if it can be.
+pub(super) fn cleared<'a>(out: &'a mut ColumnValues, leaf: &Leaf) -> &'a mut Values {
+    let shape = leaf.physical().shape();
+    if !matches!(out, ColumnValues::Values(values) if values.shape() == shape) {
+        *out = ColumnValues::Values(shape.empty());
+    }
+    match out {
+        ColumnValues::Values(values) => {
+            values.clear();
+            values
+        }
+        ColumnValues::Keys { .. } => unreachable!("values were put there"),
+    }
+}
+
+pub(super) fn check_nullable(nullable: bool, valid: Option<&Bitmap>) -> Result<(), Unfit> {
+    match valid {
+        Some(valid) if !nullable => Err(not_nullable(valid)),
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+pub(super) fn not_nullable(valid: &Bitmap) -> Unfit {
+    let first = (0..valid.len()).find(|&slot| !valid.get(slot));
+    Unfit { value: first, why: "a null, where the schema says that there is none".to_owned() }
+}
+
+/// The value's number among all slots, where it was counted among those that are not null.
+#[cold]
+pub(super) fn in_slots(unfit: Unfit, valid: Option<&Bitmap>) -> Unfit {
+    let slot = |value| match valid {
+        Some(valid) => (0..valid.len()).filter(|&slot| valid.get(slot)).nth(value),
+        None => Some(value),
+    };
+    Unfit { value: unfit.value.and_then(slot), ..unfit }
+}
