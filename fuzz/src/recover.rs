@@ -18,7 +18,13 @@ pub fn recover(data: &[u8]) {
         created_by: None,
         key_values: Vec::new(),
     });
-    let options = RecoverOptions { schema, partial: choice & 1 != 0, threads: 1, limits: Arc::new(limits()) };
+    let options = RecoverOptions {
+        schema,
+        partial: choice & 1 != 0,
+        keep_appended: choice & 4 != 0,
+        threads: 1,
+        limits: Arc::new(limits()),
+    };
     let source = Arc::new(Bytes::copy_from_slice(rest));
     earned((96 << 20) + 16_384 * data.len(), || {
         let Ok(recovery) = search(source, &options) else { return };

@@ -251,7 +251,7 @@ fn floats_are_sorted_as_readers_compare_them() {
         for (order, expected) in [("f,s", "1 2 3 4 5 1 2 9"), ("f:desc,s:desc", "2 1 5 4 3 2 1 9")] {
             let _ = std::fs::remove_file(&output);
             success(&["convert", &input, &output, "--sort-by", order, "--report", "none"]);
-            let rows = success(&["cat", &output, "--columns", "s", "--format", "csv"]);
+            let rows = success(&["convert", &output, "-", "--columns", "s", "--to", "csv"]);
             assert_eq!(rows.lines().skip(1).collect::<Vec<_>>().join(" "), expected, "{data_type} {order}");
             success(&["verify", "--deep", &output]);
         }

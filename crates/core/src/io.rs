@@ -8,7 +8,7 @@ mod file;
 mod footer;
 
 pub use create::AtomicFile;
-pub use directory_chain::{DirectoryChain, EnteredDirectory};
+pub use directory_chain::DirectoryChain;
 pub use edit::{Edited, FileEdit, unreferenced_bytes};
 pub use file::LocalFile;
 pub use footer::{FooterRead, TAIL_READ, read_metadata};

@@ -128,7 +128,9 @@ pub(super) fn among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) ->
 }
 
 fn walk(path: &Path, above: &mut DirectoryChain, found: &mut Vec<PathBuf>) -> Result<()> {
-    let Some(entered) = above.enter(path).map_err(|error| unread(path, error))? else { return Ok(()) };
+    if !above.enter(path).map_err(|error| unread(path, error))? {
+        return Ok(());
+    }
     for entry in fs::read_dir(path).map_err(|error| unread(path, error))? {
         let entry = entry.map_err(|error| unread(path, error))?;
         let (name, path) = (entry.file_name(), entry.path());
@@ -138,7 +140,7 @@ fn walk(path: &Path, above: &mut DirectoryChain, found: &mut Vec<PathBuf>) -> Re
             false => found.push(path),
         }
     }
-    above.leave(entered);
+    above.leave();
     Ok(())
 }
 

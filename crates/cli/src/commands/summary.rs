@@ -83,7 +83,9 @@ fn list(
     out: &mut Vec<String>,
 ) -> Result<(), Failure> {
     let unread = |error| Failure::Check(format!("{}: {error}", directory.display()));
-    let Some(entered) = above.enter(directory).map_err(unread)? else { return Ok(()) };
+    if !above.enter(directory).map_err(unread)? {
+        return Ok(());
+    }
     for entry in fs::read_dir(directory).map_err(unread)? {
         let path = entry.map_err(unread)?.path();
         let Some(name) = path.file_name().and_then(OsStr::to_str) else {
@@ -99,7 +101,7 @@ fn list(
             out.push(relative);
         }
     }
-    above.leave(entered);
+    above.leave();
     Ok(())
 }
 

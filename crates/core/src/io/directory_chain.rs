@@ -1,6 +1,5 @@
 //! Directories that lead to one another, so that a link to one of them ends.
 
-use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
@@ -9,14 +8,15 @@ use std::path::Path;
 /// ```
 /// use marquetry_core::io::DirectoryChain;
 /// let mut above = DirectoryChain::default();
-/// let entered = above.enter("src".as_ref())?;
-/// assert!(entered.is_some() && above.enter("src/../src".as_ref())?.is_none());
-/// above.leave(entered.unwrap());
+/// assert!(above.enter("src".as_ref())?);
+/// assert!(!above.enter("src/../src".as_ref())?);
+/// above.leave();
+/// assert!(above.enter("src".as_ref())?);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct DirectoryChain {
-    above: HashSet<Identity>,
+    above: Vec<Identity>,
 }
 
 /// What tells a directory from all others, whatever its path is.
@@ -25,21 +25,18 @@ type Identity = (u64, u64);
 #[cfg(not(unix))]
 type Identity = std::path::PathBuf;
 
-/// A directory that was entered.
-#[derive(Debug)]
-#[must_use]
-pub struct EnteredDirectory(Identity);
-
 impl DirectoryChain {
-    /// Enters a directory; `None` if it is one of those on the way: a link led back.
-    pub fn enter(&mut self, path: &Path) -> io::Result<Option<EnteredDirectory>> {
+    /// Enters a directory; `false` if it is one of those on the way, to which a link led back, and was not entered.
+    pub fn enter(&mut self, path: &Path) -> io::Result<bool> {
         let identity = identity(path)?;
-        Ok(self.above.insert(identity.clone()).then_some(EnteredDirectory(identity)))
+        let is_new = !self.above.contains(&identity);
+        self.above.extend(is_new.then_some(identity));
+        Ok(is_new)
     }
 
-    /// Leaves a directory.
-    pub fn leave(&mut self, entered: EnteredDirectory) {
-        self.above.remove(&entered.0);
+    /// Leaves the directory that was entered last.
+    pub fn leave(&mut self) {
+        self.above.pop();
     }
 }
 
