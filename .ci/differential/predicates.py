@@ -4,7 +4,8 @@
 
 DIR.. are folders of Parquet files; made tables are always among them. Prints each predicate whose counts differ, and exits
 with 1 if there is one. Passed over: files that one of both cannot read, floats with NaN (DuckDB has NaN equal to itself and
-above all), INT96, UUIDs and binary columns, and types that DuckDB compares by a cast (text with numbers, decimals with floats).
+above all), INT96, UUIDs and binary columns, types that DuckDB compares by a cast (text with numbers, decimals with floats, points
+in time with dates), and parquet-251.parquet, whose bounds are known to be wrong, which DuckDB believes.
 """
 
 import argparse
@@ -116,7 +117,8 @@ class Asker:
             second = '"' + second.replace('"', '""') + '"'
             sign = rng.choice(["<", "<=", ">", ">=", "="])
             pairs = f"({shown}, {literal(of_second, rng.choice(its))})"
-            return f"({column}, {second}) {sign} {pairs}"
+            # Of null DuckDB says that it is above all; in SQL, and here, it is not known.
+            return f"({column} is not null and {second} is not null and ({column}, {second}) {sign} {pairs})"
         return f"{column} {rng.choice(['=', '!=', '<', '<=', '>', '>=', 'is distinct from'])} {shown}"
 
     def any(self, depth=2):
@@ -139,7 +141,10 @@ def columns_of(db, path):
         if KINDS[kind] == "float" and (any(v != v or v in (float("inf"), -float("inf")) for v in values) or
                                        db.execute(f"select count(*) from read_parquet(?, hive_partitioning = false) where isnan({column})", [path]).fetchone()[0]):
             continue
-        values = [v for v in values if not isinstance(v, str) or ("\0" not in v and len(v) < 200)]
+        # Years of more than four digits have no literal.
+        shown = [str(value) for value in values]
+        values = [v for v, text in zip(values, shown) if "\0" not in text and len(text) < 200 and
+                  (KINDS[kind] != "instant" or (text[4:5] == "-" and not text.endswith("(BC)")))]
         if values:
             found.append((name, KINDS[kind], values))
     return found
@@ -160,7 +165,7 @@ def main():
         files = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
         for top in args.dirs:
             for place, _, names in sorted(os.walk(top)):
-                paths = [os.path.join(place, name) for name in sorted(names) if name.endswith(".parquet")]
+                paths = [os.path.join(place, name) for name in sorted(names) if name.endswith(".parquet") and name != "parquet-251.parquet"]
                 files += [path for path in paths if "fuzz" not in path and os.path.getsize(path) <= MOST_BYTES]
         known = {}
         while asked < args.cases and files:
@@ -183,11 +188,14 @@ def main():
                 continue
             ours = predicate.replace("regexp_matches", "regexp_like")
             run = subprocess.run([args.marquetry, "count", "--no-partitions", path, f"--where={ours}"], capture_output=True, text=True)
+            if "checksum mismatch" in run.stderr or "do not compare" in run.stderr:
+                refused += 1
+                continue
             asked += 1
             if run.stdout.strip() != str(expected):
                 differing += 1
                 print(f"{path}\n  {ours}\n  {run.stdout.strip()} {run.stderr.strip()[:300]}, DuckDB {expected}")
-    print(f"{asked} predicates over {len(known)} files, {differing} differ; {refused} that DuckDB refuses")
+    print(f"{asked} predicates over {len(known)} files, {differing} differ; {refused} that one of both refuses")
     sys.exit(differing > 0)
 
 
