@@ -31,6 +31,7 @@ mod reader;
 mod resolved_schema;
 mod root_reader;
 mod row_group_parallel;
+mod row_group_pruning;
 mod row_ranges;
 mod salvage;
 mod salvage_filter;
