@@ -11,7 +11,7 @@ use marquetry_arrow::schema::ARROW_SCHEMA_KEY;
 use marquetry_base::{Limits, Result};
 use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry_core::page::{PageReader, PageBuffers, PageOptions, LocatedHeader, ChecksumTrust};
+use marquetry_core::page::{ChecksumTrust, LocatedHeader, PageBuffers, PageOptions, PageReader};
 use marquetry_encoding::levels::width;
 use marquetry_encoding::{EncodedPage, PhysicalType, Values, bit_packed, registry, rle};
 use marquetry_format::Repetition;
@@ -29,6 +29,9 @@ fn main() -> std::io::Result<()> {
         seen: HashSet::new(),
         seeds: BTreeMap::new(),
     };
+    for predicate in PREDICATES {
+        corpus.add("predicate_text", &[predicate.as_bytes()])?;
+    }
     for path in std::io::stdin().lines() {
         let file = Bytes::from(std::fs::read(path?)?);
         for target in ["file", "verify", "differential"] {
@@ -123,6 +126,22 @@ fn chosen(target: &str, seeds: Vec<Vec<u8>>, most: usize) -> Vec<Vec<u8>> {
 /// Many small files are a burden of their own.
 const MOST_SEEDS: usize = 40;
 
+/// Each form of a predicate once.
+const PREDICATES: [&str; 12] = [
+    r"a = 'x' and not (c > 5 or d is null)",
+    r"a in ('abc', '', null) or c between -1 and 7",
+    r"a like '%b_' and b not like 'x\\%%'",
+    r"a ilike 'ABC%' or b ~* '^[a-z]+$'",
+    r"a like '5!%' escape '!' or a !~ '(x|y){2,3}'",
+    r"contains(a, 'b') and ends_with(b, X'0aff') and starts_with(a, 'a')",
+    r"regexp_like(a, 'é') or is_nan(d) or d < inf",
+    r"a < b or c >= d or a is not distinct from b",
+    r"c is distinct from 5 and a is not unknown",
+    r"(a, c, d) <= ('x', 1, 2.5e-3)",
+    r#""a" <> 'it''s' and d != -0.0 and true"#,
+    r"a = date '2024-01-31' or b > timestamp '2024-01-01 10:00:00+02:00'",
+];
+
 /// What a seed shows: of a file, what its columns are like; of others, the bytes that choose, and how long it is.
 fn traits(target: &str, seed: &[u8]) -> HashSet<u64> {
     let (file, choice) = match target {
@@ -132,7 +151,7 @@ fn traits(target: &str, seed: &[u8]) -> HashSet<u64> {
         "recover" => {
             return seed.windows(4).filter(|bytes| bytes[0] == 0x15).map(|bytes| hash(&bytes)).collect();
         }
-        "arrow_schema" | "schema_text" | "footer" => {
+        "arrow_schema" | "predicate_text" | "schema_text" | "footer" => {
             return seed.windows(6).map(|bytes| hash(&bytes)).collect();
         }
         _ => {
@@ -174,7 +193,8 @@ fn indexes(metadata: &ParquetMetaData) -> Vec<(u8, std::ops::Range<u64>)> {
 }
 
 fn pages(file: &Bytes, chunk: ColumnChunk<'_>, corpus: &mut Corpus) -> Result<()> {
-    let options = PageOptions { limits: Arc::default(), verify_checksums: false, trust: ChecksumTrust::Disbelieved };
+    let options =
+        PageOptions { limits: Arc::default(), verify_checksums: false, trust: ChecksumTrust::Disbelieved };
     let (leaf, codec) = (chunk.leaf(), chunk.codec()?.code() as u8);
     let physical = leaf.physical();
     let form = SCHEMAS.iter().position(|path| levels(path) == (leaf.max_def(), leaf.max_rep()));
@@ -260,7 +280,9 @@ fn in_all_levels(max: u8, levels: &[u8], corpus: &mut Corpus) -> Result<()> {
 
 /// What real files hardly have, made of the values that they have.
 fn in_all_encodings(physical: PhysicalType, values: &Values, corpus: &mut Corpus) -> Result<()> {
-    for row in registry::ENCODINGS.iter().filter(|row| row.code > 3 && row.code != 8 && (row.supports)(physical)) {
+    for row in
+        registry::ENCODINGS.iter().filter(|row| row.code > 3 && row.code != 8 && (row.supports)(physical))
+    {
         let legal: Vec<_> = PHYSICAL.into_iter().filter(|physical| (row.supports)(*physical)).collect();
         let Some(of) = choice(&legal, physical) else {
             continue;

@@ -19,6 +19,7 @@ mod footer;
 mod input;
 mod memory;
 mod page;
+mod predicate;
 mod recover;
 #[cfg(test)]
 mod replay;
@@ -37,6 +38,7 @@ pub use encoding::{
 pub use file::{file, salvage};
 pub use footer::{footer, thrift};
 pub use page::{SCHEMAS, page};
+pub use predicate::predicate_text;
 pub use recover::{recover, schema_text};
 pub use round_trip::round_trip;
 pub use verify::verify;

@@ -21,6 +21,7 @@ const TARGETS: &[Target] = &[
     ("footer", crate::footer),
     ("page", crate::page),
     ("plain", crate::plain),
+    ("predicate_text", crate::predicate_text),
     ("recover", crate::recover),
     ("rle", crate::rle),
     ("round_trip", crate::round_trip),

@@ -46,6 +46,7 @@ mod schema;
 #[cfg(feature = "async")]
 mod stream;
 mod summary;
+mod table_types;
 
 pub use filter::Needed;
 pub use reader::DatasetReader;

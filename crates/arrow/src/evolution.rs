@@ -57,6 +57,7 @@ mod widen;
 pub(crate) use order::ordered;
 pub(crate) use recipe::{Remake, strictly};
 pub(crate) use union::union;
+pub(crate) use widen::widens;
 
 use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;

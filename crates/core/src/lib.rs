@@ -11,6 +11,7 @@ pub mod fetch;
 pub mod io;
 pub mod logical_type;
 pub mod metadata;
+mod narrow_integer;
 pub mod nesting;
 pub mod page;
 pub mod page_index;

@@ -2,10 +2,12 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `literal` | values as a user writes them |
+//! | `literal`, `literal_text` | values as a user writes them |
 //! | `lex`, `parse` | text becomes a [`Predicate`] |
+//! | `pattern`, `like` | patterns of text, and how they are matched |
 //! | `bind`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
-//! | `evaluate`, `condition` | a [`BoundPredicate`] tells of values which rows are wanted |
+//! | `column_comparison` | two columns compared with each other |
+//! | `evaluate`, `condition`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
 //!
 //! The logic is SQL's, with three values: what compares with NULL is neither true nor false, and only rows for which the
 //! predicate is *true* are wanted.
@@ -18,21 +20,36 @@
 //! two digits, mean what they say. Only literals for floats are rounded, to the nearest value of the type, as they are
 //! when such a column is written: `f = 0.1` finds 0.1 in a FLOAT column.
 //!
-//! INT96 compares as the format orders it: by day, then by the nanoseconds of the day.
+//! INT96 compares by point in time, to the nanosecond: by day, then by the nanoseconds of the day, of which what is more than
+//! a day counts as days. Bounds of INT96 in a file presume that no value has more.
+//!
+//! An integer of 8 or 16 bits compares as it is read: by the low bits of what is stored. A column that is always null
+//! (UNKNOWN) compares with any literal, and never as true.
 
 mod bind;
+mod blocks;
+mod column_comparison;
 mod condition;
 mod evaluate;
+mod leaf_values;
 mod lex;
+mod like;
 mod literal;
+mod literal_text;
+mod name;
 mod parse;
+mod pattern;
 mod position;
 
 pub use bind::BoundPredicate;
 pub(crate) use bind::{Condition, Edge, Node, Test};
-pub use evaluate::LeafValues;
+pub(crate) use column_comparison::{ColumnComparison, PairTest};
+pub use leaf_values::LeafValues;
 pub use literal::{Literal, Number};
+pub use pattern::Pattern;
 
+use like::plain_like;
+use name::Name;
 use std::fmt;
 
 /// Which rows are wanted, by the names of columns. Made with [`col`], or from text with [`Predicate::parse`].
@@ -75,6 +92,13 @@ pub enum Predicate {
         /// Text or bytes.
         prefix: Literal,
     },
+    /// Whether a column's byte strings match a pattern.
+    Matches {
+        /// The dotted path of the column.
+        column: String,
+        /// The pattern.
+        pattern: Pattern,
+    },
     /// Whether a column is null.
     IsNull {
         /// The dotted path of the column.
@@ -84,6 +108,22 @@ pub enum Predicate {
     IsNan {
         /// The dotted path of the column.
         column: String,
+    },
+    /// One column compared with another of the same row.
+    CompareColumns {
+        /// The dotted path of the column.
+        left: String,
+        /// How.
+        is: Comparison,
+        /// The dotted path of the other one.
+        right: String,
+    },
+    /// Whether two columns of a row differ, where null equals null: true or false, never unknown.
+    Distinct {
+        /// The dotted path of a column.
+        left: String,
+        /// The dotted path of another one.
+        right: String,
     },
 }
 
@@ -185,6 +225,23 @@ impl Column {
         Predicate::Compare { column: self.path, is, literal: literal.into() }
     }
 
+    /// Compared with another column of the same row.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Comparison, Predicate, col};
+    /// let late = col("commit_date").compare_column(Comparison::Lt, "receipt_date");
+    /// assert_eq!(late, Predicate::parse("commit_date < receipt_date")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn compare_column(self, is: Comparison, other: impl Into<String>) -> Predicate {
+        Predicate::CompareColumns { left: self.path, is, right: other.into() }
+    }
+
+    /// Whether it differs from another column of the same row, where null equals null.
+    pub fn is_distinct_from(self, other: impl Into<String>) -> Predicate {
+        Predicate::Distinct { left: self.path, right: other.into() }
+    }
+
     /// From `low` to `high`, both included.
     pub fn between(self, low: impl Into<Literal>, high: impl Into<Literal>) -> Predicate {
         self.clone().ge(low).and(self.le(high))
@@ -198,6 +255,37 @@ impl Column {
     /// Whether a string begins with `prefix`.
     pub fn starts_with(self, prefix: impl Into<Literal>) -> Predicate {
         Predicate::StartsWith { column: self.path, prefix: prefix.into() }
+    }
+
+    /// Whether text matches a LIKE pattern: `%` is any text, `_` any character, a backslash takes the meaning from the next.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Predicate, col};
+    /// assert_eq!(col("url").like("%google%"), Predicate::parse("url like '%google%'")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn like(self, pattern: impl Into<String>) -> Predicate {
+        let pattern = pattern.into();
+        match plain_like(&pattern) {
+            Some((plain, true)) => self.starts_with(plain),
+            Some((plain, false)) => self.eq(plain),
+            None => self.matches(Pattern::Like(pattern)),
+        }
+    }
+
+    /// Whether text matches a pattern.
+    pub fn matches(self, pattern: Pattern) -> Predicate {
+        Predicate::Matches { column: self.path, pattern }
+    }
+
+    /// Whether a string has `part` anywhere.
+    pub fn contains(self, part: impl Into<Literal>) -> Predicate {
+        self.matches(Pattern::Contains(part.into()))
+    }
+
+    /// Whether a string ends with `end`.
+    pub fn ends_with(self, end: impl Into<Literal>) -> Predicate {
+        self.matches(Pattern::EndsWith(end.into()))
     }
 
     /// Whether there is no value.
@@ -250,8 +338,13 @@ impl fmt::Display for Predicate {
             Predicate::StartsWith { column, prefix } => {
                 write!(f, "starts_with({}, {prefix})", Name(column))
             }
+            Predicate::Matches { column, pattern } => write!(f, "{}", pattern.display(&Name(column))),
             Predicate::IsNull { column } => write!(f, "{} is null", Name(column)),
             Predicate::IsNan { column } => write!(f, "is_nan({})", Name(column)),
+            Predicate::CompareColumns { left, is, right } => write!(f, "{} {is} {}", Name(left), Name(right)),
+            Predicate::Distinct { left, right } => {
+                write!(f, "{} is distinct from {}", Name(left), Name(right))
+            }
         }
     }
 }
@@ -268,16 +361,4 @@ fn joined(f: &mut fmt::Formatter<'_>, parts: &[Predicate], word: &str, none: &st
         }
     }
     Ok(())
-}
-
-/// A column's path, in quotes if it needs them.
-struct Name<'a>(&'a str);
-
-impl fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.split('.').all(lex::is_plain_name) {
-            true => f.write_str(self.0),
-            false => write!(f, "\"{}\"", self.0.replace('"', "\"\"")),
-        }
-    }
 }

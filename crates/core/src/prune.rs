@@ -6,6 +6,7 @@
 //! | `bloom` | bloom filters | equality | the header, and a block of 32 bytes a value |
 //! | `dictionary` | dictionaries | the values of chunks that have a dictionary only | the dictionary page |
 //! | `pages` | page index | bounds and null counts of each page | column index and offset index |
+//! | `column_pair` | both | comparisons of two columns | as they do |
 //! | `extent`, `trust` | | what bounds and counts mean, and whether they are believed | |
 //! | `plan`, `ranges`, `report` | | what is known so far, ranges of rows, what was done | |
 //!
@@ -19,6 +20,7 @@
 //! page was visited anyway, and a search would have to believe the word of the writer.
 
 mod bloom;
+mod column_pair;
 mod dictionary;
 mod extent;
 mod pages;
@@ -37,7 +39,7 @@ use crate::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
 use crate::predicate::BoundPredicate;
 use crate::source::Source;
 use marquetry_base::{Error, ErrorKind, Limits, Result};
-use plan::{Plan, Verdict};
+use plan::{Asked, Plan, Verdict};
 use report::Counted;
 use std::sync::Arc;
 use std::time::Instant;
@@ -200,13 +202,22 @@ impl Run<'_> {
             if stage != Stage::Statistics && !self.plan.open().contains(&i) {
                 continue;
             }
-            let column = self.plan.conditions[i].column;
-            let found = self.chunk(column).and_then(|chunk| match stage {
-                Stage::Statistics => Ok(Some(self.ask_statistics(i, chunk))),
-                Stage::BloomFilters => self.ask_bloom_filter(i, chunk),
-                Stage::Dictionaries => self.ask_dictionary(i, chunk),
-                Stage::PageIndex => Ok(None),
-            });
+            let (column, found) = match self.plan.conditions[i] {
+                Asked::One(condition) => {
+                    let found = self.chunk(condition.column).and_then(|chunk| match stage {
+                        Stage::Statistics => Ok(Some(self.ask_statistics(condition, chunk))),
+                        Stage::BloomFilters => self.ask_bloom_filter(condition, chunk),
+                        Stage::Dictionaries => self.ask_dictionary(condition, chunk),
+                        Stage::PageIndex => Ok(None),
+                    });
+                    (condition.column, found)
+                }
+                // Only bounds of two columns can be compared.
+                Asked::Two(compared) if stage == Stage::Statistics => {
+                    (compared.left.column, self.ask_statistics_of_two(compared).map(Some))
+                }
+                Asked::Two(_) => continue,
+            };
             if let Some(Some(verdict)) = self.unless_damaged(found, stage, column, report)?
                 && self.plan.learn(i, verdict)
             {

@@ -336,6 +336,23 @@ pub(crate) fn int96_key(bytes: [u8; 12]) -> (i32, i64) {
     (i32::from_le_bytes(days), i64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]))
 }
 
+/// The same point in time with nanoseconds that are within the day.
+///
+/// QUIRK: old writers put the nanoseconds of several days. The instant is that of day and nanoseconds together. A day that is
+/// out of range stays as it is.
+pub(crate) fn normalized_int96(bytes: [u8; 12]) -> [u8; 12] {
+    const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+    let (day, nanos) = int96_key(bytes);
+    if (0..NANOS_PER_DAY).contains(&nanos) {
+        return bytes;
+    }
+    let Ok(day) = i32::try_from(i64::from(day) + nanos.div_euclid(NANOS_PER_DAY)) else { return bytes };
+    let mut normalized = [0; 12];
+    normalized[..8].copy_from_slice(&nanos.rem_euclid(NANOS_PER_DAY).to_le_bytes());
+    normalized[8..].copy_from_slice(&day.to_le_bytes());
+    normalized
+}
+
 fn compare_decimals(a: &[u8], b: &[u8]) -> Ordering {
     let is_negative = |bytes: &[u8]| bytes.first().is_some_and(|first| first & 0x80 != 0);
     match (is_negative(a), is_negative(b)) {

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "source",
     "logical_type",
     "schema",
+    "narrow_integer",
     "sort_order",
     "statistics",
     "metadata",

@@ -91,6 +91,11 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self.metadata.metadata()
     }
 
+    /// The footer with the Arrow schema that goes with it.
+    pub(crate) fn arrow_metadata(&self) -> &ArrowReaderMetadata {
+        &self.metadata
+    }
+
     /// The Arrow schema of all columns.
     pub fn schema(&self) -> &SchemaRef {
         self.metadata.schema()

@@ -2,15 +2,15 @@
 
 use super::filter::{Rest, rest};
 use super::schema::Plan;
+use super::table_types::TableTypes;
 use super::{partition, summary};
-use crate::arrow_reader::{ArrowReaderOptions, Int96Unit};
+use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Int96Unit};
 use crate::evolution::{Evolution, MatchBy};
 use crate::schema::StringLayout;
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
-use marquetry_core::schema::Schema;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -99,10 +99,15 @@ impl Choice {
 }
 
 impl Rest {
-    /// What is left of it in a file with these columns.
-    pub(super) fn in_file(self, plan: &Plan, schema: &Schema) -> Result<Rest> {
-        match self {
-            Rest::Some(predicate) => rest(&predicate, &|name| plan.missing(schema, name)),
+    /// What is left of it in a file with these columns, as a predicate of the file's own types.
+    pub(super) fn in_file(self, plan: &Plan, metadata: &ArrowReaderMetadata) -> Result<Rest> {
+        let Rest::Some(predicate) = self else { return Ok(self) };
+        let schema = metadata.parquet_schema();
+        match rest(&predicate, &|name| Ok(plan.missing(schema, name)))? {
+            Rest::Some(predicate) => {
+                let types = TableTypes { table: &plan.predicate_types, file: metadata.schema().fields() };
+                types.predicate_of_file(&predicate).map(Rest::Some)
+            }
             other => Ok(other),
         }
     }

@@ -5,11 +5,13 @@ use super::Dataset;
 use super::choice::DataFile;
 use crate::leaf::{self, Picks};
 use crate::schema::{FromArrowOptions, from_arrow};
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::{Field, Schema as ArrowSchema};
+use arrow_cast::display::array_value_to_string;
+use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::nesting::SlotRanges;
-use marquetry_core::predicate::{LeafValues, Predicate};
+use marquetry_core::predicate::{Comparison, LeafValues, Literal, Number, Predicate, col};
 use marquetry_core::schema::Schema;
 use std::path::PathBuf;
 
@@ -42,7 +44,7 @@ impl Dataset {
         let plan = self.plan()?;
         let needed = |file: &DataFile| {
             let rest = match self.choice.rest(&plan, file)? {
-                rest @ Rest::Some(_) => rest.in_file(&plan, self.builder(file)?.parquet_schema())?,
+                rest @ Rest::Some(_) => rest.in_file(&plan, self.builder(file)?.arrow_metadata())?,
                 rest => rest,
             };
             Ok(match rest {
@@ -60,7 +62,7 @@ impl Dataset {
 }
 
 /// The value of a column: `None` if it is not known; an array of one row; or `Some(None)` if it is null.
-pub(super) type Known<'a> = &'a dyn Fn(&str) -> Option<Option<ArrayRef>>;
+pub(super) type Known<'a> = &'a dyn Fn(&str) -> Result<Option<Option<ArrayRef>>>;
 
 /// What is left of `predicate` where the values of some columns are known.
 pub(super) fn rest(predicate: &Predicate, known: Known<'_>) -> Result<Rest> {
@@ -70,18 +72,26 @@ pub(super) fn rest(predicate: &Predicate, known: Known<'_>) -> Result<Rest> {
 /// That of a predicate, or of its opposite. Only whether it is true matters, so what is unknown counts as false: opposites
 /// are brought down to single columns, where both are told apart.
 fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Rest> {
+    let negated = |predicate: Predicate| if is_opposite { !predicate } else { predicate };
     let column = match predicate {
+        Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
+            return match compared(predicate, left, right, known)? {
+                Some(predicate) => part(&predicate, is_opposite, known),
+                None => Ok(Rest::Some(negated(predicate.clone()))),
+            };
+        }
         Predicate::Not(inner) => return part(inner, !is_opposite, known),
         Predicate::And(parts) => return parts_of(parts, !is_opposite, is_opposite, known),
         Predicate::Or(parts) => return parts_of(parts, is_opposite, is_opposite, known),
         Predicate::Compare { column, .. }
         | Predicate::In { column, .. }
         | Predicate::StartsWith { column, .. }
+        | Predicate::Matches { column, .. }
         | Predicate::IsNull { column }
         | Predicate::IsNan { column } => column,
     };
-    let predicate = if is_opposite { !predicate.clone() } else { predicate.clone() };
-    let is_true = match known(column) {
+    let predicate = negated(predicate.clone());
+    let is_true = match known(column)? {
         None => return Ok(Rest::Some(predicate)),
         // All else that is asked of nulls is unknown.
         Some(None) => matches!(predicate, Predicate::IsNull { .. }),
@@ -89,6 +99,56 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         Some(Some(value)) => is_true(&predicate, column, &value)?,
     };
     Ok(if is_true { Rest::All } else { Rest::None })
+}
+
+/// A comparison of two columns, of which at least one is known, as one of a column with a literal; `None` if none is known.
+fn compared(predicate: &Predicate, left: &str, right: &str, known: Known<'_>) -> Result<Option<Predicate>> {
+    let (of_left, of_right) = (known(left)?, known(right)?);
+    let (other, value, is_swapped) = match (&of_left, &of_right) {
+        (_, Some(value)) => (left, value, false),
+        (Some(value), None) => (right, value, true),
+        (None, None) => return Ok(None),
+    };
+    let literal = match value {
+        Some(value) if !value.is_null(0) => literal_of(value).map_err(|error| error.in_column(other))?,
+        _ => Literal::Null,
+    };
+    Ok(Some(match (predicate, literal) {
+        (Predicate::CompareColumns { is, .. }, literal) => {
+            let is = if is_swapped { swapped(*is) } else { *is };
+            col(other).compare(is, literal)
+        }
+        (_, Literal::Null) => col(other).is_not_null(),
+        (_, literal) => Predicate::Or(vec![col(other).ne(literal), col(other).is_null()]),
+    }))
+}
+
+fn swapped(is: Comparison) -> Comparison {
+    match is {
+        Comparison::Lt => Comparison::Gt,
+        Comparison::Le => Comparison::Ge,
+        Comparison::Gt => Comparison::Lt,
+        Comparison::Ge => Comparison::Le,
+        same => same,
+    }
+}
+
+/// The value of an array of one row as a literal.
+fn literal_of(value: &ArrayRef) -> Result<Literal> {
+    let text = array_value_to_string(value, 0).map_err(|error| Error::argument(error.to_string()))?;
+    let wrong = || Error::argument(format!("{} is not compared with other columns", value.data_type()));
+    Ok(match value.data_type() {
+        DataType::Boolean => Literal::Bool(text == "true"),
+        data_type if data_type.is_numeric() => Literal::Number(Number::parse(&text).ok_or_else(wrong)?),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            let binary = arrow_cast::cast(value, &DataType::Binary);
+            let binary = binary.map_err(|error| Error::argument(error.to_string()))?;
+            Literal::Bytes(binary.as_binary::<i32>().value(0).to_vec())
+        }
+        // Text, dates, times and timestamps.
+        data_type if !data_type.is_nested() => Literal::Text(text),
+        _ => return Err(wrong()),
+    })
 }
 
 /// That of all parts together, or of any of them.
@@ -116,9 +176,13 @@ pub(super) fn columns_of(predicate: &Predicate) -> Vec<String> {
     match predicate {
         Predicate::Not(inner) => columns_of(inner),
         Predicate::And(parts) | Predicate::Or(parts) => parts.iter().flat_map(columns_of).collect(),
+        Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
+            vec![left.clone(), right.clone()]
+        }
         Predicate::Compare { column, .. }
         | Predicate::In { column, .. }
         | Predicate::StartsWith { column, .. }
+        | Predicate::Matches { column, .. }
         | Predicate::IsNull { column }
         | Predicate::IsNan { column } => vec![column.clone()],
     }
@@ -146,14 +210,14 @@ mod tests {
     use std::sync::Arc;
 
     /// n is 7, day is 2024-01-01, city is null.
-    fn known(name: &str) -> Option<Option<ArrayRef>> {
-        match name {
+    fn known(name: &str) -> Result<Option<Option<ArrayRef>>> {
+        Ok(match name {
             "n" => Some(Some(Arc::new(Int64Array::from(vec![7])))),
             "day" => Some(Some(Arc::new(Date32Array::from(vec![19723])))),
             "city" => Some(Some(Arc::new(StringArray::from(vec![None::<&str>])))),
             "gone" => Some(None),
             _ => None,
-        }
+        })
     }
 
     fn rest_of(text: &str) -> String {

@@ -108,7 +108,7 @@ impl DatasetReader {
             if let Some(rows) = choice.batch_size {
                 builder = builder.with_batch_size(rows);
             }
-            let builder = match rest.in_file(&self.plan, builder.parquet_schema()).map_err(in_file)? {
+            let builder = match rest.in_file(&self.plan, builder.arrow_metadata()).map_err(in_file)? {
                 Rest::None => continue,
                 Rest::Some(predicate) => {
                     builder.with_predicate(predicate).with_limit(self.offset.saturating_add(self.left))

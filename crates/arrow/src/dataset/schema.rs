@@ -2,12 +2,13 @@
 
 use super::choice::{Choice, DataFile};
 use super::filter::columns_of;
+use super::table_types::type_at;
 use super::{Dataset, partition};
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask,
 };
-use crate::evolution::{Evolution, union};
+use crate::evolution::{Evolution, MatchBy, union};
 use arrow_array::{ArrayRef, RecordBatchReader};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
@@ -26,6 +27,8 @@ pub(super) struct Plan {
     all_keys: Vec<Key>,
     /// Columns that the predicate names, and that some file has: others may lack them.
     known: Vec<String>,
+    /// The table's types of columns that the predicate names: a field by path.
+    pub(super) predicate_types: Fields,
 }
 
 /// A key of the partitions.
@@ -48,12 +51,11 @@ impl Plan {
         Ok(evolution)
     }
 
-    /// What a file's partitions say of a column.
-    pub(super) fn partition(&self, file: &DataFile, name: &str) -> Option<Option<ArrayRef>> {
-        let key = self.all_keys.iter().find(|key| key.name == name)?;
-        let text = file.partition(name).flatten();
-        // Values that are none of the type were found when the evolution was made.
-        Some(text.and_then(|text| partition::value(name, Some(text), &key.data_type).ok()))
+    /// What a file's partitions say of a column. Fails if it is no value of the key's type.
+    pub(super) fn partition(&self, file: &DataFile, name: &str) -> Result<Option<Option<ArrayRef>>> {
+        let Some(key) = self.all_keys.iter().find(|key| key.name == name) else { return Ok(None) };
+        let value = |text| partition::value(name, Some(text), &key.data_type);
+        Ok(Some(file.partition(name).flatten().map(value).transpose()?))
     }
 
     /// That a file lacks a column that others have: null, or its default.
@@ -87,6 +89,7 @@ pub(super) struct Draft {
     /// The chosen columns that no file has so far, and those that the predicate names and some file has.
     missing: Vec<String>,
     asked: Vec<String>,
+    predicate_types: Fields,
 }
 
 impl Choice {
@@ -106,7 +109,8 @@ impl Choice {
         let fields = evolution.schema().fields();
         let is_root = |name: &String| fields.iter().any(|field| is_at_or_below(name, field.name()));
         let known = self.predicate.iter().flat_map(columns_of).filter(is_root).collect();
-        Ok(Some(Plan { evolution: evolution.clone(), keys, all_keys, known }))
+        let predicate_types = self.predicate_types(fields);
+        Ok(Some(Plan { evolution: evolution.clone(), keys, all_keys, known, predicate_types }))
     }
 
     /// Begins a plan with the first file's footer. `int96` is the unit of all files.
@@ -114,7 +118,9 @@ impl Choice {
         let keys = self.keys()?;
         let first = self.fields_of(&self.files[0], first, int96)?;
         let missing = self.missing_columns(&first, &keys);
-        Ok(Draft { keys, fields: first.fields.clone(), missing, asked: first.asked.clone(), first })
+        let (fields, asked) = (first.fields.clone(), first.asked.clone());
+        let predicate_types = first.predicate_types.clone();
+        Ok(Draft { keys, fields, missing, asked, predicate_types, first })
     }
 
     /// Adds a file to the plan: where the first does not decide alone.
@@ -130,12 +136,14 @@ impl Choice {
         draft.missing.retain(|name| next.missing.contains(name));
         let fields = union(&draft.fields, &next.fields, self.by);
         draft.fields = fields.map_err(|error| error.in_file(file.name()))?;
+        let types = union(&draft.predicate_types, &next.predicate_types, MatchBy::Name);
+        draft.predicate_types = types.map_err(|error| error.in_file(file.name()))?;
         Ok(())
     }
 
     /// The plan of the files that were looked at.
     pub(super) fn finish(&self, draft: Draft) -> Result<Plan> {
-        let Draft { mut keys, first, fields, missing, asked } = draft;
+        let Draft { mut keys, first, fields, missing, asked, predicate_types } = draft;
         if let Some(name) = missing.first() {
             let known =
                 first.known.iter().map(String::as_str).chain(keys.iter().map(|key| key.name.as_str()));
@@ -150,7 +158,7 @@ impl Choice {
             .refuse_extra(!self.union && self.columns.is_none());
         // Where the first file decides, no other may lack a column.
         let known = if self.union { asked } else { Vec::new() };
-        Ok(Plan { evolution, keys, all_keys, known })
+        Ok(Plan { evolution, keys, all_keys, known, predicate_types })
     }
 
     /// The chosen columns that are neither in the first file nor keys.
@@ -206,6 +214,15 @@ impl Choice {
         Ok(keys)
     }
 
+    /// The types of the columns that the predicate names: a field by path, for those that are there.
+    fn predicate_types(&self, fields: &Fields) -> Fields {
+        let mut names: Vec<String> = self.predicate.iter().flat_map(columns_of).collect();
+        names.sort();
+        names.dedup();
+        let field = |name: String| type_at(fields, &name).map(|it| Field::new(name, it.clone(), true));
+        names.into_iter().filter_map(field).collect()
+    }
+
     /// The chosen columns of a file.
     fn fields_of(
         &self,
@@ -221,6 +238,7 @@ impl Choice {
             let known = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
             let (there, missing) = self.columns.iter().flatten().cloned().partition(has);
             let asked = self.predicate.iter().flat_map(columns_of).filter(has).collect();
+            let predicate_types = self.predicate_types(metadata.schema().fields());
             // A reader of nothing knows.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), metadata)
                 .with_row_groups(Vec::new());
@@ -230,7 +248,7 @@ impl Choice {
             };
             let schema = reader.schema();
             let (fields, metadata) = (schema.fields().clone(), schema.metadata().clone());
-            Ok(FileFields { fields, metadata, known, missing, asked })
+            Ok(FileFields { fields, metadata, known, missing, asked, predicate_types })
         };
         fields().map_err(|error: Error| error.in_file(file.name()))
     }
@@ -295,8 +313,9 @@ struct FileFields {
     known: Vec<String>,
     /// The chosen columns that it does not have.
     missing: Vec<String>,
-    /// The columns that the predicate names and it has.
+    /// The columns that the predicate names and it has, and their types: a field by path.
     asked: Vec<String>,
+    predicate_types: Fields,
 }
 
 fn is_at_or_below(path: &str, name: &str) -> bool {

@@ -210,7 +210,7 @@ impl DatasetStream {
         let choice = &self.dataset.choice;
         let evolution = self.plan.of(file)?;
         let rest = choice.rest(&self.plan, file)?;
-        let rest = rest.in_file(&self.plan, opened.metadata.parquet_schema())?;
+        let rest = rest.in_file(&self.plan, &opened.metadata)?;
         let row_groups = file.row_groups(opened.metadata.metadata())?;
         let kept = opened.metadata.kept_bytes();
         let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(opened.source, opened.metadata)

@@ -8,7 +8,7 @@ use DataType::*;
 use arrow_schema::DataType;
 
 /// Whether every value of `from`, which is no list, struct or map, is a value of `to`.
-pub(super) fn widens(from: &DataType, to: &DataType) -> bool {
+pub(crate) fn widens(from: &DataType, to: &DataType) -> bool {
     let (from, to) = (value_type(from), value_type(to));
     if from == to || from.is_null() {
         return true;

@@ -61,7 +61,8 @@ pub(crate) struct Selection {
     /// Only these columns, and all below them, in this order: dotted paths with commas between
     #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
-    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
+    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100", "url like '%shop%'", "sent < due";
+    /// `explain --help` has all forms
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
     pub(crate) condition: Option<Predicate>,
     /// Pass over so many rows first

@@ -47,7 +47,9 @@ there. With --scan the rows that match are counted, which tells how near to the 
 
 A directory is one table: partitions rule out files, then the stages are those of the others together.
 
-Predicates: = != < <= > >=, in (..), between .. and .., is null, like 'abc%', starts_with(a, 'x'), is_nan(a), and, or, not.
+Predicates: = != < <= > >=, in (..), between .. and .., is null, is true, is distinct from, and, or, not; a < b of two columns;
+(a, b) > (1, 'x'). Text: like 'a%b_', ilike, escape '!', ~ 'regular expression', ~* without regard to case, starts_with(a, 'x'),
+ends_with, contains, regexp_like. Floats: is_nan(a).
 Columns: name, a.b for field b of struct a, \"any name\". Literals: 1.5, 'text', true, date '2024-01-31', timestamp '2024-01-31
 10:00:00Z', X'0aff'; dates, times and UUIDs may be mere 'text'. NaN is equal to nothing; NULL makes nothing true.
 

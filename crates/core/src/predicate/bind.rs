@@ -1,7 +1,12 @@
 //! A predicate for the columns of one schema: literals have become values, and negations stand at the leaves.
 
+use super::column_comparison::ColumnComparison;
+use super::like::plain_like;
+use super::pattern::{Matcher, Pattern};
 use super::position::{Position, is_ordered, order, position};
-use super::{Comparison, Literal, Predicate};
+use super::{Comparison, Literal, Predicate, col};
+use crate::logical_type::LogicalType;
+use crate::narrow_integer::NarrowInteger;
 use crate::schema::{Leaf, Schema, unknown_column};
 use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
@@ -39,6 +44,8 @@ pub(crate) enum Node {
     Or(Vec<BoundPredicate>),
     /// One column.
     Is(Condition),
+    /// Two columns.
+    Compares(Box<ColumnComparison>),
 }
 
 /// What is asked of one column.
@@ -48,6 +55,8 @@ pub(crate) struct Condition {
     pub(crate) column: usize,
     /// How its values compare with those of the test; floats in total order.
     pub(crate) order: SortOrder,
+    /// Which bits of a stored integer are its value, if not all are.
+    pub(crate) narrow: Option<NarrowInteger>,
     pub(crate) test: Test,
     /// Whether the values are wanted for which the test fails. NULL neither passes nor fails, but for [`Test::IsNull`].
     pub(crate) is_negated: bool,
@@ -65,6 +74,8 @@ pub(crate) enum Test {
     In(Vec<Vec<u8>>),
     /// Whether it begins with these bytes.
     Prefix(Vec<u8>),
+    /// Whether it matches a pattern.
+    Pattern(Box<Matcher>),
 }
 
 /// Where a range begins or ends.
@@ -92,9 +103,31 @@ fn bind(predicate: &Predicate, schema: &Schema, is_negated: bool) -> Result<Boun
     let condition = |column: &str, make: &dyn Fn(&Leaf, Made) -> Result<BoundPredicate>| {
         let number = find(schema, column)?;
         let leaf = schema.column(number);
+        // SPEC: "UNKNOWN: always null". Nothing else is known of such a column, not even what it could be compared with.
+        if leaf.logical() == Some(&LogicalType::Null) {
+            let is_wanted = matches!(predicate, Predicate::IsNull { .. }) && !is_negated;
+            return Ok(if is_wanted { BoundPredicate::always() } else { BoundPredicate::never() });
+        }
         let not = if is_negated { "not " } else { "" };
         let text = format!("{not}{predicate}").into();
-        make(leaf, Made { column: number, order: order(leaf), is_negated, text })
+        let narrow = NarrowInteger::of(leaf);
+        make(leaf, Made { column: number, order: order(leaf), narrow, is_negated, text })
+    };
+    let columns = |left: &str, is: Option<Comparison>, right: &str| {
+        let (left, right) = (find(schema, left)?, find(schema, right)?);
+        let (left_leaf, right_leaf) = (schema.column(left), schema.column(right));
+        let is_null = |leaf: &Leaf| leaf.logical() == Some(&LogicalType::Null);
+        // Only what is not null differs from a column that is always null.
+        match (is_null(left_leaf), is_null(right_leaf)) {
+            (false, false) => {}
+            _ if is.is_some() => return Ok(BoundPredicate::never()),
+            (true, _) => return bind(&col(&**right_leaf.dotted()).is_null(), schema, !is_negated),
+            (_, true) => return bind(&col(&**left_leaf.dotted()).is_null(), schema, !is_negated),
+        }
+        let not = if is_negated { "not " } else { "" };
+        let text = format!("{not}{predicate}").into();
+        let compared = ColumnComparison::new((left, left_leaf), is, (right, right_leaf), is_negated, text)?;
+        Ok(BoundPredicate::of(Node::Compares(Box::new(compared))))
     };
     match predicate {
         Predicate::And(parts) if !is_negated => all(parts).map(BoundPredicate::and),
@@ -111,8 +144,17 @@ fn bind(predicate: &Predicate, schema: &Schema, is_negated: bool) -> Result<Boun
         Predicate::StartsWith { column, prefix } => {
             condition(column, &|leaf, made| made.starts_with(leaf, prefix))
         }
+        // It prunes better as what it is.
+        Predicate::Matches { column, pattern: Pattern::Like(like) } if plain_like(like).is_some() => {
+            bind(&col(column.as_str()).like(like.as_str()), schema, is_negated)
+        }
+        Predicate::Matches { column, pattern } => {
+            condition(column, &|leaf, made| made.matches(leaf, pattern))
+        }
         Predicate::IsNull { column } => condition(column, &|_, made| Ok(made.test(Test::IsNull))),
         Predicate::IsNan { column } => condition(column, &|leaf, made| made.nan(leaf)),
+        Predicate::CompareColumns { left, is, right } => columns(left, Some(*is), right),
+        Predicate::Distinct { left, right } => columns(left, None, right),
     }
 }
 
@@ -145,14 +187,15 @@ fn find(schema: &Schema, path: &str) -> Result<usize> {
 struct Made {
     column: usize,
     order: SortOrder,
+    narrow: Option<NarrowInteger>,
     is_negated: bool,
     text: Arc<str>,
 }
 
 impl Made {
     fn test(self, test: Test) -> BoundPredicate {
-        let Made { column, order, is_negated, text } = self;
-        BoundPredicate::of(Node::Is(Condition { column, order, test, is_negated, text }))
+        let Made { column, order, narrow, is_negated, text } = self;
+        BoundPredicate::of(Node::Is(Condition { column, order, narrow, test, is_negated, text }))
     }
 
     /// What is the same for all values, but not for NULL.
@@ -177,6 +220,7 @@ impl Made {
             Position::Before => return Ok(self.constant(matches!(is, Gt | Ge))),
             Position::At(value) => (value, true),
             Position::After(value) => (value, false),
+            Position::Beyond => return Ok(self.constant(matches!(is, Lt | Le))),
         };
         // A zero stands for both.
         let (first, last) = zeros(self.order, at);
@@ -231,14 +275,27 @@ impl Made {
 
     fn starts_with(self, leaf: &Leaf, prefix: &Literal) -> Result<BoundPredicate> {
         let wrong = |message: &'static str| Error::argument(message).in_column(leaf.dotted().clone());
+        // A UUID is written as text of another form than its bytes.
+        let is_uuid = leaf.logical() == Some(&LogicalType::Uuid) && !matches!(prefix, Literal::Bytes(_));
         let is_bytes = matches!(self.order, SortOrder::Bytes | SortOrder::FixedLenBytes) && is_ordered(leaf);
         match prefix {
             _ if !is_bytes => Err(wrong("only text and bytes begin with something")),
             Literal::Null => Ok(BoundPredicate::never()),
+            _ if is_uuid => Err(wrong("a UUID begins with bytes, such as X'0aff'")),
             Literal::Text(text) => Ok(self.prefix(text.as_bytes())),
             Literal::Bytes(bytes) => Ok(self.prefix(bytes)),
             _ => Err(wrong("text begins with text, bytes with bytes")),
         }
+    }
+
+    fn matches(self, leaf: &Leaf, pattern: &Pattern) -> Result<BoundPredicate> {
+        let wrong = |message: String| Error::argument(message).in_column(leaf.dotted().clone());
+        let is_bytes = matches!(self.order, SortOrder::Bytes | SortOrder::FixedLenBytes) && is_ordered(leaf);
+        if !is_bytes || leaf.logical() == Some(&LogicalType::Uuid) {
+            return Err(wrong("only text and bytes match a pattern".to_owned()));
+        }
+        let matcher = pattern.matcher().map_err(wrong)?;
+        Ok(self.test(Test::Pattern(Box::new(matcher))))
     }
 
     fn prefix(self, prefix: &[u8]) -> BoundPredicate {
@@ -298,10 +355,15 @@ impl BoundPredicate {
                 parts.iter().flat_map(|part| part.leaves.iter().copied()).collect()
             }
             Node::Is(condition) => vec![condition.column],
+            Node::Compares(compared) => vec![compared.left.column, compared.right.column],
         };
         leaves.sort_unstable();
         leaves.dedup();
         BoundPredicate { node: Arc::new(node), leaves: leaves.into() }
+    }
+
+    fn always() -> Self {
+        BoundPredicate::of(Node::And(Vec::new()))
     }
 
     fn never() -> Self {
@@ -367,6 +429,7 @@ impl fmt::Display for BoundPredicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (parts, word) = match self.node() {
             Node::Is(condition) => return f.write_str(&condition.text),
+            Node::Compares(compared) => return f.write_str(&compared.text),
             Node::And(all) if all.is_empty() => return f.write_str("true"),
             Node::Or(any) if any.is_empty() => return f.write_str("false"),
             Node::And(all) => (all, " and "),
@@ -375,7 +438,7 @@ impl fmt::Display for BoundPredicate {
         for (i, part) in parts.iter().enumerate() {
             f.write_str(if i > 0 { word } else { "" })?;
             match part.node() {
-                Node::Is(_) => write!(f, "{part}")?,
+                Node::Is(_) | Node::Compares(_) => write!(f, "{part}")?,
                 _ => write!(f, "({part})")?,
             }
         }

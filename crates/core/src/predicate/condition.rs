@@ -5,7 +5,8 @@
 //! their sign; floats become words in the order of their numbers first.
 
 use super::bind::{Condition, Edge, Test};
-use crate::sort_order::{SortOrder, key16, key32, key64};
+use super::blocks::of_blocks;
+use crate::sort_order::{SortOrder, key16, key32, key64, normalized_int96};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
 use std::cmp::Ordering;
@@ -15,9 +16,10 @@ pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bitmap> {
     let order = condition.order;
     match (values, order) {
         (Values::Bit(bits), SortOrder::Bool) => Ok(of_bits(condition, bits)),
-        (Values::W32(words), SortOrder::Signed32 | SortOrder::Unsigned32) => {
-            Ok(of_words(&Words::of(condition), words, |word| *word))
-        }
+        (Values::W32(words), SortOrder::Signed32 | SortOrder::Unsigned32) => Ok(match condition.narrow {
+            None => of_words(&Words::of(condition), words, |word| *word),
+            Some(narrow) => of_words(&Words::of(condition), words, |word| narrow.value(*word)),
+        }),
         (Values::W32(words), SortOrder::TotalFloat) => {
             Ok(of_words(&Words::of(condition), words, |word| key32(*word) as u32))
         }
@@ -33,7 +35,8 @@ pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bitmap> {
         }
         (Values::Fixed(fixed), SortOrder::Int96) if fixed.width() == 12 => {
             let sought = Sought::of(condition);
-            Ok(of_each(fixed.as_bytes().as_chunks::<12>().0, |value| sought.is(value)))
+            let bytes = fixed.as_bytes();
+            Ok(of_each(bytes.as_chunks::<12>().0, |value| sought.is(&normalized_int96(*value))))
         }
         (Values::Fixed(fixed), SortOrder::Decimal | SortOrder::FixedLenBytes) => {
             Ok(of_fixed(condition, fixed))
@@ -56,19 +59,6 @@ fn of_each<T>(values: &[T], passes: impl Fn(&T) -> bool) -> Bitmap {
         let values = &values[start..start + block.len()];
         block.iter_mut().zip(values).for_each(|(out, value)| *out = u8::from(passes(value)));
     })
-}
-
-/// `n` bits of bytes that are 0 or 1: `fill` makes those from a place on.
-fn of_blocks(n: usize, fill: impl Fn(usize, &mut [u8])) -> Bitmap {
-    let mut out = Bitmap::new();
-    out.reserve(n);
-    let mut block = [0; VALUES_PER_BLOCK];
-    for start in (0..n).step_by(VALUES_PER_BLOCK) {
-        let block = &mut block[..VALUES_PER_BLOCK.min(n - start)];
-        fill(start, block);
-        out.push_ge(block, 1);
-    }
-    out
 }
 
 fn of_bits(condition: &Condition, bits: &Bitmap) -> Bitmap {
@@ -147,7 +137,7 @@ impl<W: Word> Words<W> {
                 words.sort_unstable();
                 Words::In(words)
             }
-            Test::IsNull | Test::Prefix(_) => Words::Nothing,
+            Test::IsNull | Test::Prefix(_) | Test::Pattern(_) => Words::Nothing,
         }
     }
 }
@@ -224,6 +214,7 @@ impl<'a> Sought<'a> {
             }
             Test::In(list) => list.binary_search_by(|entry| compare(entry).reverse()).is_ok(),
             Test::Prefix(prefix) => value.starts_with(prefix),
+            Test::Pattern(matcher) => matcher.is_match(value),
             Test::IsNull => false,
         }
     }
@@ -282,6 +273,7 @@ fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
             let literals = literals.views();
             of_each(views.views(), |view| literals.contains(view))
         }
+        Test::Pattern(matcher) => of_each(views.views(), |view| matcher.is_match(views.resolve(view))),
         Test::In(_) | Test::IsNull => of_each(views.views(), is),
     }
 }
@@ -316,6 +308,3 @@ fn start_of(edge: &Edge, open: u32) -> u32 {
         Edge::Included(value) | Edge::Excluded(value) => start(StringViews::from_iter([value]).views()[0]),
     }
 }
-
-/// Rows at a time: what is between the loops stays in the nearest cache.
-pub(super) const VALUES_PER_BLOCK: usize = 1024;

@@ -1,21 +1,12 @@
 //! A predicate tells of values which rows are wanted.
 
 use super::bind::{BoundPredicate, Condition, Node, Test};
-use super::condition::{VALUES_PER_BLOCK, passes};
+use super::blocks::VALUES_PER_BLOCK;
+use super::condition::passes;
+use super::leaf_values::LeafValues;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
-
-/// The values of one column, one slot a row.
-#[derive(Debug, Clone, Copy)]
-pub struct LeafValues<'a> {
-    /// One value a row, anything where it is null; 32-bit indices where `dictionary` is there.
-    pub values: &'a Values,
-    /// Which rows are not null; `None` if none is.
-    pub validity: Option<&'a Bitmap>,
-    /// What `values` are indices into. The predicate is evaluated once for each entry then, and looked up for the rows.
-    pub dictionary: Option<&'a Dictionary>,
-}
 
 impl BoundPredicate {
     /// Which of `rows` rows are wanted: those for which the predicate is true, and neither false nor unknown.
@@ -36,22 +27,31 @@ impl BoundPredicate {
     /// ```
     pub fn evaluate(&self, rows: usize, columns: &[(usize, LeafValues<'_>)]) -> Result<Bitmap> {
         match self.node() {
-            Node::Is(condition) => {
-                let found = columns.iter().find(|(column, _)| *column == condition.column);
-                let (column, leaf) = found.ok_or_else(|| {
-                    Error::argument(format!("the values of column {} are needed", condition.column))
-                })?;
-                let len = leaf.values.len();
-                if len != rows || leaf.validity.is_some_and(|validity| validity.len() != rows) {
-                    let message = format!("{len} values of column {column} for {rows} rows");
-                    return Err(Error::argument(message));
-                }
-                condition.evaluate(leaf)
-            }
+            Node::Is(condition) => condition.evaluate(leaf_of(rows, columns, condition.column)?),
+            Node::Compares(compared) => compared.evaluate(
+                leaf_of(rows, columns, compared.left.column)?,
+                leaf_of(rows, columns, compared.right.column)?,
+            ),
             Node::And(parts) => fold(rows, columns, parts, true),
             Node::Or(parts) => fold(rows, columns, parts, false),
         }
     }
+}
+
+/// The values of a column, of which there must be `rows`.
+fn leaf_of<'a, 'b>(
+    rows: usize,
+    columns: &'a [(usize, LeafValues<'b>)],
+    column: usize,
+) -> Result<&'a LeafValues<'b>> {
+    let found = columns.iter().find(|(number, _)| *number == column);
+    let (_, leaf) =
+        found.ok_or_else(|| Error::argument(format!("the values of column {column} are needed")))?;
+    let len = leaf.values.len();
+    if len != rows || leaf.validity.is_some_and(|validity| validity.len() != rows) {
+        return Err(Error::argument(format!("{len} values of column {column} for {rows} rows")));
+    }
+    Ok(leaf)
 }
 
 /// All parts, or any of them. Once no row can change any more, the parts that are left are not looked at.

@@ -20,7 +20,7 @@ pub(super) enum Piece {
     Number(String),
     /// Text in single quotes.
     Text(String),
-    /// One of `( ) , . = != < <= > >= + -`.
+    /// One of `( ) , . = != < <= > >= + - ~ ~* !~ !~*`.
     Sign(&'static str),
     /// The end of the text.
     End,
@@ -57,7 +57,8 @@ pub(super) fn is_plain_name(name: &str) -> bool {
 }
 
 /// Words that are no names, unless in quotes.
-const KEYWORDS: [&str; 10] = ["and", "or", "not", "in", "between", "is", "like", "null", "true", "false"];
+const KEYWORDS: [&str; 11] =
+    ["and", "or", "not", "in", "between", "is", "like", "ilike", "null", "true", "false"];
 
 /// The first piece of `rest`, and how many bytes it has.
 fn piece(rest: &str) -> Result<(Piece, usize), String> {
@@ -80,7 +81,11 @@ fn piece(rest: &str) -> Result<(Piece, usize), String> {
 }
 
 /// What is written, longest first, and what is meant.
-const SIGNS: [(&str, &str); 14] = [
+const SIGNS: [(&str, &str); 18] = [
+    ("!~*", "!~*"),
+    ("!~", "!~"),
+    ("~*", "~*"),
+    ("~", "~"),
     ("<>", "!="),
     ("!=", "!="),
     ("<=", "<="),

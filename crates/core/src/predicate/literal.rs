@@ -1,6 +1,7 @@
 //! Values as a user writes them, before it is known of which column they are.
 
 use crate::logical_type::moment::{Moment, shown_date, shown_time};
+use std::cmp::Ordering;
 use std::fmt;
 
 /// A value in a predicate.
@@ -78,6 +79,55 @@ impl Number {
             false if is_fair => Some(Number::Finite { is_negative, digits, scale }),
             false => None,
         }
+    }
+}
+
+impl Number {
+    /// The number that a float is, with all its digits. `Number::from` of a literal has the shortest digits instead.
+    pub fn exactly(value: f64) -> Number {
+        if value.is_nan() {
+            return Number::Nan;
+        }
+        if value.is_infinite() {
+            return Number::Infinite { is_negative: value < 0.0 };
+        }
+        // No double has more digits behind the point.
+        let text = format!("{value:.1074}");
+        let text = text.trim_end_matches('0');
+        Number::parse(text).unwrap_or(Number::Nan)
+    }
+
+    /// The order of two numbers as they are written, without rounding; `None` if one is NaN.
+    pub fn compare(&self, other: &Number) -> Option<Ordering> {
+        Some(match (self.sign()?, other.sign()?) {
+            (a, b) if a != b => a.cmp(&b),
+            (-1, _) => other.compare_magnitude(self),
+            (1, _) => self.compare_magnitude(other),
+            _ => Ordering::Equal,
+        })
+    }
+
+    /// -2 and 2 are the infinities.
+    fn sign(&self) -> Option<i8> {
+        let signed = |is_negative: bool, size: i8| if is_negative { -size } else { size };
+        match self {
+            Number::Nan => None,
+            Number::Infinite { is_negative } => Some(signed(*is_negative, 2)),
+            Number::Finite { digits, .. } if digits.is_empty() => Some(0),
+            Number::Finite { is_negative, .. } => Some(signed(*is_negative, 1)),
+        }
+    }
+
+    /// Of finite numbers that are not zero.
+    fn compare_magnitude(&self, other: &Number) -> Ordering {
+        // How many digits are before the point, and the digits that count.
+        let parts = |number: &Number| match number {
+            Number::Finite { digits, scale, .. } => {
+                (digits.len() as i64 - i64::from(*scale), digits.trim_end_matches('0').to_owned())
+            }
+            Number::Infinite { .. } | Number::Nan => (i64::MAX, String::new()),
+        };
+        parts(self).cmp(&parts(other))
     }
 }
 
@@ -193,6 +243,40 @@ impl From<Moment> for Literal {
 #[cfg(test)]
 mod checks {
     use super::*;
+
+    #[test]
+    fn numbers_compare_without_rounding() {
+        let ascending = [
+            "-inf",
+            "-1e300",
+            "-10.5",
+            "-10",
+            "-0.1",
+            "-1e-9",
+            "0",
+            "1e-9",
+            "0.1",
+            "0.1000000000000000055",
+            "1",
+            "9.99",
+            "10",
+            "1e1000",
+            "inf",
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                let (a, b) = (Number::parse(a).unwrap(), Number::parse(b).unwrap());
+                assert_eq!(a.compare(&b), Some(i.cmp(&j)), "{a} {b}");
+            }
+        }
+        let parse = |text: &str| Number::parse(text).unwrap();
+        assert_eq!(parse("1000").compare(&parse("1e3")), Some(Ordering::Equal));
+        assert_eq!(parse("1").compare(&Number::Nan), None);
+        assert_eq!(Number::exactly(0.5), parse("0.5"));
+        assert_eq!(Number::exactly(-3e300).to_string().parse(), Ok(-3e300));
+        assert_eq!(Number::exactly(5e-324).compare(&parse("5e-324")), Some(Ordering::Less));
+        assert_eq!(Number::exactly(0.1).compare(&parse("0.1")), Some(Ordering::Greater));
+    }
 
     #[test]
     fn numbers_are_kept_as_written() {

@@ -3,31 +3,35 @@
 //! ```text
 //! any        := all ("or" all)*
 //! all        := one ("and" one)*
-//! one        := "not" one | "(" any ")" | "true" | "false" | function | comparison
-//! function   := "starts_with" "(" column "," literal ")" | "is_nan" "(" column ")"
+//! one        := "not" one | "(" any ")" | "true" | "false" | function | comparison | "(" column ("," column)+ ")" sign list
+//! function   := "is_nan" "(" column ")" | ("starts_with" | "ends_with" | "contains" | "regexp_like") "(" column "," literal ")"
 //! comparison := column rest? | literal sign column           column alone: one of booleans
-//! rest       := sign literal | "is" "not"? "null" | "not"? ("in" list | "between" literal "and" literal | "like" text)
+//! rest       := sign (literal | column) | ("~" | "~*" | "!~" | "!~*") text
+//!             | "is" "not"? ("null" | "true" | "false" | "unknown" | "distinct" "from" (literal | column))
+//!             | "not"? ("in" list | "between" literal "and" literal | ("like" | "ilike") text ("escape" text)?)
 //! ```
 
-use super::lex::{Piece, Token, tokens, wrong};
-use super::{Comparison, Literal, Number, Predicate, col};
-use crate::logical_type::moment::{Moment, date, moment, time_of_day};
+use super::lex::{Piece, Token, is_plain_name, tokens, wrong};
+use super::literal_text::typed;
+use super::{Comparison, Literal, Number, Pattern, Predicate, col};
 use marquetry_base::{Error, Result};
 
 impl Predicate {
     /// Reads a predicate as SQL writes it after WHERE.
     ///
     /// ```text
-    /// = != <> < <= > >=     in (1, 2)     between 1 and 2     is null     like 'abc%'     starts_with(name, 'abc')
-    /// is_nan(x)     and  or  not  ( )
+    /// = != <> < <= > >=     in (1, 2)     between 1 and 2     is null     is_nan(x)     and  or  not  ( )
+    /// like 'a%b_'     ilike 'a%'     like '5!%' escape '!'     ~ '^[a-z]+$'     ~* 'any case'     !~ 'not this'
+    /// a < b     a is distinct from b     a is true     (a, b) > (1, 'x')
+    /// starts_with(name, 'abc')     ends_with(name, 'xyz')     contains(name, 'mno')     regexp_like(name, '[0-9]')
     ///
     /// columns    name   a.b (field b of struct a)   "any name"
     /// literals   1   -1.5e3   'it''s'   true   null   date '2024-01-01'   timestamp '2024-01-01 10:00:00+02:00'
     ///            time '10:00'   X'0aff'
     /// ```
     ///
-    /// Dates, times, timestamps and UUIDs may be given as mere strings too. `is null`, `in`, `between` and `like` may have
-    /// a `not`. `like` takes a pattern whose only wildcard is a `%` at its end.
+    /// Dates, times, timestamps and UUIDs may be given as mere strings too. `is null`, `in`, `between`, `like` and `ilike`
+    /// may have a `not`. [`Pattern`] says what patterns are.
     ///
     /// Fails with the place of what is not understood.
     pub fn parse(text: &str) -> Result<Self> {
@@ -87,6 +91,9 @@ impl Parser<'_> {
             return Ok(!self.deeper(Self::one)?);
         }
         if self.take_sign("(") {
+            if self.is_tuple() {
+                return self.tuple();
+            }
             let inner = self.deeper(Self::any)?;
             self.expect(")")?;
             return Ok(inner);
@@ -115,34 +122,60 @@ impl Parser<'_> {
     }
 
     fn function(&mut self, name: &str) -> Result<Predicate> {
-        if !matches!(name, "starts_with" | "is_nan") {
-            return Err(self.wrong(format!("no function {name}; there are starts_with and is_nan")));
+        const FUNCTIONS: [&str; 5] = ["starts_with", "ends_with", "contains", "regexp_like", "is_nan"];
+        if !FUNCTIONS.contains(&name) {
+            let known = FUNCTIONS.join(", ");
+            let message = format!(
+                "no function {name}; a predicate has {known}. For others, give a predicate over arrays in Rust"
+            );
+            return Err(self.wrong(message));
         }
         self.next += 1;
         self.expect("(")?;
-        let column = self.column()?;
+        let column = col(self.column()?);
+        if name != "is_nan" {
+            self.expect(",")?;
+        }
         let out = match name {
-            "is_nan" => col(column).is_nan(),
-            _ => {
-                self.expect(",")?;
-                col(column).starts_with(self.literal()?)
-            }
+            "is_nan" => column.is_nan(),
+            "starts_with" => column.starts_with(self.literal()?),
+            "ends_with" => column.ends_with(self.string()?),
+            "contains" => column.contains(self.string()?),
+            _ => column.matches(self.pattern(Pattern::Regex)?),
         };
         self.expect(")")?;
         Ok(out)
     }
 
+    /// Text or bytes.
+    fn string(&mut self) -> Result<Literal> {
+        let at = self.next;
+        match self.literal()? {
+            literal @ (Literal::Text(_) | Literal::Bytes(_)) => Ok(literal),
+            other => Err(self.wrong_at(at, format!("{other} is neither text nor bytes"))),
+        }
+    }
+
     /// What follows a column.
     fn comparison(&mut self, column: String) -> Result<Predicate> {
         if let Some(is) = self.sign() {
-            return Ok(col(column).compare(is, self.literal()?));
+            return match self.is_column() {
+                true => Ok(col(column).compare_column(is, self.column()?)),
+                false => Ok(col(column).compare(is, self.literal()?)),
+            };
+        }
+        let regex = [
+            ("~", Pattern::Regex as fn(String) -> Pattern, false),
+            ("~*", Pattern::RegexIgnoringCase, false),
+            ("!~", Pattern::Regex, true),
+            ("!~*", Pattern::RegexIgnoringCase, true),
+        ];
+        if let Some((_, make, is_negated)) = regex.into_iter().find(|(sign, ..)| self.take_sign(sign)) {
+            return Ok(negated_if(is_negated, col(column).matches(self.pattern(make)?)));
         }
         if self.take_word("is") {
             let is_negated = self.take_word("not");
-            if !self.take_word("null") {
-                return Err(self.unexpected("null"));
-            }
-            return Ok(negated_if(is_negated, col(column).is_null()));
+            return Ok(negated_if(is_negated, self.state(column)?));
         }
         let is_negated = self.take_word("not");
         let out = if self.take_word("in") {
@@ -154,13 +187,104 @@ impl Parser<'_> {
             }
             col(column).between(low, self.literal()?)
         } else if self.take_word("like") {
-            self.pattern(column)?
+            match self.pattern(Pattern::Like)? {
+                Pattern::Like(pattern) => col(column).like(pattern),
+                pattern => col(column).matches(pattern),
+            }
+        } else if self.take_word("ilike") {
+            col(column).matches(self.pattern(Pattern::ILike)?)
         } else if is_negated {
-            return Err(self.unexpected("in, between or like"));
+            return Err(self.unexpected("in, between, like or ilike"));
         } else {
             return Ok(col(column).eq(true));
         };
         Ok(negated_if(is_negated, out))
+    }
+
+    /// What stands behind `is`, and is true or false of null, too.
+    fn state(&mut self, column: String) -> Result<Predicate> {
+        // Its opposite is false of null.
+        let differs = |literal: Literal| {
+            Predicate::Or(vec![col(column.as_str()).ne(literal), col(column.as_str()).is_null()])
+        };
+        if self.take_word("null") || self.take_word("unknown") {
+            return Ok(col(column).is_null());
+        }
+        if self.take_word("true") {
+            return Ok(!differs(Literal::Bool(true)));
+        }
+        if self.take_word("false") {
+            return Ok(!differs(Literal::Bool(false)));
+        }
+        if !self.take_word("distinct") {
+            return Err(self.unexpected("null, true, false, unknown or distinct from"));
+        }
+        if !self.take_word("from") {
+            return Err(self.unexpected("from"));
+        }
+        if self.is_column() {
+            return Ok(col(column).is_distinct_from(self.column()?));
+        }
+        Ok(match self.literal()? {
+            Literal::Null => col(column).is_not_null(),
+            literal => differs(literal),
+        })
+    }
+
+    /// `(a, b) < (1, 2)`: by the first of them that differs. The parenthesis is open.
+    fn tuple(&mut self) -> Result<Predicate> {
+        let at = self.next;
+        let mut columns = vec![self.column()?];
+        while self.take_sign(",") {
+            columns.push(self.column()?);
+        }
+        self.expect(")")?;
+        let Some(is) = self.sign() else {
+            return Err(self.unexpected("a comparison"));
+        };
+        let literals = self.list()?;
+        if columns.len() != literals.len() {
+            let message = format!("{} columns are compared with {} literals", columns.len(), literals.len());
+            return Err(self.wrong_at(at, message));
+        }
+        let pairs: Vec<_> = columns.into_iter().zip(literals).collect();
+        let equal = |(column, literal): &(String, Literal)| col(column.as_str()).eq(literal.clone());
+        let all_equal = || Predicate::And(pairs.iter().map(equal).collect());
+        let first = match is {
+            Comparison::Eq => return Ok(all_equal()),
+            Comparison::Ne => return Ok(!all_equal()),
+            Comparison::Lt | Comparison::Le => Comparison::Lt,
+            Comparison::Gt | Comparison::Ge => Comparison::Gt,
+        };
+        let any = pairs.iter().enumerate().map(|(i, (column, literal))| {
+            let is = if i + 1 == pairs.len() { is } else { first };
+            let mut all: Vec<Predicate> = pairs[..i].iter().map(equal).collect();
+            all.push(col(column.as_str()).compare(is, literal.clone()));
+            if all.len() == 1 { all.swap_remove(0) } else { Predicate::And(all) }
+        });
+        Ok(Predicate::Or(any.collect()))
+    }
+
+    /// Whether columns in parentheses follow, with commas between them: a tuple, and no predicate.
+    fn is_tuple(&self) -> bool {
+        let mut at = self.next;
+        while let Some(Token { is: Piece::Word(_) | Piece::Quoted(_), .. }) = self.tokens.get(at) {
+            match self.tokens.get(at + 1).map(|token| &token.is) {
+                Some(Piece::Sign(".")) => at += 2,
+                Some(Piece::Sign(",")) => return true,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether a column follows where a literal may.
+    fn is_column(&self) -> bool {
+        match self.peek() {
+            Piece::Quoted(_) => true,
+            Piece::Word(word) => is_plain_name(word) && !self.is_literal() && Number::parse(word).is_none(),
+            _ => false,
+        }
     }
 
     /// `5 < a`, or a constant.
@@ -198,30 +322,24 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    /// A pattern with no wildcard but `%` at its end. A backslash takes the meaning from what follows it.
-    fn pattern(&mut self, column: String) -> Result<Predicate> {
-        let Piece::Text(pattern) = self.peek().clone() else {
+    /// A pattern with what follows `escape`, if that is there. The pattern is checked, so that the error has its place.
+    fn pattern(&mut self, make: fn(String) -> Pattern) -> Result<Pattern> {
+        let at = self.next;
+        let Piece::Text(mut text) = self.peek().clone() else {
             return Err(self.unexpected("a pattern in single quotes"));
         };
-        let mut plain = String::new();
-        let mut chars = pattern.chars().peekable();
-        let mut is_open = false;
-        while let Some(c) = chars.next() {
-            match c {
-                '%' if chars.peek().is_none() => is_open = true,
-                '%' | '_' => {
-                    let hint = "a pattern can have a single % at its end; \\% and \\_ stand for themselves";
-                    return Err(self.wrong(hint));
-                }
-                '\\' => match chars.next() {
-                    Some(escaped) => plain.push(escaped),
-                    None => return Err(self.wrong("nothing follows the backslash")),
-                },
-                c => plain.push(c),
-            }
-        }
         self.next += 1;
-        Ok(if is_open { col(column).starts_with(plain) } else { col(column).eq(plain) })
+        let pattern = make(String::new());
+        if matches!(pattern, Pattern::Like(_) | Pattern::ILike(_)) && self.take_word("escape") {
+            let Piece::Text(escape) = self.peek().clone() else {
+                return Err(self.unexpected("a character in single quotes"));
+            };
+            text = with_backslashes(&text, &escape).map_err(|message| self.wrong(message))?;
+            self.next += 1;
+        }
+        let pattern = make(text);
+        pattern.matcher().map_err(|message| self.wrong_at(at, message))?;
+        Ok(pattern)
     }
 
     fn column(&mut self) -> Result<String> {
@@ -238,7 +356,7 @@ impl Parser<'_> {
     fn name(&mut self) -> Result<String> {
         let name = match self.peek() {
             Piece::Quoted(name) => name.clone(),
-            Piece::Word(name) if super::lex::is_plain_name(name) => name.clone(),
+            Piece::Word(name) if is_plain_name(name) => name.clone(),
             _ => return Err(self.unexpected("a column")),
         };
         self.next += 1;
@@ -249,7 +367,11 @@ impl Parser<'_> {
     fn is_literal(&self) -> bool {
         let Piece::Word(word) = self.peek() else { return false };
         let is_before_text = matches!(self.tokens[self.next + 1].is, Piece::Text(_));
-        ["true", "false", "null"].iter().any(|known| word.eq_ignore_ascii_case(known)) || is_before_text
+        let is_constant = ["true", "false", "null"].iter().any(|known| word.eq_ignore_ascii_case(known));
+        // `inf > x`; a column of this name needs quotes there.
+        let is_compared =
+            matches!(self.tokens[self.next + 1].is, Piece::Sign("=" | "!=" | "<" | "<=" | ">" | ">="));
+        is_constant || is_before_text || (is_compared && Number::parse(word).is_some())
     }
 
     fn literal(&mut self) -> Result<Literal> {
@@ -278,9 +400,9 @@ impl Parser<'_> {
         found.ok_or_else(|| {
             self.next = at;
             match self.peek() {
-                Piece::Word(_) | Piece::Quoted(_) => self.unexpected(
-                    "a literal (text stands in single quotes, and columns are compared with literals only)",
-                ),
+                Piece::Word(_) | Piece::Quoted(_) => {
+                    self.unexpected("a literal (text stands in single quotes)")
+                }
                 _ => self.unexpected("a literal"),
             }
         })
@@ -346,37 +468,27 @@ impl Parser<'_> {
     }
 }
 
+/// A LIKE pattern whose escape character is another one, with backslashes in its place.
+fn with_backslashes(pattern: &str, escape: &str) -> Result<String, String> {
+    let mut chars = escape.chars();
+    let (Some(escape), None) = (chars.next(), chars.next()) else {
+        return Err("the escape is one character".to_owned());
+    };
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            c if c == escape => {
+                let next = chars.next().ok_or("nothing follows the escape character")?;
+                out.extend(['\\', next]);
+            }
+            '\\' => out.push_str("\\\\"),
+            c => out.push(c),
+        }
+    }
+    Ok(out)
+}
+
 fn negated_if(is_negated: bool, predicate: Predicate) -> Predicate {
     if is_negated { !predicate } else { predicate }
-}
-
-/// A literal whose type stands before the text.
-fn typed(kind: &str, text: &str) -> Result<Literal, String> {
-    let found = match kind {
-        "date" => date(text).map(Literal::Date),
-        "time" => time_of_day(text).map(|(nanos, _)| Literal::Time(nanos)),
-        "timestamp" => timestamp(text).map(Literal::Timestamp),
-        "x" => hexadecimal(text).map(Literal::Bytes),
-        _ => return Err(format!("{kind} before text; there are date, time, timestamp and X")),
-    };
-    let form = match kind {
-        "date" => "2024-01-31",
-        "time" => "10:30:00.5",
-        "timestamp" => "2024-01-31 10:30:00.5, with Z or an offset as +02:00 if it is a point in time",
-        _ => "an even number of hexadecimal digits",
-    };
-    found.ok_or_else(|| format!("{text:?} is no {kind}; it is written {form}"))
-}
-
-/// A timestamp, or the midnight of a date.
-pub(super) fn timestamp(text: &str) -> Option<Moment> {
-    moment(text).or_else(|| date(text).map(Moment::midnight))
-}
-
-/// Bytes of pairs of hexadecimal digits.
-pub(super) fn hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> =
-        text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
-    let (pairs, rest) = digits.as_chunks::<2>();
-    rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
 }

@@ -1,13 +1,14 @@
 //! Where a literal stands among the values of a column.
 
 use super::literal::{Literal, Number};
-use super::parse::{hexadecimal, timestamp};
+use super::literal_text::{hexadecimal, timestamp};
 use crate::logical_type::moment::{Moment, time_of_day};
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::Leaf;
-use crate::sort_order::{SortOrder, key16};
+use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::PhysicalType;
+use std::cmp::Ordering;
 
 /// A place among the values that a column can have, which are PLAIN here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(super) enum Position {
     At(Vec<u8>),
     /// After this value and before the next.
     After(Vec<u8>),
+    /// After all values, of which none is the last.
+    Beyond,
 }
 
 /// The order in which values of a column are compared with literals. Floats are in total order, so that each value has
@@ -88,11 +91,11 @@ fn of_bytes(literal: &Literal) -> Found {
 
 fn of_uuid(literal: &Literal) -> Found {
     let bytes = match literal {
+        // Of any length: the column may be one of byte strings in other files of a table.
         Literal::Bytes(bytes) => Some(bytes.clone()),
-        Literal::Text(text) => hexadecimal(&text.replace('-', "")),
+        Literal::Text(text) => hexadecimal(&text.replace('-', "")).filter(|bytes| bytes.len() == 16),
         _ => None,
     };
-    let bytes = bytes.filter(|bytes| bytes.len() == 16);
     bytes.map(Position::At).ok_or("a UUID is written '123e4567-e89b-12d3-a456-426614174000'")
 }
 
@@ -230,8 +233,8 @@ fn of_decimal(literal: &Literal, scale: i32, physical: PhysicalType) -> Found {
     Ok(match floor(number, scale)? {
         Ok(floor) if floor.is_exact => Position::At(floor.to_be_bytes()),
         Ok(floor) => Position::After(floor.to_be_bytes()),
-        // Byte strings hold numbers of any size: none is the last.
-        Err(Position::After(_)) => return Err("it has to be finite"),
+        // Byte strings hold numbers of any size.
+        Err(Position::After(_)) => Position::Beyond,
         Err(position) => position,
     })
 }
@@ -335,7 +338,7 @@ fn of_float(literal: &Literal, order: SortOrder) -> Found {
             (value.to_le_bytes().to_vec(), max, value.is_infinite())
         }
         _ => {
-            let bits = half_of(text.parse().map_err(|_| HINT)?);
+            let bits = half_of(number, text.parse().map_err(|_| HINT)?);
             let max = HALF_MAX | bits & 0x8000;
             (bits.to_le_bytes().to_vec(), max.to_le_bytes().to_vec(), bits & 0x7fff == HALF_INFINITY)
         }
@@ -352,8 +355,9 @@ fn of_float(literal: &Literal, order: SortOrder) -> Found {
 const HALF_INFINITY: u16 = 0x7c00;
 const HALF_MAX: u16 = 0x7bff;
 
-/// The nearest binary16; of two that are as near, the one whose last bit is 0.
-fn half_of(value: f64) -> u16 {
+/// The binary16 nearest to `number`, of which `value` is the nearest double; of two that are as near, the one whose last
+/// bit is 0.
+fn half_of(number: &Number, value: f64) -> u16 {
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = value.abs();
     // The bits of halves are in the order of their numbers: the greatest that is not above.
@@ -367,20 +371,26 @@ fn half_of(value: f64) -> u16 {
     let next = if above == HALF_INFINITY { 65_536.0 } else { half_value(above) };
     let is_above = low < HALF_INFINITY
         && match (magnitude - half_value(low)).total_cmp(&(next - magnitude)) {
-            std::cmp::Ordering::Less => false,
-            std::cmp::Ordering::Greater => true,
-            std::cmp::Ordering::Equal => low & 1 == 1,
+            Ordering::Less => false,
+            Ordering::Greater => true,
+            // The double may be in the middle where the number is not: it was rounded.
+            Ordering::Equal => match number.compare(&Number::exactly(value)) {
+                Some(Ordering::Less) => value.is_sign_negative(),
+                Some(Ordering::Greater) => !value.is_sign_negative(),
+                _ => low & 1 == 1,
+            },
         };
     sign | if is_above { above } else { low }
 }
 
-/// The number of a binary16 that is not negative and not NaN.
-fn half_value(bits: u16) -> f64 {
-    debug_assert!(key16(bits) >= 0);
-    let (exponent, fraction) = (i32::from(bits >> 10), f64::from(bits & 0x3ff));
-    match exponent {
+/// The number of a binary16.
+pub(super) fn half_value(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
         0 => fraction * 2f64.powi(-24),
-        31 => f64::INFINITY,
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
         exponent => (1024.0 + fraction) * 2f64.powi(exponent - 25),
-    }
+    };
+    if bits & 0x8000 != 0 { -magnitude } else { magnitude }
 }

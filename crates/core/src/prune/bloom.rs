@@ -12,10 +12,17 @@ use marquetry_encoding::PhysicalType;
 use std::borrow::Cow;
 
 impl Run<'_> {
-    /// What the bloom filter says of condition `i`; `None` if it is not asked.
-    pub(super) fn ask_bloom_filter(&self, i: usize, chunk: ColumnChunk<'_>) -> Result<Option<Verdict>> {
-        let condition = self.plan.conditions[i];
+    /// What the bloom filter says of a condition; `None` if it is not asked.
+    pub(super) fn ask_bloom_filter(
+        &self,
+        condition: &Condition,
+        chunk: ColumnChunk<'_>,
+    ) -> Result<Option<Verdict>> {
         let Some(values) = sought(condition, chunk) else { return Ok(None) };
+        // A filter has the stored value, which may be another one than it means.
+        if condition.narrow.is_some() && !self.bounds(condition.column, chunk).are_known() {
+            return Ok(None);
+        }
         let Some(offset) = chunk.bloom_filter_offset().filter(|offset| *offset > 0) else { return Ok(None) };
         let end = match chunk.bloom_filter_length().and_then(|length| u64::try_from(length).ok()) {
             Some(length) if length > 0 => offset.saturating_add(length),

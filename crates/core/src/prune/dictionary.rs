@@ -5,7 +5,7 @@ use super::extent::{Bounds, Outcomes};
 use super::plan::Verdict;
 use crate::metadata::ColumnChunk;
 use crate::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
-use crate::predicate::Test;
+use crate::predicate::{Condition, Test};
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
@@ -14,9 +14,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Run<'_> {
-    /// What the dictionary says of condition `i`; `None` if it does not have all values of the chunk, or is too large.
-    pub(super) fn ask_dictionary(&self, i: usize, chunk: ColumnChunk<'_>) -> Result<Option<Verdict>> {
-        let condition = self.plan.conditions[i];
+    /// What the dictionary says of a condition; `None` if it does not have all values of the chunk, or is too large.
+    pub(super) fn ask_dictionary(
+        &self,
+        condition: &Condition,
+        chunk: ColumnChunk<'_>,
+    ) -> Result<Option<Verdict>> {
         let Some(place) = place(chunk).filter(|_| condition.test != Test::IsNull) else { return Ok(None) };
         if place.end - place.start > self.options.dictionary_bytes {
             return Ok(None);

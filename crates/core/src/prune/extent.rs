@@ -1,6 +1,7 @@
 //! What bounds and counts mean for a condition: the heart of pruning, and where it is sound or not.
 
 use super::plan::Verdict;
+use crate::narrow_integer::NarrowInteger;
 use crate::predicate::{Condition, Edge, Test};
 use crate::schema::{Leaf, Repetition};
 use crate::sort_order::SortOrder;
@@ -73,6 +74,16 @@ impl Nulls {
         self.most == rows
     }
 
+    /// Whether it is certain that all of `rows` rows are null.
+    pub(super) fn are_all(self, rows: u64) -> bool {
+        self.least == rows
+    }
+
+    /// Whether there may be any.
+    pub(super) fn may_be_any(self) -> bool {
+        self.most > 0
+    }
+
     /// All rows are null.
     pub(super) fn all(rows: u64) -> Nulls {
         Nulls { least: rows, most: rows }
@@ -108,6 +119,14 @@ impl<'a> Bounds<'a> {
             }
             false => Cow::Borrowed(bound),
         };
+        // A value out of the type's range means another one: of bounds that are within it, no value is out of it.
+        let is_in_range =
+            |bound: Option<&[u8]>, narrow: NarrowInteger| bound.is_some_and(|it| narrow.holds(it));
+        if let Some(narrow) = NarrowInteger::of(leaf)
+            && !(is_in_range(min, narrow) && is_in_range(max, narrow))
+        {
+            return Bounds::default();
+        }
         let (min, max) = (min.map(|min| zero(min, 0x80)), max.map(|max| zero(max, 0)));
         if let (Some(min), Some(max)) = (&min, &max)
             && order.total().compare(min, max).is_none_or(|ordering| ordering == Ordering::Greater)
@@ -163,6 +182,27 @@ impl Extent<'_> {
 }
 
 impl Bounds<'_> {
+    /// Whether there may be byte strings that begin with `prefix`.
+    fn reach(&self, prefix: &[u8]) -> bool {
+        let is_below = |min: &[u8]| min <= prefix || min.starts_with(prefix);
+        self.max.as_deref().is_none_or(|max| max >= prefix) && self.min.as_deref().is_none_or(is_below)
+    }
+
+    /// At most the least value.
+    pub(super) fn min(&self) -> Option<&[u8]> {
+        self.min.as_deref()
+    }
+
+    /// At least the greatest value.
+    pub(super) fn max(&self) -> Option<&[u8]> {
+        self.max.as_deref()
+    }
+
+    /// Whether there are both.
+    pub(super) fn are_known(&self) -> bool {
+        self.min.is_some() && self.max.is_some()
+    }
+
     /// The outcomes of a test on values within the bounds.
     fn outcomes(&self, condition: &Condition) -> Outcomes {
         let compare = |a: &[u8], b: &[u8]| condition.order.compare(a, b);
@@ -186,9 +226,9 @@ impl Bounds<'_> {
                 let is_found = list.iter().any(|value| is_within(&value));
                 Outcomes { pass: is_found, fail: !(is_one && is_found) }
             }
+            Test::Pattern(matcher) => Outcomes { pass: self.reach(matcher.prefix()), fail: true },
             Test::Prefix(prefix) => {
-                let is_below = |min: &[u8]| min <= &prefix[..] || min.starts_with(prefix);
-                let reaches = max.is_none_or(|max| max >= &prefix[..]) && min.is_none_or(is_below);
+                let reaches = self.reach(prefix);
                 // What is between two strings that begin alike begins so too.
                 let is_inside = min.is_some_and(|min| min.starts_with(prefix))
                     && max.is_some_and(|max| max.starts_with(prefix));

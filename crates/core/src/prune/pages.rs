@@ -1,18 +1,19 @@
 //! The page index: bounds and null counts of each data page, and which rows it has.
 
 use super::extent::{Bounds, Extent, Nulls};
-use super::plan::Verdict;
+use super::plan::{Asked, Verdict};
 use super::ranges::push;
 use super::report::PruneReport;
-use super::{RowGroupMatch, Run, Stage};
+use super::{RowGroupMatch, Run, Stage, column_pair};
 use crate::metadata::ColumnChunk;
 use crate::page_index::{read_column_index, read_offset_index};
-use crate::predicate::Condition;
+use crate::predicate::{ColumnComparison, Condition};
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
 use marquetry_format::{ColumnIndex, OffsetIndex};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 impl Run<'_> {
@@ -22,18 +23,35 @@ impl Run<'_> {
         let mut columns: BTreeMap<usize, Option<Pages>> = BTreeMap::new();
         let mut rows_of: BTreeMap<usize, Vec<Range<u64>>> = BTreeMap::new();
         for i in self.plan.open() {
-            let condition = self.plan.conditions[i];
-            let column = condition.column;
-            if let std::collections::btree_map::Entry::Vacant(entry) = columns.entry(column) {
-                let found = self.chunk(column).and_then(|chunk| self.pages(chunk));
-                let found = self.unless_damaged(found, Stage::PageIndex, column, report)?;
-                entry.insert(found.flatten());
+            let asked = self.plan.conditions[i];
+            let of_asked = match asked {
+                Asked::One(condition) => vec![condition.column],
+                Asked::Two(compared) => vec![compared.left.column, compared.right.column],
+            };
+            for &column in &of_asked {
+                if let Entry::Vacant(entry) = columns.entry(column) {
+                    let found = self.chunk(column).and_then(|chunk| self.pages(chunk));
+                    let found = self.unless_damaged(found, Stage::PageIndex, column, report)?;
+                    entry.insert(found.flatten());
+                }
             }
-            let Some(pages) = columns.get(&column).and_then(Option::as_ref) else { continue };
-            let (verdict, ranges) = pages.ask(condition, self.order(column), self.leaf(column));
+            let pages = |column: usize| columns.get(&column).and_then(Option::as_ref);
+            let found = match asked {
+                Asked::One(condition) => {
+                    let column = condition.column;
+                    pages(column).map(|it| it.ask(condition, self.order(column), self.leaf(column)))
+                }
+                Asked::Two(compared) => {
+                    let sides = pages(compared.left.column).zip(pages(compared.right.column));
+                    sides.map(|(left, right)| self.ask_pages_of_two(compared, left, right))
+                }
+            };
+            let Some((verdict, ranges)) = found else { continue };
             self.plan.learn(i, verdict);
             if ranges.iter().map(|range| range.end - range.start).sum::<u64>() < rows {
-                report.stage(Stage::PageIndex).helped(column, self.group.index());
+                of_asked.iter().for_each(|&column| {
+                    report.stage(Stage::PageIndex).helped(column, self.group.index());
+                });
             }
             rows_of.insert(i, ranges);
         }
@@ -52,6 +70,33 @@ impl Run<'_> {
             report.stage(Stage::PageIndex).counted(pages.rows.len(), left);
         }
         Ok(kept)
+    }
+
+    /// What is known of a comparison of two columns: pages of both that have a row in common are compared.
+    fn ask_pages_of_two(
+        &self,
+        compared: &ColumnComparison,
+        left: &Pages,
+        right: &Pages,
+    ) -> (Verdict, Vec<Range<u64>>) {
+        let (a, b) = (compared.left.column, compared.right.column);
+        let mut all = Verdict { may: false, all: true };
+        let mut ranges = Vec::new();
+        let (mut i, mut j) = (0, 0);
+        while let (Some(of_left), Some(of_right)) = (left.rows.get(i), right.rows.get(j)) {
+            let rows = of_left.start.max(of_right.start)..of_left.end.min(of_right.end);
+            if !rows.is_empty() {
+                let of_left = left.extent(i, self.order(a), self.leaf(a));
+                let of_right = right.extent(j, self.order(b), self.leaf(b));
+                let found = column_pair::verdict(compared, &of_left, &of_right);
+                all = Verdict { may: all.may || found.may, all: all.all && found.all };
+                if found.may {
+                    push(&mut ranges, rows);
+                }
+            }
+            if of_left.end <= of_right.end { i += 1 } else { j += 1 }
+        }
+        (all, ranges)
     }
 
     fn leaf(&self, column: usize) -> &Leaf {

@@ -1,7 +1,7 @@
 //! What is known of a predicate for a row group, so far.
 
 use super::ranges::{intersection, union};
-use crate::predicate::{BoundPredicate, Condition, Node};
+use crate::predicate::{BoundPredicate, ColumnComparison, Condition, Node};
 use std::ops::Range;
 
 /// What is known of a condition, or of a predicate, for some rows.
@@ -25,8 +25,15 @@ impl Verdict {
 /// A predicate, and what is known of its conditions.
 pub(super) struct Plan<'a> {
     root: Part,
-    pub(super) conditions: Vec<&'a Condition>,
+    pub(super) conditions: Vec<Asked<'a>>,
     known: Vec<Verdict>,
+}
+
+/// What is asked of one column, or of two.
+#[derive(Clone, Copy)]
+pub(super) enum Asked<'a> {
+    One(&'a Condition),
+    Two(&'a ColumnComparison),
 }
 
 /// The predicate's tree, conditions by their number.
@@ -119,12 +126,16 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn part<'a>(bound: &'a BoundPredicate, conditions: &mut Vec<&'a Condition>) -> Part {
+fn part<'a>(bound: &'a BoundPredicate, conditions: &mut Vec<Asked<'a>>) -> Part {
     match bound.node() {
         Node::And(parts) => Part::And(parts.iter().map(|bound| part(bound, conditions)).collect()),
         Node::Or(parts) => Part::Or(parts.iter().map(|bound| part(bound, conditions)).collect()),
         Node::Is(condition) => {
-            conditions.push(condition);
+            conditions.push(Asked::One(condition));
+            Part::Is(conditions.len() - 1)
+        }
+        Node::Compares(compared) => {
+            conditions.push(Asked::Two(compared));
             Part::Is(conditions.len() - 1)
         }
     }

@@ -2,16 +2,25 @@
 
 use super::extent::{Bounds, Extent, Nulls};
 use super::plan::Verdict;
-use super::{Run, bounds_are_believed};
+use super::{Run, bounds_are_believed, column_pair};
 use crate::metadata::ColumnChunk;
+use crate::predicate::{ColumnComparison, Condition};
 use crate::sort_order::SortOrder;
+use marquetry_base::Result;
 
 impl Run<'_> {
-    /// What the footer says of condition `i`.
-    pub(super) fn ask_statistics(&self, i: usize, chunk: ColumnChunk<'_>) -> Verdict {
-        let condition = self.plan.conditions[i];
+    /// What the footer says of a condition.
+    pub(super) fn ask_statistics(&self, condition: &Condition, chunk: ColumnChunk<'_>) -> Verdict {
         let bounds = self.bounds(condition.column, chunk);
         self.extent(chunk, bounds).verdict(condition)
+    }
+
+    /// What the footer says of a comparison of two columns.
+    pub(super) fn ask_statistics_of_two(&self, compared: &ColumnComparison) -> Result<Verdict> {
+        let (left, right) = (self.chunk(compared.left.column)?, self.chunk(compared.right.column)?);
+        let left = self.extent(left, self.bounds(compared.left.column, left));
+        let right = self.extent(right, self.bounds(compared.right.column, right));
+        Ok(column_pair::verdict(compared, &left, &right))
     }
 
     /// What is known of all rows of a chunk but its bounds, and these.
@@ -43,7 +52,7 @@ impl Run<'_> {
 
     /// The bounds of a chunk: in the order that the footer declares, or else the deprecated ones where their order is
     /// that of the type.
-    fn bounds<'b>(&self, column: usize, chunk: ColumnChunk<'b>) -> Bounds<'b> {
+    pub(super) fn bounds<'b>(&self, column: usize, chunk: ColumnChunk<'b>) -> Bounds<'b> {
         let Some(statistics) = chunk.statistics() else { return Bounds::default() };
         let leaf = chunk.leaf();
         let has_bounds = statistics.min_value.is_some() || statistics.max_value.is_some();

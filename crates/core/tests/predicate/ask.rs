@@ -2,7 +2,7 @@
 
 use crate::data::Random;
 use crate::kinds::{Cell, Kind};
-use marquetry_core::predicate::{Comparison, Literal, Predicate, col};
+use marquetry_core::predicate::{Comparison, Literal, Pattern, Predicate, col};
 use std::cmp::Ordering;
 
 /// A column that is asked for.
@@ -22,8 +22,88 @@ pub(crate) enum Ask {
     Compare(usize, Comparison, Literal, Cell),
     In(usize, Vec<(Literal, Cell)>),
     Prefix(usize, Literal, Vec<u8>),
+    /// A pattern, and what it finds among characters.
+    Matches(usize, Pattern, Found),
+    /// Two columns; `None` asks whether they are distinct.
+    Pair(usize, Option<Comparison>, usize),
     IsNull(usize),
     IsNan(usize),
+}
+
+/// What a pattern means, by trying everything.
+#[derive(Debug, Clone)]
+pub(crate) enum Found {
+    Like(Vec<char>),
+    Contains(Vec<char>),
+    EndsWith(Vec<char>),
+}
+
+impl Found {
+    fn is_in(&self, value: &[char]) -> bool {
+        match self {
+            Found::Like(pattern) => is_like(pattern, value),
+            Found::Contains(part) => (0..=value.len()).any(|from| value[from..].starts_with(part)),
+            Found::EndsWith(end) => value.ends_with(end),
+        }
+    }
+}
+
+fn is_like(pattern: &[char], value: &[char]) -> bool {
+    match (pattern, value) {
+        ([], value) => value.is_empty(),
+        (['%', rest @ ..], value) => (0..=value.len()).any(|from| is_like(rest, &value[from..])),
+        (['_', rest @ ..], [_, tail @ ..]) => is_like(rest, tail),
+        ([c, rest @ ..], [v, tail @ ..]) => c == v && is_like(rest, tail),
+        _ => false,
+    }
+}
+
+/// Characters of text; of other bytes, each byte.
+fn characters(bytes: &[u8]) -> Vec<char> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.chars().collect(),
+        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
+    }
+}
+
+/// A pattern that some value of the column matches, more or less.
+fn pattern(random: &mut Random, value: &[u8], is_text: bool) -> (Pattern, Found) {
+    let mut chars = characters(value);
+    chars.retain(|c| !matches!(c, '%' | '_' | '\\') && c.is_ascii());
+    let text = |chars: &[char]| chars.iter().collect::<String>();
+    let from = random.below(chars.len() + 1);
+    match random.below(8) {
+        0 => (Pattern::Contains(text(&chars[from..]).into()), Found::Contains(chars[from..].to_vec())),
+        1 => (Pattern::EndsWith(text(&chars[from..]).into()), Found::EndsWith(chars[from..].to_vec())),
+        kind => {
+            for _ in 0..random.below(4) {
+                let at = random.below(chars.len() + 1);
+                match random.below(3) {
+                    0 if at < chars.len() => chars[at] = '_',
+                    1 if at < chars.len() => chars[at] = '%',
+                    _ => chars.insert(at, '%'),
+                }
+            }
+            let like = text(&chars);
+            let pattern = match kind {
+                // The same as a regular expression.
+                2 | 3 if is_text => {
+                    let parts = chars.iter().map(|c| match c {
+                        '%' => "(?s-u:.)*".to_owned(),
+                        '_' => "(?s:.)".to_owned(),
+                        c => regex_escaped(*c),
+                    });
+                    Pattern::Regex(format!("^{}$", parts.collect::<String>()))
+                }
+                _ => Pattern::Like(like),
+            };
+            (pattern, Found::Like(chars))
+        }
+    }
+}
+
+fn regex_escaped(c: char) -> String {
+    if c.is_alphanumeric() { c.to_string() } else { format!("\\x{{{:x}}}", u32::from(c)) }
 }
 
 impl Ask {
@@ -51,6 +131,19 @@ impl Ask {
                     list.push((Literal::Null, Cell::Null));
                 }
                 Ask::In(column, list)
+            }
+            7 | 8 if kind.is_bytes() && kind != Kind::Uuid => {
+                let (_, cell) = kind.literal(random, spread);
+                let Cell::Bytes(bytes) = cell else { unreachable!() };
+                let (pattern, found) = pattern(random, &bytes, kind == Kind::Text);
+                Ask::Matches(column, pattern, found)
+            }
+            9 | 10 => {
+                use Comparison::*;
+                let others: Vec<usize> =
+                    (0..columns.len()).filter(|other| kind.compares_with(columns[*other].kind)).collect();
+                let is = random.pick(&[Some(Eq), Some(Ne), Some(Lt), Some(Le), Some(Gt), Some(Ge), None]);
+                Ask::Pair(column, is, random.pick(&others))
             }
             5 | 6 if kind.is_bytes() && kind != Kind::Uuid => {
                 let (literal, cell) = kind.literal(random, spread);
@@ -82,6 +175,9 @@ impl Ask {
             Ask::Compare(i, is, literal, _) => col(*i).compare(*is, literal.clone()),
             Ask::In(i, list) => col(*i).is_in(list.iter().map(|(literal, _)| literal.clone())),
             Ask::Prefix(i, prefix, _) => col(*i).starts_with(prefix.clone()),
+            Ask::Matches(i, pattern, _) => col(*i).matches(pattern.clone()),
+            Ask::Pair(i, Some(is), j) => col(*i).compare_column(*is, columns[*j].path.clone()),
+            Ask::Pair(i, None, j) => col(*i).is_distinct_from(columns[*j].path.clone()),
             Ask::IsNull(i) => col(*i).is_null(),
             Ask::IsNan(i) => col(*i).is_nan(),
         }
@@ -118,6 +214,16 @@ impl Ask {
                 Cell::Bytes(bytes) => Some(bytes.starts_with(prefix)),
                 _ => None,
             },
+            Ask::Matches(i, _, found) => match row[*i] {
+                Cell::Bytes(bytes) => Some(found.is_in(&characters(bytes))),
+                _ => None,
+            },
+            Ask::Pair(i, Some(is), j) => compare(row[*i], *is, row[*j]),
+            Ask::Pair(i, None, j) => Some(match (row[*i], row[*j]) {
+                (Cell::Null, Cell::Null) => false,
+                (Cell::Null, _) | (_, Cell::Null) => true,
+                (a, b) => compare(a, Comparison::Eq, b) == Some(false),
+            }),
             Ask::IsNull(i) => Some(*row[*i] == Cell::Null),
             Ask::IsNan(i) => match row[*i] {
                 Cell::Float(value) => Some(value.is_nan()),

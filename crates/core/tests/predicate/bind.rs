@@ -145,11 +145,23 @@ fn halves_are_the_nearest() {
             .copied()
             .min_by(|a, b| distance(*a).total_cmp(&distance(*b)).then((a & 1).cmp(&(b & 1))));
         let best = crate::kinds::half(best.unwrap());
-        let found = wanted(&format!("half = {number:?}"), values.clone());
+        // All its digits: the shortest ones are those of a number beside the middle of two halves.
+        let found = wanted(&format!("half = {number:.1074}"), values.clone());
         let found: Vec<f64> =
             all.iter().zip(found).filter(|(_, is)| *is).map(|(bits, _)| crate::kinds::half(*bits)).collect();
         assert!(found.iter().all(|value| *value == best) && !found.is_empty(), "{number}: {found:?}, {best}");
     }
+}
+
+/// A number just above the middle of two, whose nearest double is the middle.
+#[test]
+fn halves_are_rounded_once() {
+    let mut values = marquetry_encoding::FixedLenBytes::new(2);
+    [0x3c00u16, 0x3c01].iter().for_each(|bits| values.push(&bits.to_le_bytes()));
+    let found = |text: &str| wanted(text, Values::Fixed(values.clone()));
+    assert_eq!(found("half = 1.00048828125"), [true, false]);
+    assert_eq!(found("half = 1.00048828125000000000000000000000001"), [false, true]);
+    assert_eq!(found("half = 1.00048828124999999999999999999999999"), [true, false]);
 }
 
 #[test]

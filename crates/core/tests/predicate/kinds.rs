@@ -143,6 +143,32 @@ impl Kind {
         matches!(self, Kind::F16 | Kind::F32 | Kind::F64)
     }
 
+    /// Whether values of both compare with each other, and cells do, too.
+    pub(crate) fn compares_with(self, other: Kind) -> bool {
+        // Nanoseconds of instants; `None` for INT96, which has no zone.
+        let instant = |kind: Kind| match kind {
+            Kind::Date => Some(Some(false)),
+            Kind::Timestamp(_, utc) => Some(Some(utc)),
+            Kind::Int96 => Some(None),
+            _ => None,
+        };
+        let is_number = |kind: Kind| {
+            let is_decimal =
+                matches!(kind, Kind::DecimalInteger(..) | Kind::DecimalFixed(..) | Kind::DecimalBytes(_));
+            is_decimal || matches!(kind, Kind::Integer(..))
+        };
+        match (self, other) {
+            (a, b) if is_number(a) && is_number(b) => true,
+            (a, b) if a.is_float() && b.is_float() => true,
+            (a, b) if a.is_bytes() && b.is_bytes() => true,
+            (Kind::Time(_), Kind::Time(_)) => true,
+            (a, b) => match (instant(a), instant(b)) {
+                (Some(a), Some(b)) => a.is_none() || b.is_none() || a == b,
+                _ => a == b,
+            },
+        }
+    }
+
     pub(crate) fn is_bytes(self) -> bool {
         matches!(self, Kind::Text | Kind::Binary | Kind::Fixed(_) | Kind::Uuid)
     }

@@ -1,6 +1,6 @@
 //! Predicates in text.
 
-use marquetry_core::predicate::{Predicate, col};
+use marquetry_core::predicate::{Comparison, Pattern, Predicate, col};
 
 #[test]
 fn what_is_written_is_understood() {
@@ -28,6 +28,32 @@ fn what_is_written_is_understood() {
         ("not not a = 1", !!a().eq(1)),
         ("a like 'x\\%y%'", a().starts_with("x%y")),
         ("a like 'x'", a().eq("x")),
+        ("a like '%x_'", a().like("%x_")),
+        ("a not like '%x' and a ilike 'X%'", (!a().like("%x")).and(a().matches(Pattern::ILike("X%".into())))),
+        ("a like '5!%%' escape '!'", a().starts_with("5%")),
+        ("a like 'x%y\\' escape '!'", a().like("x%y\\\\")),
+        ("a ~ '^x+'", a().matches(Pattern::Regex("^x+".into()))),
+        ("regexp_like(a, 'it''s')", a().matches(Pattern::Regex("it's".into()))),
+        ("a !~* 'x'", !a().matches(Pattern::RegexIgnoringCase("x".into()))),
+        ("contains(a, X'0a') or ends_with(a, 'z')", a().contains(vec![10]).or(a().ends_with("z"))),
+        ("a < \"b c\"", a().compare_column(Comparison::Lt, "b c")),
+        ("a <> b.c", a().compare_column(Comparison::Ne, "b.c")),
+        ("a is distinct from b", a().is_distinct_from("b")),
+        ("a is not distinct from b", !a().is_distinct_from("b")),
+        ("a is not distinct from 5", !Predicate::Or(vec![a().ne(5), a().is_null()])),
+        ("a is true", !Predicate::Or(vec![a().ne(true), a().is_null()])),
+        ("a is not false", !!Predicate::Or(vec![a().ne(false), a().is_null()])),
+        ("a is not unknown", a().is_not_null()),
+        ("(a, b) = (1, 2)", Predicate::And(vec![a().eq(1), col("b").eq(2)])),
+        (
+            "(a, b.c, d) >= (1, 2, 3)",
+            Predicate::Or(vec![
+                a().gt(1),
+                a().eq(1).and(col("b.c").gt(2)),
+                Predicate::And(vec![a().eq(1), col("b.c").eq(2), col("d").ge(3)]),
+            ]),
+        ),
+        ("inf > a", a().lt(f64::INFINITY)),
         ("starts_with(a, 'it''s')", a().starts_with("it's")),
         ("is_nan(a.b)", col("a.b").is_nan()),
         ("a = X'0aFF'", a().eq(vec![0x0a, 0xff])),
@@ -52,16 +78,19 @@ fn errors_tell_the_place() {
     for (text, place) in [
         ("", "character 1: a literal expected, the end found"),
         ("a =", "character 4: a literal expected, the end found"),
-        (
-            "a = b",
-            "character 5: a literal (text stands in single quotes, and columns are compared with literals only)",
-        ),
+        ("a = -b", "character 5: a literal expected, - found"),
+        ("a in (b)", "character 7: a literal (text stands in single quotes) expected, b found"),
+        ("(a, b) < (1)", "character 2: 2 columns are compared with 1 literals"),
+        ("a is distinct b", "character 15: from expected, b found"),
+        ("a ~ '(x'", "character 5: the regular expression is not understood: unclosed group"),
+        ("a like 'x\\'", "character 8: nothing follows the backslash"),
+        ("a like 'x' escape 'yz'", "character 19: the escape is one character"),
+        ("contains(a, 5)", "character 13: 5 is neither text nor bytes"),
         ("a = 1 b", "character 7: and, or, or the end expected, b found"),
         ("a = 'x", "character 5: no ' closes this one"),
         ("é = ;", "character 5: ';' is not understood"),
-        ("a like '%x'", "character 8: a pattern can have a single % at its end"),
-        ("a is 5", "character 6: null expected, 5 found"),
-        ("a not 5", "character 7: in, between or like expected, 5 found"),
+        ("a is 5", "character 6: null, true, false, unknown or distinct from expected, 5 found"),
+        ("a not 5", "character 7: in, between, like or ilike expected, 5 found"),
         ("lower(a) = 'x'", "character 1: no function lower"),
         ("a = date '2024-02-30'", "character 5: \"2024-02-30\" is no date"),
         ("a = money '5'", "character 5: money before text"),
@@ -82,8 +111,32 @@ fn errors_tell_the_place() {
 #[test]
 fn no_text_makes_it_panic() {
     let pieces = [
-        "a", "'", "\"", "(", ")", ",", "-", ".", "5", "e", " ", "in", "not ", "like'%'", "é", "X''", "=",
-        "<", "is",
+        "a",
+        "'",
+        "\"",
+        "(",
+        ")",
+        ",",
+        "-",
+        ".",
+        "5",
+        "e",
+        " ",
+        "in",
+        "not ",
+        "like'%'",
+        "é",
+        "X''",
+        "=",
+        "<",
+        "is",
+        "b",
+        "~*",
+        "'%_'",
+        "ilike",
+        "escape",
+        "distinct from",
+        "inf",
     ];
     let random = &mut crate::data::Random(1);
     for _ in 0..20_000 {

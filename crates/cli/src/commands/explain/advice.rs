@@ -57,7 +57,14 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
             asked.is_compared = true;
             asked.is_equal |= !is_negated;
         }
-        Predicate::StartsWith { column, .. } | Predicate::IsNan { column } => {
+        Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
+            for column in [left, right] {
+                asked.entry(column.clone()).or_default().is_compared = true;
+            }
+        }
+        Predicate::StartsWith { column, .. }
+        | Predicate::Matches { column, .. }
+        | Predicate::IsNan { column } => {
             asked.entry(column.clone()).or_default().is_compared = true;
         }
         Predicate::IsNull { column } => {

@@ -1,0 +1,219 @@
+//! Predicates of a table's types, as predicates of the types that one of its files has.
+//!
+//! A column that is DOUBLE in the table may be FLOAT or INT32 in a file. The literals of a predicate are of the table's type:
+//! `x > 0.1` asks for doubles above 0.1, and 0.1 as a FLOAT is one. So what is counted in each file is what is shown of it.
+
+use crate::evolution::widens;
+use arrow_array::types::{ArrowPrimitiveType, Float16Type};
+use arrow_schema::{DataType, Field, Fields};
+use marquetry_base::{Error, Result};
+use marquetry_core::predicate::{Comparison, Literal, Number, Predicate, col};
+use std::cmp::Ordering;
+
+type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
+
+/// The types of a table's columns by path, and the fields of one of its files.
+pub(super) struct TableTypes<'a> {
+    pub(super) table: &'a Fields,
+    pub(super) file: &'a Fields,
+}
+
+/// The type of the column at a dotted path.
+pub(super) fn type_at<'a>(fields: &'a Fields, path: &str) -> Option<&'a DataType> {
+    fields.iter().find_map(|field| match (path.strip_prefix(field.name().as_str())?, field.data_type()) {
+        ("", data_type) => Some(data_type),
+        (rest, DataType::Struct(fields)) => type_at(fields, rest.strip_prefix('.')?),
+        _ => None,
+    })
+}
+
+impl TableTypes<'_> {
+    /// What is true of the file's own values where `predicate` is true of those that the table has of them.
+    ///
+    /// Fails if a column's type in the file cannot become that of the table.
+    pub(super) fn predicate_of_file(&self, predicate: &Predicate) -> Result<Predicate> {
+        let all = |parts: &[Predicate]| {
+            parts.iter().map(|part| self.predicate_of_file(part)).collect::<Result<Vec<_>>>()
+        };
+        let column = match predicate {
+            Predicate::Not(inner) => return Ok(!self.predicate_of_file(inner)?),
+            Predicate::And(parts) => return Ok(Predicate::And(all(parts)?)),
+            Predicate::Or(parts) => return Ok(Predicate::Or(all(parts)?)),
+            // Values of two columns compare without rounding, whatever their types.
+            Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
+                self.evolved(left)?;
+                self.evolved(right)?;
+                return Ok(predicate.clone());
+            }
+            Predicate::Compare { column, .. }
+            | Predicate::In { column, .. }
+            | Predicate::StartsWith { column, .. }
+            | Predicate::Matches { column, .. }
+            | Predicate::IsNull { column }
+            | Predicate::IsNan { column } => column,
+        };
+        match self.evolved(column)? {
+            Some((from, to)) => Ok(of_file(predicate, from, to)),
+            None => Ok(predicate.clone()),
+        }
+    }
+
+    /// A column's type in the file and in the table, if they are two.
+    fn evolved(&self, path: &str) -> Result<Option<(&DataType, &DataType)>> {
+        let to = self.table.iter().find(|field| field.name() == path).map(|field| Field::data_type(field));
+        let (Some(from), Some(to)) = (type_at(self.file, path), to) else { return Ok(None) };
+        // INT96 becomes a timestamp of any unit and zone.
+        let are_timestamps = matches!((from, to), (DataType::Timestamp(..), DataType::Timestamp(..)));
+        match from == to || are_timestamps || widens(from, to) {
+            true => Ok((from != to).then_some((from, to))),
+            false => {
+                let message = format!("{from} in this file cannot become {to}, its type in the table");
+                Err(Error::argument(message).in_column(path))
+            }
+        }
+    }
+}
+
+/// A predicate of one column, which is `from` in the file and `to` in the table.
+fn of_file(predicate: &Predicate, from: &DataType, to: &DataType) -> Predicate {
+    match predicate {
+        Predicate::IsNan { column } if is_float(to) && !is_float(from) => nowhere(column),
+        Predicate::Compare { column, is, literal } => match rounded(literal, to) {
+            Some(number) if is_float(from) => compare_exactly(column, *is, number, from),
+            Some(number) => col(column).compare(*is, Literal::Number(number)),
+            None => col(column).compare(*is, as_bytes(literal, from)),
+        },
+        Predicate::In { column, list } => {
+            let is_there = |literal: &Literal| match literal {
+                Literal::Number(number) if is_float(from) => is_value(number, from),
+                _ => true,
+            };
+            let literals = list.iter().map(|literal| match rounded(literal, to) {
+                Some(number) => Literal::Number(number),
+                None => as_bytes(literal, from),
+            });
+            col(column).is_in(literals.filter(is_there))
+        }
+        other => other.clone(),
+    }
+}
+
+/// False of every value, unknown of null.
+fn nowhere(column: &str) -> Predicate {
+    col(column).lt(Literal::Number(Number::Infinite { is_negative: true }))
+}
+
+fn is_float(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
+}
+
+/// The value of the table's float type that a number is stored as; `None` if the type is no float.
+fn rounded(literal: &Literal, to: &DataType) -> Option<Number> {
+    let Literal::Number(number) = literal else { return None };
+    if !is_float(to) {
+        return None;
+    }
+    let value = nearest(number, to)?;
+    // What is beyond all numbers of the type is not infinite all the same.
+    let is_beyond = value.is_infinite() && matches!(number, Number::Finite { .. });
+    Some(if is_beyond { number.clone() } else { Number::exactly(value) })
+}
+
+/// The nearest value of a float type, or the next to it.
+fn nearest(number: &Number, float: &DataType) -> Option<f64> {
+    let text = number.to_string();
+    match float {
+        DataType::Float16 => text.parse().ok().map(|value| Float16::from_f64(value).to_f64()),
+        DataType::Float32 => text.parse::<f32>().ok().map(f64::from),
+        _ => text.parse().ok(),
+    }
+}
+
+/// Whether a float type has this number.
+fn is_value(number: &Number, float: &DataType) -> bool {
+    let value = nearest(number, float).map(Number::exactly);
+    value.is_some_and(|value| value.compare(number) == Some(Ordering::Equal))
+}
+
+/// A comparison with a number that may be between two values of the file's float type.
+fn compare_exactly(column: &str, is: Comparison, number: Number, from: &DataType) -> Predicate {
+    let value = nearest(&number, from).map_or(Number::Nan, Number::exactly);
+    let ordering = value.compare(&number);
+    let value = Literal::Number(value);
+    match (ordering, is) {
+        // The same number, or NaN.
+        (None | Some(Ordering::Equal), _) => col(column).compare(is, value),
+        (_, Comparison::Eq) => nowhere(column),
+        (_, Comparison::Ne) => !nowhere(column),
+        // The value is above the number, which no value is at.
+        (Some(Ordering::Greater), Comparison::Lt | Comparison::Le) => col(column).lt(value),
+        (Some(Ordering::Greater), Comparison::Gt | Comparison::Ge) => col(column).ge(value),
+        (Some(Ordering::Less), Comparison::Lt | Comparison::Le) => col(column).le(value),
+        (Some(Ordering::Less), Comparison::Gt | Comparison::Ge) => col(column).gt(value),
+    }
+}
+
+/// Text as its bytes, where the file has byte strings of one length and the table byte strings of any: those of a UUID are
+/// not the text that a UUID is written as.
+fn as_bytes(literal: &Literal, from: &DataType) -> Literal {
+    match (literal, from) {
+        (Literal::Text(text), DataType::FixedSizeBinary(_)) => Literal::Bytes(text.as_bytes().to_vec()),
+        (literal, _) => literal.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(predicate: &str, from: DataType, to: DataType) -> String {
+        let fields = |data_type| Fields::from(vec![Field::new("x", data_type, true)]);
+        let (table, file) = (fields(to), fields(from));
+        let types = TableTypes { table: &table, file: &file };
+        match types.predicate_of_file(&Predicate::parse(predicate).unwrap()) {
+            Ok(predicate) => predicate.to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_double_between_two_floats() {
+        for (asked, of_file) in [
+            // 0.1 as a FLOAT is a little above.
+            ("x > 0.1", "x >= 0.100000001490116119384765625"),
+            ("x >= 0.1", "x >= 0.100000001490116119384765625"),
+            ("x < 0.1", "x < 0.100000001490116119384765625"),
+            ("x = 0.1", "x < -inf"),
+            ("x != 0.1", "not (x < -inf)"),
+            ("x in (0.1, 0.25, null)", "x in (0.25, null)"),
+            ("x = 0.25", "x = 0.25"),
+            ("x > 1e300", "x >= inf"),
+            ("x < inf", "x < inf"),
+            ("x = nan", "x = nan"),
+            ("is_nan(x)", "is_nan(x)"),
+            ("not (x > 0.3 or x is null)", "not (x >= 0.300000011920928955078125 or x is null)"),
+        ] {
+            assert_eq!(shown(asked, DataType::Float32, DataType::Float64), of_file, "{asked}");
+        }
+    }
+
+    #[test]
+    fn doubles_of_integers() {
+        // The nearest double is 1.
+        let of_int = |predicate| shown(predicate, DataType::Int32, DataType::Float64);
+        assert_eq!(of_int("x = 1.00000000000000000001"), "x = 1");
+        assert_eq!(of_int("x > 0.5"), "x > 0.5");
+        assert_eq!(of_int("is_nan(x)"), "x < -inf");
+        assert_eq!(of_int("not (is_nan(x))"), "not (x < -inf)");
+    }
+
+    #[test]
+    fn bytes_of_a_uuid_and_types_that_cannot_be_one() {
+        let uuid = DataType::FixedSizeBinary(16);
+        assert_eq!(shown("x = 'ab'", uuid, DataType::BinaryView), "x = X'6162'");
+        assert_eq!(
+            shown("x = 1", DataType::Int64, DataType::Float64),
+            "argument: Int64 in this file cannot become Float64, its type in the table, in column x"
+        );
+    }
+}

@@ -1,0 +1,365 @@
+//! Two columns compared, row by row.
+//!
+//! Numbers compare with numbers whatever their widths, signs and scales; dates and timestamps as points in time, times as times
+//! of the day; byte strings by their bytes. A timestamp that is a point in time (UTC) does not compare with one without a zone,
+//! and decimals not with floats: which of both would be rounded nobody has said.
+
+use super::Comparison;
+use super::blocks::of_blocks;
+use super::leaf_values::LeafValues;
+use super::name::Name;
+use super::position::{is_ordered, order};
+use crate::logical_type::{LogicalType, TimeUnit};
+use crate::narrow_integer::NarrowInteger;
+use crate::schema::Leaf;
+use crate::sort_order::{SortOrder, int96_key, normalized_int96, plain_value};
+use marquetry_base::{Error, Result};
+use marquetry_encoding::{Bitmap, PhysicalType, Values};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// What is asked of two columns.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ColumnComparison {
+    pub(crate) left: Side,
+    pub(crate) right: Side,
+    pub(crate) test: PairTest,
+    /// Whether the rows are wanted for which the test fails.
+    pub(crate) is_negated: bool,
+    pub(super) text: Arc<str>,
+}
+
+/// What is asked of two values. Others are these with sides exchanged, or negated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PairTest {
+    Eq,
+    Lt,
+    Le,
+    /// Whether they are not equal, where null equals null and nothing else.
+    Distinct,
+}
+
+/// One of the columns.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Side {
+    pub(crate) column: usize,
+    pub(crate) order: SortOrder,
+    narrow: Option<NarrowInteger>,
+    kind: Kind,
+}
+
+/// What values are, so that those of two types compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Bool,
+    /// An integer, this many times what is compared.
+    Integer(i128),
+    /// A big-endian integer, this many times.
+    Decimal(i128),
+    /// Nanoseconds since 1970.
+    Int96,
+    Float,
+    Bytes,
+}
+
+/// A value that compares with those of its kind; integers with floats, too.
+#[derive(Debug, Clone, Copy)]
+enum Key<'a> {
+    Integer(i128),
+    Float(f64),
+    Bytes(&'a [u8]),
+}
+
+impl Key<'_> {
+    /// `None` where one is NaN.
+    fn compare(&self, other: &Key<'_>) -> Option<Ordering> {
+        match (self, other) {
+            (Key::Integer(a), Key::Integer(b)) => Some(a.cmp(b)),
+            (Key::Float(a), Key::Float(b)) => a.partial_cmp(b),
+            (Key::Bytes(a), Key::Bytes(b)) => Some(a.cmp(b)),
+            (Key::Integer(a), Key::Float(b)) => compare_with_float(*a, *b),
+            (Key::Float(a), Key::Integer(b)) => compare_with_float(*b, *a).map(Ordering::reverse),
+            _ => None,
+        }
+    }
+}
+
+/// An integer of up to 64 bits and a float, without rounding either.
+fn compare_with_float(integer: i128, float: f64) -> Option<Ordering> {
+    if float.is_nan() {
+        return None;
+    }
+    // Beyond these, the cast is the greatest or the least integer, and compares as the float would.
+    let floor = float.floor() as i128;
+    Some(integer.cmp(&floor).then(match float.floor() < float {
+        true => Ordering::Less,
+        false => Ordering::Equal,
+    }))
+}
+
+/// What a column's values are compared as: the kind of quantity, and how many of the finest unit one is.
+#[derive(Debug, PartialEq)]
+enum Quantity {
+    Bool,
+    /// With so many digits after the point.
+    Number(i32),
+    Float,
+    /// Nanoseconds a unit; whether it is in UTC, if that is known.
+    Instant(i128, Option<bool>),
+    Time(i128),
+    Bytes,
+}
+
+fn quantity(leaf: &Leaf) -> Option<Quantity> {
+    const NANOS_PER_DAY: i128 = 86_400_000_000_000;
+    let per = |unit: TimeUnit| match unit {
+        TimeUnit::Millis => 1_000_000,
+        TimeUnit::Micros => 1_000,
+        TimeUnit::Nanos => 1,
+    };
+    if !is_ordered(leaf) {
+        return None;
+    }
+    Some(match (leaf.logical(), leaf.physical()) {
+        (Some(LogicalType::Date), _) => Quantity::Instant(NANOS_PER_DAY, Some(false)),
+        (Some(LogicalType::Timestamp { unit, utc }), _) => Quantity::Instant(per(*unit), Some(*utc)),
+        (Some(LogicalType::Time { unit, .. }), _) => Quantity::Time(per(*unit)),
+        (Some(LogicalType::Decimal { scale, .. }), _) => Quantity::Number(*scale),
+        (Some(LogicalType::Float16), _) | (_, PhysicalType::Float | PhysicalType::Double) => Quantity::Float,
+        (_, PhysicalType::Boolean) => Quantity::Bool,
+        (_, PhysicalType::Int32 | PhysicalType::Int64) => Quantity::Number(0),
+        (_, PhysicalType::Int96) => Quantity::Instant(1, None),
+        (_, PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_)) => Quantity::Bytes,
+    })
+}
+
+/// How many of the common unit one unit of each side is; `None` if the two do not compare.
+fn multipliers(left: &Leaf, right: &Leaf) -> Option<(i128, i128)> {
+    /// A decimal of more digits fits no 128 bits.
+    const MOST_DIGITS: u32 = 38;
+    let is_decimal = |leaf: &Leaf| matches!(leaf.logical(), Some(LogicalType::Decimal { .. }));
+    Some(match (quantity(left)?, quantity(right)?) {
+        (Quantity::Number(a), Quantity::Number(b)) => {
+            let scale = a.max(b);
+            let power = |own: i32| {
+                let digits =
+                    u32::try_from(scale.checked_sub(own)?).ok().filter(|digits| *digits <= MOST_DIGITS)?;
+                Some(10i128.pow(digits))
+            };
+            (power(a)?, power(b)?)
+        }
+        (Quantity::Instant(a, zone), Quantity::Instant(b, other))
+            if zone.is_none() || other.is_none() || zone == other =>
+        {
+            (a, b)
+        }
+        (Quantity::Time(a), Quantity::Time(b)) => (a, b),
+        (Quantity::Number(_), Quantity::Float) if !is_decimal(left) => (1, 1),
+        (Quantity::Float, Quantity::Number(_)) if !is_decimal(right) => (1, 1),
+        (a, b) if a == b => (1, 1),
+        _ => return None,
+    })
+}
+
+impl Side {
+    fn new(column: usize, leaf: &Leaf, multiplier: i128) -> Option<Side> {
+        let order = order(leaf);
+        let kind = match order {
+            SortOrder::Bool => Kind::Bool,
+            SortOrder::Signed32 | SortOrder::Signed64 | SortOrder::Unsigned32 | SortOrder::Unsigned64 => {
+                Kind::Integer(multiplier)
+            }
+            SortOrder::Decimal => Kind::Decimal(multiplier),
+            SortOrder::Int96 => Kind::Int96,
+            SortOrder::TotalFloat | SortOrder::TotalDouble | SortOrder::TotalFloat16 => Kind::Float,
+            SortOrder::Bytes | SortOrder::FixedLenBytes => Kind::Bytes,
+            SortOrder::Float | SortOrder::Double | SortOrder::Float16 | SortOrder::Undefined => return None,
+        };
+        Some(Side { column, order, narrow: NarrowInteger::of(leaf), kind })
+    }
+
+    /// The key of a PLAIN value; `None` if it has not the length of the type, or more digits than are compared.
+    fn key<'a>(&self, value: &'a [u8]) -> Option<Key<'a>> {
+        Some(match self.kind {
+            Kind::Bool => Key::Integer(i128::from(*value.first()?)),
+            Kind::Integer(multiplier) => Key::Integer(self.integer(value)?.saturating_mul(multiplier)),
+            Kind::Decimal(multiplier) => Key::Integer(big_endian(value)?.saturating_mul(multiplier)),
+            Kind::Int96 => {
+                let (day, nanos) = int96_key(normalized_int96(value.try_into().ok()?));
+                const NANOS_PER_DAY: i128 = 86_400_000_000_000;
+                Key::Integer((i128::from(day) - 2_440_588) * NANOS_PER_DAY + i128::from(nanos))
+            }
+            Kind::Float => Key::Float(match self.order {
+                SortOrder::TotalFloat => f32::from_le_bytes(value.try_into().ok()?).into(),
+                SortOrder::TotalDouble => f64::from_le_bytes(value.try_into().ok()?),
+                _ => super::position::half_value(u16::from_le_bytes(value.try_into().ok()?)),
+            }),
+            Kind::Bytes => Key::Bytes(value),
+        })
+    }
+
+    fn integer(&self, value: &[u8]) -> Option<i128> {
+        let word32 = || {
+            let word = u32::from_le_bytes(value.try_into().ok()?);
+            Some(self.narrow.map_or(word, |narrow| narrow.value(word)))
+        };
+        Some(match self.order {
+            SortOrder::Signed32 => (word32()? as i32).into(),
+            SortOrder::Unsigned32 => word32()?.into(),
+            SortOrder::Signed64 => i64::from_le_bytes(value.try_into().ok()?).into(),
+            _ => u64::from_le_bytes(value.try_into().ok()?).into(),
+        })
+    }
+}
+
+/// Two's complement of up to 16 bytes, and more that only repeat the sign.
+fn big_endian(value: &[u8]) -> Option<i128> {
+    let sign = if value.first().is_some_and(|first| first & 0x80 != 0) { 0xff } else { 0 };
+    let (more, value) = value.split_at(value.len().saturating_sub(16));
+    let mut bytes = [sign; 16];
+    bytes[16 - value.len()..].copy_from_slice(value);
+    let number = i128::from_be_bytes(bytes);
+    let is_same_sign = (number < 0) == (sign != 0);
+    (is_same_sign && more.iter().all(|byte| *byte == sign)).then_some(number)
+}
+
+impl ColumnComparison {
+    /// Fails if the two do not compare.
+    pub(super) fn new(
+        (left, left_leaf): (usize, &Leaf),
+        is: Option<Comparison>,
+        (right, right_leaf): (usize, &Leaf),
+        is_negated: bool,
+        text: Arc<str>,
+    ) -> Result<Self> {
+        let sides = multipliers(left_leaf, right_leaf)
+            .and_then(|(a, b)| Some((Side::new(left, left_leaf, a)?, Side::new(right, right_leaf, b)?)));
+        let Some((left, right)) = sides else {
+            let kind = |leaf: &Leaf| match leaf.logical() {
+                Some(logical) => format!("{} ({} {logical})", Name(leaf.dotted()), leaf.physical()),
+                None => format!("{} ({})", Name(leaf.dotted()), leaf.physical()),
+            };
+            let message = format!("{} and {} do not compare", kind(left_leaf), kind(right_leaf));
+            return Err(Error::argument(message));
+        };
+        let (test, is_swapped, is_opposite) = match is {
+            Some(Comparison::Eq) => (PairTest::Eq, false, false),
+            Some(Comparison::Ne) => (PairTest::Eq, false, true),
+            Some(Comparison::Lt) => (PairTest::Lt, false, false),
+            Some(Comparison::Le) => (PairTest::Le, false, false),
+            Some(Comparison::Gt) => (PairTest::Lt, true, false),
+            Some(Comparison::Ge) => (PairTest::Le, true, false),
+            None => (PairTest::Distinct, false, false),
+        };
+        let (left, right) = if is_swapped { (right, left) } else { (left, right) };
+        Ok(ColumnComparison { left, right, test, is_negated: is_negated != is_opposite, text })
+    }
+
+    /// The order of two PLAIN values; `None` if one is NaN or no value.
+    pub(crate) fn compare(&self, left: &[u8], right: &[u8]) -> Option<Ordering> {
+        self.left.key(left)?.compare(&self.right.key(right)?)
+    }
+
+    /// The rows for which it is true.
+    pub(super) fn evaluate(&self, left: &LeafValues<'_>, right: &LeafValues<'_>) -> Result<Bitmap> {
+        let of = |leaf: &LeafValues<'_>| match (leaf.dictionary, leaf.values) {
+            (Some(dictionary), Values::W32(keys)) => dictionary.values_at(keys).map(Some),
+            _ => Ok(None),
+        };
+        let (a, b) = (of(left)?, of(right)?);
+        let (a, b) = (a.as_ref().unwrap_or(left.values), b.as_ref().unwrap_or(right.values));
+        let mut out = self.passes(a, b)?;
+        if self.test == PairTest::Distinct {
+            self.tell_nulls_apart(&mut out, left.validity, right.validity);
+        }
+        if self.is_negated {
+            out.invert();
+        }
+        if self.test != PairTest::Distinct {
+            for validity in [left.validity, right.validity].into_iter().flatten() {
+                out.and(validity);
+            }
+        }
+        Ok(out)
+    }
+
+    /// `out` is whether values differ: makes it what is so of nulls, too.
+    fn tell_nulls_apart(&self, out: &mut Bitmap, left: Option<&Bitmap>, right: Option<&Bitmap>) {
+        let is_valid = |validity: Option<&Bitmap>, row: usize| validity.is_none_or(|bits| bits.get(row));
+        if left.is_none() && right.is_none() {
+            return;
+        }
+        let bits = (0..out.len()).map(|row| match (is_valid(left, row), is_valid(right, row)) {
+            (true, true) => out.get(row),
+            (left, right) => left != right,
+        });
+        *out = bits.collect();
+    }
+
+    /// Which rows pass the test, whatever is null.
+    fn passes(&self, left: &Values, right: &Values) -> Result<Bitmap> {
+        if left.len() != right.len() {
+            let message = format!("{} and {} values of two columns", left.len(), right.len());
+            return Err(Error::argument(message));
+        }
+        // PERF: words of one type compare without a branch, so that the compiler makes vectors of the loops.
+        let is_plain = self.left.narrow.is_none() && self.right.narrow.is_none();
+        if self.left.order == self.right.order && self.left.kind == self.right.kind && is_plain {
+            match (left, right, self.left.order) {
+                (Values::W32(a), Values::W32(b), SortOrder::Signed32) => {
+                    return Ok(self.of_words(a, b, |word| word as i32));
+                }
+                (Values::W32(a), Values::W32(b), SortOrder::Unsigned32) => {
+                    return Ok(self.of_words(a, b, |word| word));
+                }
+                (Values::W32(a), Values::W32(b), SortOrder::TotalFloat) => {
+                    return Ok(self.of_words(a, b, f32::from_bits));
+                }
+                (Values::W64(a), Values::W64(b), SortOrder::Signed64) => {
+                    return Ok(self.of_words(a, b, |word| word as i64));
+                }
+                (Values::W64(a), Values::W64(b), SortOrder::Unsigned64) => {
+                    return Ok(self.of_words(a, b, |word| word));
+                }
+                (Values::W64(a), Values::W64(b), SortOrder::TotalDouble) => {
+                    return Ok(self.of_words(a, b, f64::from_bits));
+                }
+                _ => {}
+            }
+        }
+        Ok(of_blocks(left.len(), |start, block| {
+            for (i, out) in block.iter_mut().enumerate() {
+                let (mut a, mut b) = ([0; 8], [0; 8]);
+                let a = plain_value(left, start + i, &mut a);
+                let b = plain_value(right, start + i, &mut b);
+                *out = u8::from(self.is_passed(self.compare(a, b)));
+            }
+        }))
+    }
+
+    fn of_words<W: Copy, T: PartialOrd>(&self, a: &[W], b: &[W], value: impl Fn(W) -> T) -> Bitmap {
+        match self.test {
+            PairTest::Eq => of_pairs(a, b, |a, b| value(a) == value(b)),
+            PairTest::Lt => of_pairs(a, b, |a, b| value(a) < value(b)),
+            PairTest::Le => of_pairs(a, b, |a, b| value(a) <= value(b)),
+            PairTest::Distinct => of_pairs(a, b, |a, b| value(a) != value(b)),
+        }
+    }
+
+    fn is_passed(&self, ordering: Option<Ordering>) -> bool {
+        match self.test {
+            PairTest::Eq => ordering == Some(Ordering::Equal),
+            PairTest::Lt => ordering == Some(Ordering::Less),
+            PairTest::Le => matches!(ordering, Some(Ordering::Less | Ordering::Equal)),
+            PairTest::Distinct => ordering != Some(Ordering::Equal),
+        }
+    }
+}
+
+/// A bit for each row.
+fn of_pairs<W: Copy>(a: &[W], b: &[W], passes: impl Fn(W, W) -> bool) -> Bitmap {
+    of_blocks(a.len(), |start, block| {
+        let (a, b) = (&a[start..start + block.len()], &b[start..start + block.len()]);
+        block.iter_mut().zip(a.iter().zip(b)).for_each(|(out, (a, b))| *out = u8::from(passes(*a, *b)));
+    })
+}

@@ -1,0 +1,236 @@
+//! LIKE: parts of a pattern that are found one behind the other.
+
+use memchr::memmem;
+
+/// A LIKE pattern, cut at its `%`.
+#[derive(Debug, Clone)]
+pub(super) struct LikeMatcher {
+    /// INVARIANT: at least one. The first is where the value begins, the last is where it ends.
+    parts: Vec<Part>,
+}
+
+/// What is between two `%`.
+#[derive(Debug, Clone)]
+enum Part {
+    /// Bytes without a wildcard, and how they are found.
+    Plain(Box<memmem::Finder<'static>>),
+    /// With `_` among them.
+    Wild(Vec<Element>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Element {
+    Plain(Vec<u8>),
+    /// `_`
+    AnyCharacter,
+}
+
+impl LikeMatcher {
+    /// Fails where a backslash is the last character.
+    pub(super) fn new(pattern: &str) -> Result<Self, String> {
+        let mut parts = vec![Vec::new()];
+        let mut chars = pattern.chars();
+        while let Some(c) = chars.next() {
+            let c = match c {
+                '%' => {
+                    parts.push(Vec::new());
+                    continue;
+                }
+                '_' => {
+                    parts.last_mut().into_iter().for_each(|part| part.push(Element::AnyCharacter));
+                    continue;
+                }
+                '\\' => chars.next().ok_or("nothing follows the backslash")?,
+                c => c,
+            };
+            let Some(part) = parts.last_mut() else { continue };
+            if let Some(Element::Plain(bytes)) = part.last_mut() {
+                bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            } else {
+                part.push(Element::Plain(c.to_string().into_bytes()));
+            }
+        }
+        Ok(LikeMatcher { parts: parts.into_iter().map(Part::new).collect() })
+    }
+
+    /// The bytes that every match begins with.
+    pub(super) fn prefix(&self) -> &[u8] {
+        match &self.parts[0] {
+            Part::Plain(finder) => finder.needle(),
+            Part::Wild(elements) => match elements.first() {
+                Some(Element::Plain(bytes)) => bytes,
+                _ => &[],
+            },
+        }
+    }
+
+    /// Whether the whole value matches.
+    ///
+    /// Parts between the first and the last are taken where they are found first: that leaves most for those behind.
+    pub(super) fn is_match(&self, value: &[u8]) -> bool {
+        let Some(start) = self.parts[0].end_at(value) else { return false };
+        let [_, middle @ .., last] = self.parts.as_slice() else { return start == value.len() };
+        let rest = &value[start..];
+        let Some(end) = last.start_of_end(rest) else { return false };
+        let mut rest = &rest[..end];
+        for part in middle {
+            match part.find(rest) {
+                Some(end) => rest = &rest[end..],
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// A regular expression that matches the same.
+    pub(super) fn to_regex(&self) -> String {
+        let mut out = "\\A".to_owned();
+        for (i, part) in self.parts.iter().enumerate() {
+            if i > 0 {
+                out.push_str("(?s-u:.)*");
+            }
+            match part {
+                Part::Plain(finder) => out.push_str(&escaped(finder.needle())),
+                Part::Wild(elements) => elements.iter().for_each(|element| match element {
+                    Element::Plain(bytes) => out.push_str(&escaped(bytes)),
+                    Element::AnyCharacter => out.push_str("(?s:.)"),
+                }),
+            }
+        }
+        out + "\\z"
+    }
+}
+
+/// The text of a LIKE pattern that has no wildcard, or only `%` at its end; and whether it has that.
+pub(super) fn plain_like(pattern: &str) -> Option<(String, bool)> {
+    let mut plain = String::new();
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '%' if chars.as_str().is_empty() => return Some((plain, true)),
+            '%' | '_' => return None,
+            '\\' => plain.push(chars.next()?),
+            c => plain.push(c),
+        }
+    }
+    Some((plain, false))
+}
+
+/// The parts of a pattern are text.
+fn escaped(bytes: &[u8]) -> String {
+    regex::escape(&String::from_utf8_lossy(bytes))
+}
+
+impl Part {
+    fn new(mut elements: Vec<Element>) -> Part {
+        match elements.as_mut_slice() {
+            [] => Part::Plain(Box::new(memmem::Finder::new(b"").into_owned())),
+            [Element::Plain(bytes)] => Part::Plain(Box::new(memmem::Finder::new(bytes).into_owned())),
+            _ => Part::Wild(elements),
+        }
+    }
+
+    /// Where it ends if the value begins with it.
+    fn end_at(&self, value: &[u8]) -> Option<usize> {
+        match self {
+            Part::Plain(finder) => value.starts_with(finder.needle()).then(|| finder.needle().len()),
+            Part::Wild(elements) => elements.iter().try_fold(0, |at, element| match element {
+                Element::Plain(bytes) => value[at..].starts_with(bytes).then(|| at + bytes.len()),
+                Element::AnyCharacter => (at < value.len()).then(|| at + first_character(&value[at..])),
+            }),
+        }
+    }
+
+    /// Where it starts if the value ends with it.
+    fn start_of_end(&self, value: &[u8]) -> Option<usize> {
+        match self {
+            Part::Plain(finder) => {
+                value.ends_with(finder.needle()).then(|| value.len() - finder.needle().len())
+            }
+            Part::Wild(elements) => {
+                elements.iter().rev().try_fold(value.len(), |at, element| match element {
+                    Element::Plain(bytes) => value[..at].ends_with(bytes).then(|| at - bytes.len()),
+                    Element::AnyCharacter => (at > 0).then(|| at - last_character(&value[..at])),
+                })
+            }
+        }
+    }
+
+    /// Where it ends where it is found first.
+    fn find(&self, value: &[u8]) -> Option<usize> {
+        match self {
+            Part::Plain(finder) => finder.find(value).map(|at| at + finder.needle().len()),
+            Part::Wild(_) => {
+                let mut at = 0;
+                loop {
+                    if let Some(len) = self.end_at(&value[at..]) {
+                        return Some(at + len);
+                    }
+                    if at == value.len() {
+                        return None;
+                    }
+                    at += first_character(&value[at..]);
+                }
+            }
+        }
+    }
+}
+
+/// How many bytes the first character has; 1 if it is not UTF-8.
+fn first_character(value: &[u8]) -> usize {
+    let len = match value.first() {
+        Some(0xc2..=0xdf) => 2,
+        Some(0xe0..=0xef) => 3,
+        Some(0xf0..=0xf4) => 4,
+        _ => 1,
+    };
+    match value.get(..len).is_some_and(|bytes| std::str::from_utf8(bytes).is_ok()) {
+        true => len,
+        false => 1,
+    }
+}
+
+/// How many bytes the last character has; 1 if it is not UTF-8.
+fn last_character(value: &[u8]) -> usize {
+    let is_character =
+        |len: &usize| value.len() >= *len && *len == first_character(&value[value.len() - len..]);
+    (2..=4).find(is_character).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// By trying everything.
+    fn by_trying(pattern: &[char], value: &[char]) -> bool {
+        match (pattern, value) {
+            ([], value) => value.is_empty(),
+            (['%', rest @ ..], value) => (0..=value.len()).any(|from| by_trying(rest, &value[from..])),
+            (['_', rest @ ..], [_, tail @ ..]) => by_trying(rest, tail),
+            ([c, rest @ ..], [v, tail @ ..]) => c == v && by_trying(rest, tail),
+            _ => false,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn matches_what_trying_everything_finds(pattern in "[ab%_ö]{0,7}", value in "[abö]{0,9}") {
+            let chars = |text: &str| text.chars().collect::<Vec<_>>();
+            let expected = by_trying(&chars(&pattern), &chars(&value));
+            let like = LikeMatcher::new(&pattern).unwrap();
+            prop_assert_eq!(like.is_match(value.as_bytes()), expected);
+            let regex = regex::bytes::Regex::new(&like.to_regex()).unwrap();
+            prop_assert_eq!(regex.is_match(value.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn escapes_and_bytes_that_are_no_text() {
+        let is = |pattern: &str, value: &[u8]| LikeMatcher::new(pattern).unwrap().is_match(value);
+        assert!(is("100\\%", b"100%") && !is("100\\%", b"1000"));
+        assert!(is("\\_%\\\\", b"_x\\"));
+        assert!(is("a_b", b"a\xffb") && is("a__b", b"a\xc3\xffb") && is("%_", b"\xff"));
+        assert!(!is("_", b"\xc3\xc3"));
+    }
+}

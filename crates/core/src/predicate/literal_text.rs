@@ -1,0 +1,35 @@
+//! Dates, times, timestamps and bytes as they are written in a predicate.
+
+use super::Literal;
+use crate::logical_type::moment::{Moment, date, moment, time_of_day};
+
+/// A literal whose type stands before the text.
+pub(super) fn typed(kind: &str, text: &str) -> Result<Literal, String> {
+    let found = match kind {
+        "date" => date(text).map(Literal::Date),
+        "time" => time_of_day(text).map(|(nanos, _)| Literal::Time(nanos)),
+        "timestamp" => timestamp(text).map(Literal::Timestamp),
+        "x" => hexadecimal(text).map(Literal::Bytes),
+        _ => return Err(format!("{kind} before text; there are date, time, timestamp and X")),
+    };
+    let form = match kind {
+        "date" => "2024-01-31",
+        "time" => "10:30:00.5",
+        "timestamp" => "2024-01-31 10:30:00.5, with Z or an offset as +02:00 if it is a point in time",
+        _ => "an even number of hexadecimal digits",
+    };
+    found.ok_or_else(|| format!("{text:?} is no {kind}; it is written {form}"))
+}
+
+/// A timestamp, or the midnight of a date.
+pub(super) fn timestamp(text: &str) -> Option<Moment> {
+    moment(text).or_else(|| date(text).map(Moment::midnight))
+}
+
+/// Bytes of pairs of hexadecimal digits.
+pub(super) fn hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> =
+        text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
+    let (pairs, rest) = digits.as_chunks::<2>();
+    rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
+}

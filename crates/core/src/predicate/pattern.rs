@@ -1,0 +1,201 @@
+//! Patterns of text: LIKE, ILIKE, regular expressions, and text that is anywhere or at the end.
+
+use super::like::LikeMatcher;
+use super::literal::Literal;
+use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
+use std::fmt;
+
+/// A pattern, and which language it is written in. The [`Predicate::parse`](super::Predicate::parse) table has their syntax.
+///
+/// Patterns are matched with the bytes of a value. A character is a code point of UTF-8; of bytes that are not UTF-8 each is
+/// one for `_` of LIKE, and none for ILIKE and regular expressions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pattern {
+    /// `%` is any text, `_` any character; a backslash takes the meaning from what follows it. Matches the whole value.
+    Like(String),
+    /// The same without regard to case, by the simple case folding of Unicode: `ß` is not `ss`.
+    ILike(String),
+    /// A regular expression in the syntax of the `regex` crate, found anywhere in the value.
+    Regex(String),
+    /// The same without regard to case, by the simple case folding of Unicode.
+    RegexIgnoringCase(String),
+    /// Anywhere in the value.
+    Contains(Literal),
+    /// At the end of the value.
+    EndsWith(Literal),
+}
+
+/// How much memory a compiled regular expression may take, and its lazily built automaton as well: 4 MiB each.
+const REGEX_BYTES: usize = 4 << 20;
+
+/// A pattern that is ready to be matched.
+#[derive(Debug, Clone)]
+pub(crate) struct Matcher {
+    pattern: Pattern,
+    how: How,
+    prefix: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+enum How {
+    Like(LikeMatcher),
+    Regex(Regex),
+    Contains(Box<Finder<'static>>),
+    EndsWith(Vec<u8>),
+}
+
+impl Pattern {
+    /// Makes it ready. The error is a sentence that says what is wrong with it.
+    pub(super) fn matcher(&self) -> Result<Matcher, String> {
+        let (how, prefix) = match self {
+            Pattern::Like(pattern) => {
+                let like = LikeMatcher::new(pattern)?;
+                let prefix = like.prefix().to_vec();
+                (How::Like(like), prefix)
+            }
+            Pattern::ILike(pattern) => {
+                (How::Regex(regex(&LikeMatcher::new(pattern)?.to_regex(), true)?), Vec::new())
+            }
+            Pattern::Regex(pattern) => (How::Regex(regex(pattern, false)?), prefix_of_regex(pattern)),
+            Pattern::RegexIgnoringCase(pattern) => (How::Regex(regex(pattern, true)?), Vec::new()),
+            Pattern::Contains(part) => {
+                (How::Contains(Box::new(Finder::new(bytes(part)?).into_owned())), Vec::new())
+            }
+            Pattern::EndsWith(end) => (How::EndsWith(bytes(end)?.to_vec()), Vec::new()),
+        };
+        Ok(Matcher { pattern: self.clone(), how, prefix })
+    }
+
+    /// The text of the condition that a column matches it.
+    pub(super) fn display<'a>(&'a self, column: &'a dyn fmt::Display) -> impl fmt::Display + 'a {
+        fmt::from_fn(move |f| {
+            let quoted = |pattern: &str| Literal::Text(pattern.to_owned());
+            match self {
+                Pattern::Like(pattern) => write!(f, "{column} like {}", quoted(pattern)),
+                Pattern::ILike(pattern) => write!(f, "{column} ilike {}", quoted(pattern)),
+                Pattern::Regex(pattern) => write!(f, "{column} ~ {}", quoted(pattern)),
+                Pattern::RegexIgnoringCase(pattern) => write!(f, "{column} ~* {}", quoted(pattern)),
+                Pattern::Contains(part) => write!(f, "contains({column}, {part})"),
+                Pattern::EndsWith(end) => write!(f, "ends_with({column}, {end})"),
+            }
+        })
+    }
+}
+
+fn bytes(literal: &Literal) -> Result<&[u8], String> {
+    match literal {
+        Literal::Text(text) => Ok(text.as_bytes()),
+        Literal::Bytes(bytes) => Ok(bytes),
+        other => Err(format!("{other} is neither text nor bytes")),
+    }
+}
+
+fn regex(pattern: &str, ignores_case: bool) -> Result<Regex, String> {
+    let mut builder = RegexBuilder::new(pattern);
+    builder.case_insensitive(ignores_case).size_limit(REGEX_BYTES).dfa_size_limit(REGEX_BYTES);
+    builder.build().map_err(|error| match error {
+        regex::Error::CompiledTooBig(limit) => {
+            format!("the regular expression needs more than {limit} bytes")
+        }
+        // The message has the expression with a mark below it, and the reason in its last line.
+        error => {
+            let message = error.to_string();
+            let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            format!("the regular expression is not understood: {reason}")
+        }
+    })
+}
+
+/// What all values begin with that an expression matches: its plain characters behind `^`.
+fn prefix_of_regex(pattern: &str) -> Vec<u8> {
+    let Some(rest) = pattern.strip_prefix('^') else { return Vec::new() };
+    // Alternatives may begin otherwise.
+    if rest.contains('|') {
+        return Vec::new();
+    }
+    let is_plain = |c: char| c.is_alphanumeric() || " /:-_,;=&%@<>!~\"'".contains(c);
+    let len = rest.find(|c| !is_plain(c)).unwrap_or(rest.len());
+    let mut prefix = rest[..len].to_owned();
+    // The character before one of these need not be there, or not once.
+    if rest[len..].starts_with(['*', '?', '{', '+']) {
+        prefix.pop();
+    }
+    prefix.into_bytes()
+}
+
+impl Matcher {
+    /// Whether a value matches.
+    pub(crate) fn is_match(&self, value: &[u8]) -> bool {
+        match &self.how {
+            How::Like(like) => like.is_match(value),
+            How::Regex(regex) => regex.is_match(value),
+            How::Contains(finder) => finder.find(value).is_some(),
+            How::EndsWith(end) => value.ends_with(end),
+        }
+    }
+
+    /// What all values begin with that match; empty if nothing is known.
+    pub(crate) fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+}
+
+impl PartialEq for Matcher {
+    fn eq(&self, other: &Self) -> bool {
+        self.pattern == other.pattern
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefix(pattern: Pattern) -> String {
+        String::from_utf8(pattern.matcher().unwrap().prefix().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn what_all_matches_begin_with() {
+        for (pattern, expected) in [
+            ("^abc", "abc"),
+            ("^abc*", "ab"),
+            ("^ab{0,2}c", "a"),
+            ("^https://x\\.de", "https://x"),
+            ("^a|b", ""),
+            ("abc", ""),
+            ("^(abc)", ""),
+            ("^", ""),
+            ("^a+b", ""),
+        ] {
+            assert_eq!(prefix(Pattern::Regex(pattern.to_owned())), expected, "{pattern}");
+        }
+        assert_eq!(prefix(Pattern::Like("ab\\%c_d%".to_owned())), "ab%c");
+        assert_eq!(prefix(Pattern::ILike("ab%".to_owned())), "");
+    }
+
+    #[test]
+    fn errors_are_one_sentence() {
+        let error = |pattern: Pattern| pattern.matcher().unwrap_err();
+        assert_eq!(
+            error(Pattern::Regex("a(".to_owned())),
+            "the regular expression is not understood: unclosed group"
+        );
+        assert_eq!(
+            error(Pattern::Regex("((a{1000}){1000}){1000}".to_owned())),
+            "the regular expression needs more than 4194304 bytes"
+        );
+        assert_eq!(error(Pattern::Like("a\\".to_owned())), "nothing follows the backslash");
+        assert_eq!(error(Pattern::Contains(Literal::Null)), "null is neither text nor bytes");
+    }
+
+    #[test]
+    fn case_is_folded() {
+        let matches = |pattern: Pattern, value: &str| pattern.matcher().unwrap().is_match(value.as_bytes());
+        assert!(matches(Pattern::ILike("%GÖTTINGEN_".to_owned()), "in Göttingen!"));
+        assert!(!matches(Pattern::ILike("straße".to_owned()), "STRASSE"));
+        assert!(matches(Pattern::ILike("a.c%".to_owned()), "A.Cx\n"));
+        assert!(!matches(Pattern::ILike("a.c".to_owned()), "abc"));
+        assert!(matches(Pattern::RegexIgnoringCase("PAGE=[0-9]+&".to_owned()), "?page=17&x"));
+    }
+}
