@@ -11,6 +11,7 @@ mod batch_schema;
 mod dictionary_compat;
 mod pending_batches;
 mod row_group;
+mod slice_size;
 
 use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, from_arrow, ipc};
 use arrow_array::RecordBatch;
@@ -28,6 +29,7 @@ use marquetry_core::write::{
 use marquetry_format::{RowGroup, SchemaElement};
 use pending_batches::PendingBatches;
 use row_group::OpenRowGroup;
+use slice_size::batch_bytes;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -176,7 +178,7 @@ impl<W: Write + Send> ArrowWriter<W> {
 
     fn write_rows(&mut self, batch: &RecordBatch) -> Result<()> {
         let most = self.properties.max_row_group_row_count().unwrap_or(usize::MAX);
-        let bytes_per_row = batch.get_array_memory_size() / batch.num_rows().max(1);
+        let bytes_per_row = batch_bytes(batch) / batch.num_rows().max(1);
         let mut from = 0;
         while from < batch.num_rows() {
             let room = most - self.in_progress_rows();
