@@ -51,5 +51,7 @@ pub use metadata::ArrowReaderMetadata;
 pub use options::{ArrowReaderOptions, Int96Unit};
 pub use projection::ProjectionMask;
 pub use reader::ParquetRecordBatchReader;
+#[cfg(feature = "async")]
+pub(crate) use reader::panicked;
 pub use selection::{RowSelection, RowSelector};
 pub use virtual_columns::{RowGroupIndex, RowNumber};
