@@ -10,7 +10,7 @@ use arrow60_ipc::reader::StreamReader as StreamReader60;
 use arrow60_ipc::writer::StreamWriter as StreamWriter60;
 use arrow60_schema::Schema as Schema60;
 
-use crate::Result;
+use crate::error::Result;
 
 /// The same schema in Arrow 59.
 pub(crate) fn schema(from: &Schema60) -> Result<SchemaRef> {

@@ -13,8 +13,9 @@ use marquetry::arrow::ArrowWriter;
 use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use marquetry::file::properties::WriterProperties;
 
-use crate::race::BATCH_SIZE;
-use crate::{Result, tables};
+use crate::error::Result;
+use crate::row::BATCH_SIZE;
+use crate::tables;
 
 #[derive(Args)]
 pub(crate) struct Options {

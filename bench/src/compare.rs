@@ -1,10 +1,10 @@
 //! Are the values of both readers the same? Asked once for each file, outside of the timing.
 
+use crate::bridge;
+use crate::error::Result;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use arrow60_array::RecordBatch as RecordBatch60;
-
-use crate::{Result, bridge};
 
 /// Reads both sides to the end and fails at the first value, null, type or row count that differs.
 /// The two may cut their batches at different rows.

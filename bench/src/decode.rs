@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::columns::{COLUMNS, Column};
+use crate::common::Common;
+use crate::error::Result;
 use crate::generate::{Rng, with_nulls};
-use crate::race::{Contest, Row};
-use crate::{Common, Result, peer};
+use crate::peer;
+use crate::race::Contest;
+use crate::row::Row;
 
 #[derive(Args)]
 pub(crate) struct Options {

@@ -33,10 +33,12 @@ use parquet::basic::Compression;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::properties::WriterProperties;
 
+use crate::error::Result;
 use crate::generate::{self, Rng};
-use crate::race::{BATCH_SIZE, count};
+use crate::race::count;
+use crate::row::BATCH_SIZE;
 use crate::times::in_turn;
-use crate::{Result, bridge, compare};
+use crate::{bridge, compare};
 
 #[derive(Args)]
 pub(crate) struct Options {

@@ -28,10 +28,11 @@ use parquet::file::metadata::{
 use parquet::file::properties::WriterProperties;
 use serde::Serialize;
 
+use crate::compare;
+use crate::error::Result;
 use crate::generate::Rng;
 use crate::race::count;
 use crate::times::in_turn;
-use crate::{Result, compare};
 
 #[derive(Args)]
 pub(crate) struct Options {

@@ -12,7 +12,7 @@ use arrow60_array::{
 use arrow60_buffer::{Buffer, IntervalDayTime, NullBuffer, OffsetBuffer, i256};
 use arrow60_schema::{DataType, Field};
 
-use crate::Result;
+use crate::error::Result;
 
 /// SplitMix64: a counter run through a mixing function. Small, fast, and good enough to defeat branch predictors.
 pub(crate) struct Rng(u64);

@@ -16,7 +16,7 @@ use arrow60_array::{
     TimestampMicrosecondArray,
 };
 
-use crate::Result;
+use crate::error::Result;
 use crate::generate::Rng;
 use columns::{COLUMNS, Column, Kind};
 use text::Texts;

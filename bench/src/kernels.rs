@@ -10,7 +10,7 @@ use clap::Args;
 use marquetry_kernels::Kernels;
 use serde::Serialize;
 
-use crate::Result;
+use crate::error::Result;
 use crate::report::when_and_where;
 use cases::{Case, Out};
 

@@ -14,8 +14,10 @@
 mod bridge;
 mod codecs;
 mod columns;
+mod common;
 mod compare;
 mod decode;
+mod error;
 mod filter;
 mod footer;
 mod generate;
@@ -31,7 +33,9 @@ mod peer;
 mod peer_write;
 mod race;
 mod report;
+mod row;
 mod scan;
+mod sink;
 mod sizes;
 mod table;
 mod tables;
@@ -40,11 +44,9 @@ mod write;
 
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-/// Any failure, with its message: a benchmark has nobody to tell kinds of errors apart for.
-pub(crate) type Error = Box<dyn std::error::Error + Send + Sync>;
-pub(crate) type Result<T> = std::result::Result<T, Error>;
+use crate::error::Result;
 
 /// Marquetry against the `parquet` crate, in one process.
 #[derive(Parser)]
@@ -78,23 +80,6 @@ enum Command {
     MemoryOf(memory::Scan),
     /// The inner loops alone, at each level that the CPU has
     Kernels(kernels::Options),
-}
-
-/// What all commands take.
-#[derive(Args)]
-pub(crate) struct Common {
-    /// Print JSON: a list of {name, ours, peer, ratio, memcpy_ratio, ..}, times in seconds
-    #[arg(long, conflicts_with = "markdown")]
-    json: bool,
-    /// Print a Markdown table with the machine and the date
-    #[arg(long)]
-    markdown: bool,
-    /// Run only the rows whose name contains NAME
-    #[arg(long, value_name = "NAME", default_value = "")]
-    filter: String,
-    /// Take the best and the median of N runs of each side, and of more if they are short and N is not 1
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
 }
 
 fn run(cli: &Cli) -> Result<bool> {

@@ -12,10 +12,12 @@ use arrow60_array::RecordBatch as RecordBatch60;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::race::{BATCH_SIZE, count};
+use crate::error::Result;
+use crate::race::count;
 use crate::report::when_and_where;
+use crate::row::BATCH_SIZE;
 use crate::scan::{Data, GENERATED};
-use crate::{Result, ours, peer};
+use crate::{ours, peer};
 
 #[derive(Args)]
 pub(crate) struct Options {

@@ -13,7 +13,7 @@ use arrow60_array::{
 use arrow60_buffer::OffsetBuffer;
 use arrow60_schema::Field;
 
-use crate::Result;
+use crate::error::Result;
 use crate::generate::Rng;
 
 /// What rows share, and what goes on from batch to batch.

@@ -10,7 +10,7 @@ use arrow60_array::{
 use arrow60_buffer::{NullBuffer, OffsetBuffer};
 use arrow60_schema::{DataType, Field, FieldRef};
 
-use crate::Result;
+use crate::error::Result;
 use crate::generate::{self as g, Rng, with_nulls};
 
 /// Lists of structs, structs of structs, lists of lists, and maps; on each level some are null.

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ChunkReader, ParquetRecordBatchReaderBuilder};
 
-use crate::Result;
+use crate::error::Result;
 
 /// Opens the file for a full read of every column, in batches of `batch_size` rows, on `threads` threads. As `schema`, or as we
 /// read it when we are not told.

@@ -8,7 +8,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, RecordBatch};
 use arrow_schema::DataType;
 
-use crate::Result;
+use crate::error::Result;
 
 /// The bytes of all batches.
 pub(crate) fn output_size(batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<usize> {

@@ -10,7 +10,7 @@ use marquetry::file::metadata::ColumnChunk;
 use marquetry::file::page::{ChecksumTrust, LocatedHeader, PageBuffers, PageOptions, PageReader};
 use marquetry::file::read_metadata;
 
-use crate::Result;
+use crate::error::Result;
 
 /// Every page that a reader has to decompress, in the order of the file.
 pub(crate) struct Pages {

@@ -12,8 +12,8 @@ use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::reader::ChunkReader;
 
-use crate::Result;
 use crate::columns::DICTIONARY_LIMIT;
+use crate::error::Result;
 
 /// The peer's name and version, as it signs its files.
 pub(crate) const NAME: &str = parquet::file::properties::DEFAULT_CREATED_BY;

@@ -9,9 +9,9 @@ use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use crate::Result;
 use crate::columns::DICTIONARY_LIMIT;
-use crate::write::Sink;
+use crate::error::Result;
+use crate::sink::Sink;
 
 /// The peer's properties.
 pub(crate) type Properties = WriterProperties;

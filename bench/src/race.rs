@@ -8,62 +8,13 @@ use arrow60_array::RecordBatch as RecordBatch60;
 use arrow60_schema::SchemaRef as SchemaRef60;
 use bytes::Bytes;
 
+use crate::error::Result;
 use crate::output_size::output_size;
 use crate::pages::Pages;
-use crate::times::{Times, copying, in_turn};
-use crate::write::{Counting, Sink};
-use crate::{Result, bridge, compare, ours, peer};
-
-/// Rows in a batch, for both sides.
-pub(crate) const BATCH_SIZE: usize = 8_192;
-
-/// What was measured of one file.
-pub(crate) struct Row {
-    pub(crate) name: String,
-    /// What the row measures, in words.
-    pub(crate) title: String,
-    /// Rows in the file.
-    pub(crate) rows: usize,
-    /// None when our side could not read the file.
-    pub(crate) ours: Option<Times>,
-    /// None when the peer could not read the file.
-    pub(crate) peer: Option<Times>,
-    /// One copy of as many bytes as the output of reading, or the input of writing, has. None without a time of ours.
-    pub(crate) memcpy: Option<Times>,
-    /// Decompressing each page of the file, where that was measured.
-    pub(crate) codec: Option<Times>,
-    /// Ours on one thread, where `ours` had more.
-    pub(crate) alone: Option<Times>,
-    /// Bytes of the file that ours and the peer wrote, if they wrote one.
-    pub(crate) sizes: Option<(usize, usize)>,
-}
-
-impl Row {
-    /// How many times faster ours is than the peer.
-    pub(crate) fn ratio(&self) -> Option<f64> {
-        Some(self.peer?.best / self.ours?.best)
-    }
-
-    /// The same of the medians.
-    pub(crate) fn median_ratio(&self) -> Option<f64> {
-        Some(self.peer?.median / self.ours?.median)
-    }
-
-    /// Our speed as a part of the speed of a memcpy of the output.
-    pub(crate) fn memcpy_ratio(&self) -> Option<f64> {
-        Some(self.memcpy?.best / self.ours?.best)
-    }
-
-    /// Our time in parts of what cannot be saved: decompressing, and one memcpy of the output.
-    pub(crate) fn over(&self) -> Option<f64> {
-        Some(self.ours?.best / (self.codec?.best + self.memcpy?.best))
-    }
-
-    /// How many times faster ours is with all its threads than with one.
-    pub(crate) fn speedup(&self) -> Option<f64> {
-        Some(self.alone?.best / self.ours?.best)
-    }
-}
+use crate::row::{BATCH_SIZE, Row};
+use crate::sink::{Counting, Writing};
+use crate::times::{copying, in_turn};
+use crate::{bridge, compare, ours, peer};
 
 /// A file in memory that both sides read.
 pub(crate) struct Contest<'a> {
@@ -134,9 +85,6 @@ impl Contest<'_> {
         result.inspect_err(|error| eprintln!("{}: {whose}: {error}", self.name)).ok()
     }
 }
-
-/// What writes a file into a sink.
-pub(crate) type Writing<'a> = &'a dyn Fn(&mut dyn Sink) -> Result<()>;
 
 /// Measures the writing of `batches`, which go nowhere but are counted.
 ///

@@ -4,9 +4,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use crate::race::Row;
+use crate::error::Result;
+use crate::peer;
+use crate::row::Row;
 use crate::times::Times;
-use crate::{Result, peer};
 
 /// One object of the JSON list. Times are in seconds; what a side that could not read the file has a part in is null.
 #[derive(Serialize)]

@@ -12,8 +12,11 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use clap::Args;
 
-use crate::race::{Contest, Row};
-use crate::{Common, Result, tables};
+use crate::common::Common;
+use crate::error::Result;
+use crate::race::Contest;
+use crate::row::Row;
+use crate::tables;
 
 #[derive(Args)]
 pub(crate) struct Options {

@@ -4,14 +4,14 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 
+use crate::error::Result;
+use crate::{peer_write, tables};
 use arrow_array::RecordBatch;
 use arrow60_array::RecordBatch as RecordBatch60;
 use clap::Args;
 use marquetry::arrow::ArrowWriter;
 use marquetry::file::properties::{Compat, WriterProperties};
 use marquetry::schema::types::ColumnPath;
-
-use crate::{Result, peer_write, tables};
 
 #[derive(Args)]
 pub(crate) struct Options {

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::race::Row;
+use crate::common::Common;
+use crate::error::Result;
 use crate::report::{markdown, measured, two};
-use crate::{Common, Result, decode, scan, write};
+use crate::row::Row;
+use crate::{decode, scan, write};
 
 #[derive(Args)]
 pub(crate) struct Options {

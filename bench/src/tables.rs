@@ -13,10 +13,11 @@ use parquet::arrow::ArrowWriter;
 use tpchgen::generators::{LineItemGenerator, OrderGenerator};
 use tpchgen_arrow::{LineItemArrow, OrderArrow};
 
+use crate::error::Result;
 use crate::generate::Rng;
 use crate::hits::Hits;
 use crate::mixed::Mixed;
-use crate::{Result, nested, peer_write};
+use crate::{nested, peer_write};
 
 /// Which tables, and where their files are.
 #[derive(Args)]

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use crate::Result;
+use crate::error::Result;
 
 /// Seconds that one thing took, of several runs.
 #[derive(Clone, Copy)]

@@ -6,7 +6,6 @@
 //!
 //! Before the timing both sides write a file each, which both readers must read as what was written.
 
-use std::io::{self, Write};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -22,9 +21,13 @@ use tpchgen::generators::LineItemGenerator;
 use tpchgen_arrow::LineItemArrow;
 
 use crate::columns::{COLUMNS, Column, DICTIONARY_LIMIT};
+use crate::common::Common;
+use crate::error::Result;
 use crate::generate::{Rng, with_nulls};
-use crate::race::{BATCH_SIZE, Row, Writing, race_writing};
-use crate::{Common, Result, bridge, compare, ours, peer, peer_write};
+use crate::race::race_writing;
+use crate::row::{BATCH_SIZE, Row};
+use crate::sink::{Sink, Writing};
+use crate::{bridge, compare, ours, peer, peer_write};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -144,10 +147,6 @@ fn check(file: &Bytes, input: &Input, encoding: Option<Encoding>) -> Result<()> 
     Ok(())
 }
 
-/// Where a file goes: bytes, or nowhere.
-pub(crate) trait Sink: Write + Send {}
-impl<W: Write + Send> Sink for W {}
-
 fn write_ours(input: &Input, properties: &WriterProperties, sink: &mut dyn Sink) -> Result<()> {
     let schema = bridge::schema(&input.schema)?;
     let mut writer = ArrowWriter::try_new(sink, schema, Some(properties.clone()))?;
@@ -156,21 +155,6 @@ fn write_ours(input: &Input, properties: &WriterProperties, sink: &mut dyn Sink)
     }
     writer.close()?;
     Ok(())
-}
-
-/// Counts bytes, and forgets them.
-#[derive(Default)]
-pub(crate) struct Counting(pub(crate) usize);
-
-impl Write for Counting {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 impl Input {

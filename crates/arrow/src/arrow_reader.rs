@@ -31,6 +31,7 @@ mod reader;
 mod resolved_schema;
 mod root_reader;
 mod row_group_parallel;
+mod row_group_pruning;
 mod row_ranges;
 mod salvage;
 mod salvage_filter;
@@ -50,5 +51,7 @@ pub use metadata::ArrowReaderMetadata;
 pub use options::{ArrowReaderOptions, Int96Unit};
 pub use projection::ProjectionMask;
 pub use reader::ParquetRecordBatchReader;
+#[cfg(feature = "async")]
+pub(crate) use reader::panicked;
 pub use selection::{RowSelection, RowSelector};
 pub use virtual_columns::{RowGroupIndex, RowNumber};

@@ -7,23 +7,30 @@
 //! Batches wait until there is work for a while, so that threads are worth starting. What is written depends on the rows
 //! and the properties only, not on the number of threads.
 
+mod batch_schema;
+mod dictionary_compat;
+mod pending_batches;
 mod row_group;
+mod slice_size;
 
-use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, element_of, from_arrow, ipc};
+use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, from_arrow, ipc};
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
+use arrow_schema::{Schema as ArrowSchema, SchemaRef};
+use batch_schema::check_batch;
+use dictionary_compat::keep_dictionaries_readable;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::schema::Schema;
 use marquetry_core::sort_order::SortOrder;
 use marquetry_core::write::{
-    BloomFilterPosition, CheckpointCost, CheckpointEvery, Choice, ColumnSettings, Compat, Durable,
-    FileSettings, FileWriter, KeyValue, Workspace, WriterProperties,
+    BloomFilterPosition, CheckpointCost, CheckpointEvery, Choice, ColumnSettings, Durable, FileSettings,
+    FileWriter, KeyValue, Workspace, WriterProperties,
 };
 use marquetry_format::{RowGroup, SchemaElement};
+use pending_batches::PendingBatches;
 use row_group::OpenRowGroup;
+use slice_size::batch_bytes;
 use std::io::Write;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Writes record batches as a Parquet file.
@@ -59,21 +66,13 @@ pub struct ArrowWriter<W: Write + Send> {
     columns: Vec<ColumnSettings>,
     open: OpenRowGroup,
     workspaces: Vec<Workspace>,
-    waiting: Waiting,
+    pending: PendingBatches,
     choices: Vec<Choice>,
     /// Rows before the last checkpoint.
     safe_rows: u64,
     /// What checkpoints have cost, also of a file that is finished.
     checkpoints: CheckpointCost,
     failed: bool,
-}
-
-/// Rows that no column has taken yet. PERF: whole batches and which rows of them: a slice of an array counts its nulls.
-#[derive(Default)]
-struct Waiting {
-    batches: Vec<(RecordBatch, Range<usize>)>,
-    rows: usize,
-    bytes: usize,
 }
 
 impl<W: Write + Send> ArrowWriter<W> {
@@ -149,7 +148,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             file: Some(begin_file(sink, elements, settings)?),
             workspaces: Workspace::several(properties.threads(), properties.memory_limit().is_none()),
             choices: vec![Choice::default(); columns.len()],
-            waiting: Waiting::default(),
+            pending: PendingBatches::default(),
             arrow_schema,
             schema,
             properties,
@@ -173,23 +172,23 @@ impl<W: Write + Send> ArrowWriter<W> {
     /// further use.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.check_usable()?;
-        self.check_schema(batch)?;
+        check_batch(&self.arrow_schema, batch)?;
         self.guarded(|writer| writer.write_rows(batch))
     }
 
     fn write_rows(&mut self, batch: &RecordBatch) -> Result<()> {
         let most = self.properties.max_row_group_row_count().unwrap_or(usize::MAX);
-        let bytes_per_row = batch.get_array_memory_size() / batch.num_rows().max(1);
+        let bytes_per_row = batch_bytes(batch) / batch.num_rows().max(1);
         let mut from = 0;
         while from < batch.num_rows() {
             let room = most - self.in_progress_rows();
             let of_a_pass = (self.pass_bytes() / bytes_per_row.max(1)).clamp(1, PASS_ROWS);
             let n = (batch.num_rows() - from).min(room).min(of_a_pass);
-            self.waiting.batches.push((batch.clone(), from..from + n));
-            self.waiting.rows += n;
-            self.waiting.bytes += n * bytes_per_row;
+            self.pending.batches.push((batch.clone(), from..from + n));
+            self.pending.rows += n;
+            self.pending.bytes += n * bytes_per_row;
             from += n;
-            if self.waiting.rows >= PASS_ROWS || self.waiting.bytes >= self.pass_bytes() {
+            if self.pending.rows >= PASS_ROWS || self.pending.bytes >= self.pass_bytes() {
                 self.pass()?;
             }
             let is_full = self
@@ -303,17 +302,17 @@ impl<W: Write + Send> ArrowWriter<W> {
     /// About how many bytes the row group that is being filled would have in the file. Rows that are not encoded yet
     /// count as they are in memory.
     pub fn in_progress_size(&self) -> usize {
-        self.open.estimated_size() as usize + self.waiting.bytes
+        self.open.estimated_size() as usize + self.pending.bytes
     }
 
     /// How many rows the row group that is being filled has.
     pub fn in_progress_rows(&self) -> usize {
-        self.open.rows + self.waiting.rows
+        self.open.rows + self.pending.rows
     }
 
     /// How many bytes the writer holds in memory: pages, dictionaries, and batches that wait.
     pub fn memory_size(&self) -> usize {
-        self.open.memory_size() + self.waiting.bytes
+        self.open.memory_size() + self.pending.bytes
     }
 
     /// How many bytes were given to the sink.
@@ -333,8 +332,8 @@ impl<W: Write + Send> ArrowWriter<W> {
 
     /// Has all columns take what waits.
     fn pass(&mut self) -> Result<()> {
-        let waiting = std::mem::take(&mut self.waiting);
-        self.open.write(&waiting.batches, waiting.rows, &mut self.workspaces)?;
+        let pending = std::mem::take(&mut self.pending);
+        self.open.write(&pending.batches, pending.rows, &mut self.workspaces)?;
         match self.properties.memory_limit() {
             Some(limit) if self.open.memory_size() > limit => {
                 self.open.spill(limit / 2, &mut self.workspaces[0])
@@ -411,27 +410,6 @@ impl<W: Write + Send> ArrowWriter<W> {
             (_, None) => Err(closed()),
         }
     }
-
-    /// The names and types of the batch's columns, not their metadata, must be the schema's.
-    fn check_schema(&self, batch: &RecordBatch) -> Result<()> {
-        let (wanted, given) = (self.arrow_schema.fields(), batch.schema_ref().fields());
-        if wanted.len() != given.len() {
-            return Err(Error::argument(format!(
-                "a batch of {} columns for a file of {}",
-                given.len(),
-                wanted.len()
-            )));
-        }
-        for (wanted, given) in wanted.iter().zip(given) {
-            if !Arc::ptr_eq(wanted, given)
-                && (wanted.name() != given.name() || !is_same(wanted.data_type(), given.data_type()))
-            {
-                let message = format!("a batch with a column {given} where the file has {wanted}");
-                return Err(Error::argument(message).in_column(wanted.name().as_str()));
-            }
-        }
-        Ok(())
-    }
 }
 
 impl<W: Write + Send> std::fmt::Debug for ArrowWriter<W> {
@@ -439,62 +417,6 @@ impl<W: Write + Send> std::fmt::Debug for ArrowWriter<W> {
         f.debug_struct("ArrowWriter")
             .field("in_progress_rows", &self.in_progress_rows())
             .finish_non_exhaustive()
-    }
-}
-
-/// QUIRK: pyarrow, told by the stored Arrow schema that a column is a dictionary, reads no other encodings than PLAIN and
-/// dictionaries.
-fn keep_dictionaries_readable(arrow_schema: &ArrowSchema, columns: &mut [ColumnSettings]) {
-    let mut is_dictionary = Vec::with_capacity(columns.len());
-    arrow_schema.fields().iter().for_each(|field| note_leaves(field.data_type(), &mut is_dictionary));
-    for (settings, _) in columns.iter_mut().zip(is_dictionary).filter(|(_, is_dictionary)| *is_dictionary) {
-        settings.compat = Compat::Maximum;
-    }
-}
-
-/// For each leaf below a field of this type, whether it is a dictionary.
-fn note_leaves(data_type: &DataType, is_dictionary: &mut Vec<bool>) {
-    match data_type {
-        DataType::Struct(fields) => {
-            fields.iter().for_each(|field| note_leaves(field.data_type(), is_dictionary));
-        }
-        DataType::Map(entries, _) => note_leaves(entries.data_type(), is_dictionary),
-        other => match element_of(other) {
-            Some(element) => note_leaves(element.data_type(), is_dictionary),
-            None => is_dictionary.push(matches!(other, DataType::Dictionary(..))),
-        },
-    }
-}
-
-/// Whether arrays of the one type can be written as the other: the names of fields count, those of elements and of the
-/// parts of maps do not, and nulls are looked for where they are not allowed.
-fn is_same(wanted: &DataType, given: &DataType) -> bool {
-    use DataType::*;
-    let is_same_list =
-        |(wanted, given): (&FieldRef, &FieldRef)| is_same(wanted.data_type(), given.data_type());
-    match (wanted, given) {
-        (Struct(wanted), Struct(given)) => {
-            let fields = || wanted.iter().zip(given);
-            wanted.len() == given.len()
-                && fields().all(|(wanted, given)| wanted.name() == given.name())
-                && fields().all(is_same_list)
-        }
-        (Map(wanted, sorted), Map(given, also_sorted)) => match (wanted.data_type(), given.data_type()) {
-            (Struct(wanted), Struct(given)) => {
-                sorted == also_sorted
-                    && wanted.len() == given.len()
-                    && wanted.iter().zip(given).all(is_same_list)
-            }
-            _ => false,
-        },
-        (FixedSizeList(_, wanted), FixedSizeList(_, given)) if wanted != given => false,
-        _ => match (element_of(wanted), element_of(given)) {
-            (Some(one), Some(other)) => {
-                std::mem::discriminant(wanted) == std::mem::discriminant(given) && is_same_list((one, other))
-            }
-            (None, None) => wanted.equals_datatype(given),
-            _ => false,
-        },
     }
 }
 

@@ -15,19 +15,19 @@ use super::options::ArrowReaderOptions;
 use super::prefetch::{RemoteSource, RowGroupLookahead};
 use super::read_target::{page_options, read_target, value_layout};
 use super::resolved_schema::{ProjectedField, ResolvedFields};
+use super::row_group_pruning::Pruning;
 use super::virtual_columns::{Positions, Virtual};
 use super::{ArrowPredicate, RowSelection};
 use crate::assemble::{Leaves, assemble};
 use crate::by_leaf::ByLeaf;
 use crate::leaf::DictionaryCache;
-use crate::schema::repair::hides_stored_values;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{MemoryReservation, Result};
 use marquetry_core::fetch::{FetchPlanner, bytes, chunk_ranges, index_ranges};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::BoundPredicate;
-use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
+use marquetry_core::prune::RowGroupMatch;
 use marquetry_core::read::{ColumnReader, ValueLayout};
 use marquetry_core::row_mask::{MaskCursor, RowMask};
 use marquetry_core::source::Source;
@@ -78,13 +78,6 @@ pub(super) struct FilteredReader {
 
 /// A row group, and what was selected of it, if not all.
 pub(super) type RowGroupTask = (usize, Option<RowMask>);
-
-/// Prunes row groups and pages by statistics and indexes.
-struct Pruning {
-    source: Arc<dyn Source>,
-    predicate: BoundPredicate,
-    options: PruneOptions,
-}
 
 /// The row group that is being read.
 struct Group {
@@ -165,16 +158,7 @@ impl FilteredReader {
                 column.is_projected = true;
             }
         }
-        let pruning = wanted.predicate.map(|predicate| {
-            let (page_index, limits) = (options.page_index, options.limits.clone());
-            // Statistics and indexes describe the stored values.
-            let stages = match hides_stored_values(&predicate, metadata.schema(), &options.types) {
-                true => PruneOptions::none(),
-                false => PruneOptions { page_index, ..PruneOptions::default() },
-            };
-            let options = PruneOptions { limits, ..stages };
-            Pruning { source: source.clone(), predicate, options }
-        });
+        let pruning = wanted.predicate.map(|predicate| Pruning::new(source, predicate, metadata, options));
         Ok(FilteredReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(
                 arrow_fields,
@@ -478,25 +462,6 @@ impl FilteredReader {
         self.positions.clear();
         let options = RecordBatchOptions::new().with_row_count(Some(std::mem::take(&mut self.rows)));
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)
-    }
-}
-
-impl Pruning {
-    /// Reads nothing.
-    fn prune_by_statistics(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<RowGroupMatch> {
-        let (predicate, mut report) = (&self.predicate, PruneReport::default());
-        let options = PruneOptions {
-            bloom_filters: false,
-            dictionaries: false,
-            page_index: false,
-            ..self.options.clone()
-        };
-        prune_row_group(&*self.source, metadata, row_group, predicate, &options, &mut report)
-    }
-
-    fn prune(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<RowGroupMatch> {
-        let (predicate, mut report) = (&self.predicate, PruneReport::default());
-        prune_row_group(&*self.source, metadata, row_group, predicate, &self.options, &mut report)
     }
 }
 

@@ -16,7 +16,7 @@ use super::salvage_filter::{FilterOutcome, SalvageFilter};
 use crate::evolution::Remake;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{MemoryReservation, Result};
+use marquetry_base::{Error, MemoryReservation, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::read::{ColumnReader, ValueLayout};
 use marquetry_core::source::Source;
@@ -53,6 +53,8 @@ pub struct ParquetRecordBatchReader {
     filtered: Option<FilteredMode>,
     /// Adapts batches to the wanted schema, if that is not the one they are read with.
     remake: Option<Remake>,
+    /// Set during a call, and after one that panicked.
+    is_reading: bool,
 }
 
 /// A read that passes over rows.
@@ -157,6 +159,7 @@ impl ParquetRecordBatchReader {
             filter,
             filtered: None,
             remake: None,
+            is_reading: false,
         })
     }
 
@@ -177,6 +180,7 @@ impl ParquetRecordBatchReader {
             filter: None,
             filtered: Some(filtered),
             remake: None,
+            is_reading: false,
         }
     }
 
@@ -198,7 +202,20 @@ impl ParquetRecordBatchReader {
     }
 
     /// The next batch; `None` after the last.
+    ///
+    /// If a call panics, because a source or a filter does, the next one fails, and the reader is over.
     pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        if std::mem::replace(&mut self.is_reading, true) {
+            // Columns are out of step: nothing that follows would be right.
+            (self.is_reading, self.left) = (false, 0);
+            return Some(Err(panicked()));
+        }
+        let batch = self.next_adapted();
+        self.is_reading = false;
+        batch
+    }
+
+    fn next_adapted(&mut self) -> Option<Result<RecordBatch>> {
         let batch = self.next_read()?;
         let Some(remake) = &self.remake else { return Some(batch) };
         let batch = batch.and_then(|batch| remake.batch(&batch));
@@ -342,6 +359,11 @@ impl ParquetRecordBatchReader {
         }
         Ok((arrays, outcome))
     }
+}
+
+#[cold]
+pub(crate) fn panicked() -> Error {
+    Error::argument("reading panicked before; it cannot go on")
 }
 
 /// Reads the chosen rows of a root's columns.

@@ -66,7 +66,7 @@ impl<W: Scheduler> WorkerPool<W> {
     /// Runs tasks until `ready` finds its result.
     ///
     /// # Panics
-    /// As a thread did.
+    /// As a thread did; and after that at every call.
     pub(super) fn wait_for<T>(&mut self, mut ready: impl FnMut(&mut W) -> Option<T>) -> T {
         let shared = &*self.shared;
         let mut state = shared.state();
@@ -75,6 +75,7 @@ impl<W: Scheduler> WorkerPool<W> {
                 drop(state);
                 resume_unwind(panic);
             }
+            assert!(!state.is_over, "a thread of the reader panicked before");
             let found = ready(&mut state.work);
             // A result that was taken makes room for new tasks.
             if state.waiting > 0 && state.work.has_work() {
@@ -101,7 +102,7 @@ impl<W: Scheduler> Drop for WorkerPool<W> {
 
 impl<W: Scheduler> Shared<W> {
     fn state(&self) -> MutexGuard<'_, PoolState<W>> {
-        // INVARIANT: what may panic runs outside of the lock.
+        // What may panic under the lock ends the pool.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -119,23 +120,39 @@ impl<W: Scheduler> Shared<W> {
         mut state: MutexGuard<'a, PoolState<W>>,
         worker: &mut W::Worker,
     ) -> MutexGuard<'a, PoolState<W>> {
-        let Some(task) = state.work.choose(worker) else {
-            state.waiting += 1;
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.waiting -= 1;
-            return state;
+        let task = match catch_unwind(AssertUnwindSafe(|| state.work.choose(worker))) {
+            Ok(Some(task)) => task,
+            Ok(None) => {
+                state.waiting += 1;
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.waiting -= 1;
+                return state;
+            }
+            Err(panic) => return self.end(state, panic),
         };
         drop(state);
         let done = catch_unwind(AssertUnwindSafe(|| W::run(task, worker)));
         let mut state = self.state();
-        match done {
-            Ok(done) => state.work.put(done),
-            Err(panic) => state.panic = Some(panic),
+        let done = done.and_then(|done| catch_unwind(AssertUnwindSafe(|| state.work.put(done))));
+        if let Err(panic) = done {
+            return self.end(state, panic);
         }
         // PERF: without the check this would be a system call even if no thread waits.
         if state.waiting > 0 {
             self.changed.notify_all();
         }
+        state
+    }
+
+    /// Stops all threads after a panic: what the task worked on is lost, so that nobody could wait for it.
+    fn end<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, PoolState<W>>,
+        panic: Box<dyn Any + Send>,
+    ) -> MutexGuard<'a, PoolState<W>> {
+        state.panic.get_or_insert(panic);
+        state.is_over = true;
+        self.changed.notify_all();
         state
     }
 }

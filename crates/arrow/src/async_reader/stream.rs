@@ -4,7 +4,7 @@ use super::ordered_futures::OrderedFutures;
 use super::row_group::{DecodeStep, FetchTask, FetchedRowGroup};
 use super::source::FileVersion;
 use super::stream_scan::StreamScan;
-use crate::arrow_reader::LossReport;
+use crate::arrow_reader::{LossReport, panicked};
 use crate::evolution::Remake;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -40,6 +40,8 @@ pub struct ParquetRecordBatchStream<T> {
     rest: Option<(u64, u64)>,
     /// What could not be read of the row groups before the open one.
     report: LossReport,
+    /// Set during a poll, and after one that panicked.
+    is_polled: bool,
     opened: PhantomData<fn() -> T>,
 }
 
@@ -75,6 +77,7 @@ impl<T> ParquetRecordBatchStream<T> {
             prefetch,
             rest,
             report: LossReport::default(),
+            is_polled: false,
             opened: PhantomData,
         }
     }
@@ -230,7 +233,12 @@ impl<T> Stream for ParquetRecordBatchStream<T> {
     type Item = Result<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let batch = self.poll_batch(cx);
+        let batch = match std::mem::replace(&mut self.is_polled, true) {
+            false => self.poll_batch(cx),
+            // The poll before panicked: rows of its row group are lost.
+            true => Poll::Ready(Some(Err(panicked()))),
+        };
+        self.is_polled = false;
         if matches!(batch, Poll::Ready(Some(Err(_)))) {
             self.end();
         }

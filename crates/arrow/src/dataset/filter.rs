@@ -1,8 +1,6 @@
 //! What a predicate says of a file before it is opened: the values of its partitions are known, and those of columns that
 //! it does not have.
 
-use super::Dataset;
-use super::choice::DataFile;
 use crate::leaf::{self, Picks};
 use crate::schema::{FromArrowOptions, from_arrow};
 use arrow_array::cast::AsArray;
@@ -13,7 +11,6 @@ use marquetry_base::{Error, Limits, Result};
 use marquetry_core::nesting::SlotRanges;
 use marquetry_core::predicate::{Comparison, LeafValues, Literal, Number, Predicate, col};
 use marquetry_core::schema::Schema;
-use std::path::PathBuf;
 
 /// What is left of a predicate where some columns have the same value in all rows.
 #[derive(Debug, PartialEq)]
@@ -24,41 +21,6 @@ pub(super) enum Rest {
     None,
     /// As true as this.
     Some(Predicate),
-}
-
-/// What a filter needs of a file, see [`Dataset::needed`].
-#[derive(Debug, Clone, PartialEq)]
-pub enum Needed {
-    /// No row: its partitions say so.
-    Nothing,
-    /// Every row.
-    Everything,
-    /// The rows for which this is true, of the file's own columns.
-    Rows(Predicate),
-}
-
-impl Dataset {
-    /// What the filter needs of each file, in the order of the files: partitions are asked, and columns that a file does not
-    /// have. Opens the first file, and those that are not ruled out by their partitions.
-    pub fn needed(&self) -> Result<Vec<(PathBuf, Needed)>> {
-        let plan = self.plan()?;
-        let needed = |file: &DataFile| {
-            let rest = match self.choice.rest(&plan, file)? {
-                rest @ Rest::Some(_) => rest.in_file(&plan, self.builder(file)?.arrow_metadata())?,
-                rest => rest,
-            };
-            Ok(match rest {
-                Rest::None => Needed::Nothing,
-                Rest::All => Needed::Everything,
-                Rest::Some(predicate) => Needed::Rows(predicate),
-            })
-        };
-        let each = self.choice.files.iter().map(|file| {
-            let needed = needed(file).map_err(|error: Error| error.in_file(file.name()))?;
-            Ok((file.path.clone(), needed))
-        });
-        each.collect()
-    }
 }
 
 /// The value of a column: `None` if it is not known; an array of one row; or `Some(None)` if it is null.

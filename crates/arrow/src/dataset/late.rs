@@ -1,6 +1,6 @@
-//! Files whose bytes come late, as one table.
+//! Datasets whose files are read asynchronously.
 
-use super::choice::DataFile;
+use super::data_file::DataFile;
 use super::opened::Opened;
 use super::schema::Plan;
 use super::stream::DatasetStream;

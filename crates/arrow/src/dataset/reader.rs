@@ -1,6 +1,7 @@
-//! The rows of all files, one file after the other.
+//! Reads the rows of a dataset, one file after the other.
 
 use super::Dataset;
+use super::file_pruning::{rest_in_file, rest_of_file};
 use super::filter::Rest;
 use super::schema::Plan;
 use crate::arrow_reader::{LossReport, ParquetRecordBatchReader};
@@ -31,6 +32,13 @@ struct OpenFile {
     name: Arc<str>,
     source: Arc<dyn Source>,
     reader: ParquetRecordBatchReader,
+}
+
+impl Dataset {
+    /// The rows. Fails if a column does not exist, or if the files can have no schema in common.
+    pub fn batches(self) -> Result<DatasetReader> {
+        DatasetReader::new(self)
+    }
 }
 
 impl DatasetReader {
@@ -100,7 +108,7 @@ impl DatasetReader {
             let name = file.name();
             let in_file = |error: Error| error.in_file(name.clone());
             let evolution = self.plan.of(file).map_err(in_file)?;
-            let rest = choice.rest(&self.plan, file).map_err(in_file)?;
+            let rest = rest_of_file(choice, &self.plan, file).map_err(in_file)?;
             if rest == Rest::None {
                 continue;
             }
@@ -108,7 +116,7 @@ impl DatasetReader {
             if let Some(rows) = choice.batch_size {
                 builder = builder.with_batch_size(rows);
             }
-            let builder = match rest.in_file(&self.plan, builder.arrow_metadata()).map_err(in_file)? {
+            let builder = match rest_in_file(rest, &self.plan, builder.arrow_metadata()).map_err(in_file)? {
                 Rest::None => continue,
                 Rest::Some(predicate) => {
                     builder.with_predicate(predicate).with_limit(self.offset.saturating_add(self.left))

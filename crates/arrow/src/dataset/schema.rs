@@ -1,6 +1,7 @@
 //! The schema of all files.
 
-use super::choice::{Choice, DataFile};
+use super::choice::Choice;
+use super::data_file::DataFile;
 use super::filter::columns_of;
 use super::table_types::type_at;
 use super::{Dataset, partition};

@@ -1,4 +1,4 @@
-//! The rows of all files whose bytes come late, one file after the other.
+//! A stream of the rows of a dataset whose files are read asynchronously, one file after the other.
 //!
 //! ```text
 //! file 1   reading    batches are given; its next row groups are fetched
@@ -8,7 +8,8 @@
 //! ```
 
 use super::Dataset;
-use super::choice::DataFile;
+use super::data_file::DataFile;
+use super::file_pruning::{rest_in_file, rest_of_file};
 use super::filter::Rest;
 use super::opened::Opened;
 use super::schema::Plan;
@@ -140,7 +141,7 @@ impl DatasetStream {
             self.next += 1;
             let name = file.name();
             // As with readers, a partition that is none of its type is an error when it is its turn.
-            let state = match self.dataset.choice.rest(&self.plan, file) {
+            let state = match rest_of_file(&self.dataset.choice, &self.plan, file) {
                 Ok(Rest::None) => continue,
                 Ok(_) => State::Opening(self.dataset.open_late(file)),
                 Err(error) => State::Opened(Box::new(Err(error.in_file(name.clone())))),
@@ -209,8 +210,8 @@ impl DatasetStream {
     fn reading(&mut self, file: &DataFile, opened: Opened<dyn AsyncSource>) -> Result<Option<Reading>> {
         let choice = &self.dataset.choice;
         let evolution = self.plan.of(file)?;
-        let rest = choice.rest(&self.plan, file)?;
-        let rest = rest.in_file(&self.plan, &opened.metadata)?;
+        let rest = rest_of_file(choice, &self.plan, file)?;
+        let rest = rest_in_file(rest, &self.plan, &opened.metadata)?;
         let row_groups = file.row_groups(opened.metadata.metadata())?;
         let kept = opened.metadata.kept_bytes();
         let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(opened.source, opened.metadata)

@@ -3,7 +3,7 @@
 //! SPEC: parquet.thrift, ColumnChunk.file_path: relative to the summary's own directory. What a summary says of pages may
 //! be old. So only which files and row groups there are is taken from it, and each is held against the file's own footer.
 
-use super::choice::DataFile;
+use super::data_file::{DataFile, RowGroupId};
 use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::metadata::{ParquetMetaData, RowGroup};
 use std::borrow::Cow;
@@ -12,22 +12,7 @@ use std::path::{Component, Path, PathBuf};
 /// A file that a summary names, and its row groups there.
 pub(super) struct Part {
     pub(super) path: PathBuf,
-    pub(super) groups: Vec<Group>,
-}
-
-/// What a summary and a file's own footer both say of a row group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Group {
-    rows: u64,
-    /// Where the data pages of the first column begin.
-    first_page: Option<i64>,
-}
-
-impl Group {
-    fn of(row_group: RowGroup<'_>) -> Result<Self> {
-        let first = row_group.columns().next().transpose()?;
-        Ok(Group { rows: row_group.num_rows(), first_page: first.map(|chunk| chunk.data_page_offset()) })
-    }
+    pub(super) groups: Vec<RowGroupId>,
 }
 
 /// Whether the pages that the footer tells of are in other files.
@@ -65,7 +50,7 @@ fn parts_at(metadata: &ParquetMetaData, at: impl Fn(&str) -> Result<PathBuf>) ->
         let in_group = |error: Error| error.in_row_group(row_group.index());
         let named = file_of(row_group).map_err(in_group)?;
         let path = at(&named).map_err(in_group)?;
-        let group = Group::of(row_group)?;
+        let group = RowGroupId::of(row_group)?;
         // Row groups of a file stand together.
         match parts.last_mut().filter(|part| part.path == path) {
             Some(part) => part.groups.push(group),
@@ -123,13 +108,4 @@ fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
         true => Ok(path),
         false => Err(outside(named)),
     }
-}
-
-/// Which row groups of the file those of the summary are. Fails if one is not there: the summary is old.
-pub(super) fn row_groups(metadata: &ParquetMetaData, wanted: &[Group]) -> Result<Vec<usize>> {
-    let there = metadata.row_groups().map(Group::of).collect::<Result<Vec<_>>>()?;
-    let find = |group| there.iter().position(|there| there == group);
-    wanted.iter().map(find).collect::<Option<_>>().ok_or_else(|| {
-        Error::corrupt("the summary has row groups that the file does not have: it is older than the file")
-    })
 }

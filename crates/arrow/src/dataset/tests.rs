@@ -1,12 +1,18 @@
 use super::*;
+use crate::arrow_reader::ArrowReaderOptions;
 use crate::arrow_reader::{ArrowReaderMetadata, OnCorrupt};
 use crate::arrow_writer::ArrowWriter;
+use crate::evolution::Evolution;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray};
-use marquetry_base::ErrorKind;
+use arrow_schema::DataType;
+use marquetry_base::{Error, ErrorKind};
+use marquetry_core::predicate::Predicate;
 use marquetry_format::{FileMetaData, FooterTail, PAR1, Writer};
 use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 fn folder() -> TempDir {

@@ -1,0 +1,58 @@
+//! Row group and page pruning: finds rows that a predicate rules out, without reading their values.
+
+use super::options::ArrowReaderOptions;
+use crate::schema::repair::hides_stored_values;
+use marquetry_base::Result;
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::predicate::BoundPredicate;
+use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
+use marquetry_core::source::Source;
+use std::sync::Arc;
+
+/// Prunes row groups and pages by statistics and indexes.
+pub(super) struct Pruning {
+    source: Arc<dyn Source>,
+    pub(super) predicate: BoundPredicate,
+    pub(super) options: PruneOptions,
+}
+
+impl Pruning {
+    /// Prunes by `predicate`, with what `options` allows.
+    pub(super) fn new(
+        source: &Arc<dyn Source>,
+        predicate: BoundPredicate,
+        metadata: &ParquetMetaData,
+        options: &ArrowReaderOptions,
+    ) -> Self {
+        let (page_index, limits) = (options.page_index, options.limits.clone());
+        // Statistics and indexes describe the stored values.
+        let stages = match hides_stored_values(&predicate, metadata.schema(), &options.types) {
+            true => PruneOptions::none(),
+            false => PruneOptions { page_index, ..PruneOptions::default() },
+        };
+        let options = PruneOptions { limits, ..stages };
+        Pruning { source: source.clone(), predicate, options }
+    }
+
+    /// Prunes by the statistics of the footer: reads nothing.
+    pub(super) fn prune_by_statistics(
+        &self,
+        metadata: &ParquetMetaData,
+        row_group: usize,
+    ) -> Result<RowGroupMatch> {
+        let (predicate, mut report) = (&self.predicate, PruneReport::default());
+        let options = PruneOptions {
+            bloom_filters: false,
+            dictionaries: false,
+            page_index: false,
+            ..self.options.clone()
+        };
+        prune_row_group(&*self.source, metadata, row_group, predicate, &options, &mut report)
+    }
+
+    /// Prunes by all that the options allow: reads dictionaries, bloom filters and indexes.
+    pub(super) fn prune(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<RowGroupMatch> {
+        let (predicate, mut report) = (&self.predicate, PruneReport::default());
+        prune_row_group(&*self.source, metadata, row_group, predicate, &self.options, &mut report)
+    }
+}

@@ -1,0 +1,60 @@
+//! Checks that a batch can be written to a file of another schema.
+
+use crate::schema::element_of;
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, FieldRef, Schema as ArrowSchema};
+use marquetry_base::{Error, Result};
+use std::sync::Arc;
+
+/// The names and types of the batch's columns, not their metadata, must be the schema's.
+pub(super) fn check_batch(schema: &ArrowSchema, batch: &RecordBatch) -> Result<()> {
+    let (wanted, given) = (schema.fields(), batch.schema_ref().fields());
+    if wanted.len() != given.len() {
+        return Err(Error::argument(format!(
+            "a batch of {} columns for a file of {}",
+            given.len(),
+            wanted.len()
+        )));
+    }
+    for (wanted, given) in wanted.iter().zip(given) {
+        if !Arc::ptr_eq(wanted, given)
+            && (wanted.name() != given.name() || !is_same(wanted.data_type(), given.data_type()))
+        {
+            let message = format!("a batch with a column {given} where the file has {wanted}");
+            return Err(Error::argument(message).in_column(wanted.name().as_str()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether arrays of the one type can be written as the other: the names of fields count, those of elements and of the
+/// parts of maps do not, and nulls are looked for where they are not allowed.
+fn is_same(wanted: &DataType, given: &DataType) -> bool {
+    use DataType::*;
+    let is_same_list =
+        |(wanted, given): (&FieldRef, &FieldRef)| is_same(wanted.data_type(), given.data_type());
+    match (wanted, given) {
+        (Struct(wanted), Struct(given)) => {
+            let fields = || wanted.iter().zip(given);
+            wanted.len() == given.len()
+                && fields().all(|(wanted, given)| wanted.name() == given.name())
+                && fields().all(is_same_list)
+        }
+        (Map(wanted, sorted), Map(given, also_sorted)) => match (wanted.data_type(), given.data_type()) {
+            (Struct(wanted), Struct(given)) => {
+                sorted == also_sorted
+                    && wanted.len() == given.len()
+                    && wanted.iter().zip(given).all(is_same_list)
+            }
+            _ => false,
+        },
+        (FixedSizeList(_, wanted), FixedSizeList(_, given)) if wanted != given => false,
+        _ => match (element_of(wanted), element_of(given)) {
+            (Some(one), Some(other)) => {
+                std::mem::discriminant(wanted) == std::mem::discriminant(given) && is_same_list((one, other))
+            }
+            (None, None) => wanted.equals_datatype(given),
+            _ => false,
+        },
+    }
+}

@@ -1,0 +1,12 @@
+//! Rows that were written, but not encoded yet.
+
+use arrow_array::RecordBatch;
+use std::ops::Range;
+
+/// Rows that no column has taken yet. PERF: whole batches and which rows of them: a slice of an array counts its nulls.
+#[derive(Default)]
+pub(super) struct PendingBatches {
+    pub(super) batches: Vec<(RecordBatch, Range<usize>)>,
+    pub(super) rows: usize,
+    pub(super) bytes: usize,
+}

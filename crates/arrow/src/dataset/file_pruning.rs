@@ -1,0 +1,68 @@
+//! What a filter needs of each file, by its partitions and by the columns that it lacks.
+
+use super::Dataset;
+use super::choice::Choice;
+use super::data_file::DataFile;
+use super::filter::{Rest, rest};
+use super::schema::Plan;
+use super::table_types::TableTypes;
+use crate::arrow_reader::ArrowReaderMetadata;
+use marquetry_base::{Error, Result};
+use marquetry_core::predicate::Predicate;
+use std::path::PathBuf;
+
+/// What a filter needs of a file, see [`Dataset::needed`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Needed {
+    /// No row: its partitions say so.
+    Nothing,
+    /// Every row.
+    Everything,
+    /// The rows for which this is true, of the file's own columns.
+    Rows(Predicate),
+}
+
+impl Dataset {
+    /// What the filter needs of each file, in the order of the files: partitions are asked, and columns that a file does not
+    /// have. Opens the first file, and those that are not ruled out by their partitions.
+    pub fn needed(&self) -> Result<Vec<(PathBuf, Needed)>> {
+        let plan = self.plan()?;
+        let needed = |file: &DataFile| {
+            let rest = match rest_of_file(&self.choice, &plan, file)? {
+                rest @ Rest::Some(_) => rest_in_file(rest, &plan, self.builder(file)?.arrow_metadata())?,
+                rest => rest,
+            };
+            Ok(match rest {
+                Rest::None => Needed::Nothing,
+                Rest::All => Needed::Everything,
+                Rest::Some(predicate) => Needed::Rows(predicate),
+            })
+        };
+        let each = self.choice.files.iter().map(|file| {
+            let needed = needed(file).map_err(|error: Error| error.in_file(file.name()))?;
+            Ok((file.path.clone(), needed))
+        });
+        each.collect()
+    }
+}
+
+/// What the filter needs of a file, by its partitions.
+pub(super) fn rest_of_file(choice: &Choice, plan: &Plan, file: &DataFile) -> Result<Rest> {
+    match &choice.predicate {
+        Some(predicate) => rest(predicate, &|name| plan.partition(file, name)),
+        None => Ok(Rest::All),
+    }
+}
+
+/// What is left of it in a file with these columns, as a predicate of the file's own types.
+pub(super) fn rest_in_file(rest_of_file: Rest, plan: &Plan, metadata: &ArrowReaderMetadata) -> Result<Rest> {
+    let Rest::Some(predicate) = rest_of_file else { return Ok(rest_of_file) };
+    let schema = metadata.parquet_schema();
+    match rest(&predicate, &|name| Ok(plan.missing(schema, name)))? {
+        Rest::Some(predicate) => {
+            let types = TableTypes { table: &plan.predicate_types, file: metadata.schema().fields() };
+            types.predicate_of_file(&predicate).map(Rest::Some)
+        }
+        other => Ok(other),
+    }
+}
