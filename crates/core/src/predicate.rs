@@ -7,7 +7,7 @@
 //! | `pattern`, `like` | patterns of text, and how they are matched |
 //! | `bind`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
 //! | `column_comparison` | two columns compared with each other |
-//! | `evaluate`, `condition`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
+//! | `evaluate`, `condition`, `in_list`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
 //!
 //! The logic is SQL's, with three values: what compares with NULL is neither true nor false, and only rows for which the
 //! predicate is *true* are wanted.
@@ -31,6 +31,7 @@ mod blocks;
 mod column_comparison;
 mod condition;
 mod evaluate;
+mod in_list;
 mod leaf_values;
 mod lex;
 mod like;
@@ -40,6 +41,7 @@ mod name;
 mod parse;
 mod pattern;
 mod position;
+mod word_key;
 
 pub use bind::BoundPredicate;
 pub(crate) use bind::{Condition, Edge, Node, Test};

@@ -1,6 +1,7 @@
 //! A predicate for the columns of one schema: literals have become values, and negations stand at the leaves.
 
 use super::column_comparison::ColumnComparison;
+use super::in_list::InList;
 use super::like::plain_like;
 use super::pattern::{Matcher, Pattern};
 use super::position::{Position, is_ordered, order, position};
@@ -10,7 +11,6 @@ use crate::narrow_integer::NarrowInteger;
 use crate::schema::{Leaf, Schema, unknown_column};
 use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
-use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -70,8 +70,8 @@ pub(crate) enum Test {
     IsNull,
     /// Whether it is between two places.
     Range(Edge, Edge),
-    /// Whether it is one of these, which are sorted.
-    In(Vec<Vec<u8>>),
+    /// Whether it is one of these.
+    In(Box<InList>),
     /// Whether it begins with these bytes.
     Prefix(Vec<u8>),
     /// Whether it matches a pattern.
@@ -260,16 +260,14 @@ impl Made {
                 }
             }
         }
-        let order = self.order;
-        values.sort_by(|a, b| order.compare(a, b).unwrap_or(Ordering::Equal));
-        values.dedup_by(|a, b| order.compare(a, b) == Some(Ordering::Equal));
-        Ok(match values.len() {
-            0 => self.constant(false),
-            1 => {
-                let value = values.swap_remove(0);
-                self.test(Test::Range(Edge::Included(value.clone()), Edge::Included(value)))
+        let list = InList::new(self.order, values);
+        Ok(match list.values() {
+            [] => self.constant(false),
+            [value] => {
+                let value = || Edge::Included(value.clone());
+                self.test(Test::Range(value(), value()))
             }
-            _ => self.test(Test::In(values)),
+            _ => self.test(Test::In(Box::new(list))),
         })
     }
 

@@ -6,6 +6,8 @@
 
 use super::bind::{Condition, Edge, Test};
 use super::blocks::of_blocks;
+use super::in_list::InList;
+use super::word_key::key_of;
 use crate::sort_order::{SortOrder, key16, key32, key64, normalized_int96};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
@@ -78,12 +80,18 @@ fn of_bits(condition: &Condition, bits: &Bitmap) -> Bitmap {
 /// Words that can be compared by one subtraction.
 trait Word: Copy + Ord {
     fn from_key(key: i128) -> Self;
+    /// The words of a list, sorted.
+    fn of_list(list: &InList) -> &[Self];
     fn minus(self, other: Self) -> Self;
 }
 
 impl Word for u32 {
     fn from_key(key: i128) -> Self {
         key as u32
+    }
+
+    fn of_list(list: &InList) -> &[Self] {
+        list.words32()
     }
 
     fn minus(self, other: Self) -> Self {
@@ -96,23 +104,27 @@ impl Word for u64 {
         key as u64
     }
 
+    fn of_list(list: &InList) -> &[Self] {
+        list.words64()
+    }
+
     fn minus(self, other: Self) -> Self {
         self.wrapping_sub(other)
     }
 }
 
 /// What is sought among words.
-enum Words<W> {
+enum Words<'a, W> {
     /// Nothing.
     Nothing,
     /// The first, and how far the last is from it.
     Range(W, W),
     /// These, sorted.
-    In(Vec<W>),
+    In(&'a [W]),
 }
 
-impl<W: Word> Words<W> {
-    fn of(condition: &Condition) -> Self {
+impl<'a, W: Word> Words<'a, W> {
+    fn of(condition: &'a Condition) -> Self {
         let key = |value: &[u8]| key_of(condition.order, value).unwrap_or_default();
         match &condition.test {
             Test::Range(lower, upper) => {
@@ -132,28 +144,10 @@ impl<W: Word> Words<W> {
                     false => Words::Nothing,
                 }
             }
-            Test::In(list) => {
-                let mut words: Vec<W> = list.iter().map(|value| W::from_key(key(value))).collect();
-                words.sort_unstable();
-                Words::In(words)
-            }
+            Test::In(list) => Words::In(W::of_list(list)),
             Test::IsNull | Test::Prefix(_) | Test::Pattern(_) => Words::Nothing,
         }
     }
-}
-
-/// The number of a value among integers in its order.
-fn key_of(order: SortOrder, value: &[u8]) -> Option<i128> {
-    Some(match order {
-        SortOrder::Signed32 => i32::from_le_bytes(value.try_into().ok()?).into(),
-        SortOrder::Unsigned32 => u32::from_le_bytes(value.try_into().ok()?).into(),
-        SortOrder::Signed64 => i64::from_le_bytes(value.try_into().ok()?).into(),
-        SortOrder::Unsigned64 => u64::from_le_bytes(value.try_into().ok()?).into(),
-        SortOrder::TotalFloat16 => key16(u16::from_le_bytes(value.try_into().ok()?)).into(),
-        SortOrder::TotalFloat => key32(u32::from_le_bytes(value.try_into().ok()?)).into(),
-        SortOrder::TotalDouble => key64(u64::from_le_bytes(value.try_into().ok()?)).into(),
-        _ => return None,
-    })
 }
 
 /// The first and the last number of an order.
@@ -166,7 +160,7 @@ fn keys_of(order: SortOrder) -> (i128, i128) {
     }
 }
 
-fn of_words<T, W: Word>(sought: &Words<W>, values: &[T], word: impl Fn(&T) -> W) -> Bitmap {
+fn of_words<T, W: Word>(sought: &Words<'_, W>, values: &[T], word: impl Fn(&T) -> W) -> Bitmap {
     match sought {
         Words::Nothing => {
             let mut none = Bitmap::new();
@@ -212,7 +206,7 @@ impl<'a> Sought<'a> {
                         Edge::Excluded(edge) => compare(edge) == Ordering::Less,
                     }
             }
-            Test::In(list) => list.binary_search_by(|entry| compare(entry).reverse()).is_ok(),
+            Test::In(list) => list.values().binary_search_by(|entry| compare(entry).reverse()).is_ok(),
             Test::Prefix(prefix) => value.starts_with(prefix),
             Test::Pattern(matcher) => matcher.is_match(value),
             Test::IsNull => false,
@@ -268,8 +262,10 @@ fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
                 false => of_each(views.views(), |view| start(*view) == four && is(view)),
             }
         }
-        Test::In(list) if list.len() <= FEW && list.iter().all(|entry| entry.len() <= INLINE) => {
-            let literals = StringViews::from_iter(list);
+        Test::In(list)
+            if list.values().len() <= FEW && list.values().iter().all(|entry| entry.len() <= INLINE) =>
+        {
+            let literals = StringViews::from_iter(list.values());
             let literals = literals.views();
             of_each(views.views(), |view| literals.contains(view))
         }

@@ -59,7 +59,7 @@ fn sought<'a>(condition: &'a Condition, chunk: ColumnChunk<'_>) -> Option<Vec<Co
         return None;
     }
     let values: Vec<&[u8]> = match &condition.test {
-        Test::In(list) => list.iter().map(Vec::as_slice).collect(),
+        Test::In(list) => list.values().iter().map(Vec::as_slice).collect(),
         Test::Range(Edge::Included(first), Edge::Included(last)) => {
             let is_zero = condition.order.is_zero(first) && condition.order.is_zero(last);
             match first == last {

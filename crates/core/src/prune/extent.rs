@@ -205,7 +205,6 @@ impl Bounds<'_> {
 
     /// The outcomes of a test on values within the bounds.
     fn outcomes(&self, condition: &Condition) -> Outcomes {
-        let compare = |a: &[u8], b: &[u8]| condition.order.compare(a, b);
         let (min, max) = (self.min.as_deref(), self.max.as_deref());
         match &condition.test {
             Test::IsNull => Outcomes { pass: true, fail: true },
@@ -218,12 +217,8 @@ impl Bounds<'_> {
                 Outcomes { pass: reaches, fail: !is_inside }
             }
             Test::In(list) => {
-                let is_within = |value: &&Vec<u8>| {
-                    min.is_none_or(|min| compare(min, value) != Some(Ordering::Greater))
-                        && max.is_none_or(|max| compare(max, value) != Some(Ordering::Less))
-                };
                 let is_one = min.is_some() && min == max;
-                let is_found = list.iter().any(|value| is_within(&value));
+                let is_found = list.has_any_within(condition.order, min, max);
                 Outcomes { pass: is_found, fail: !(is_one && is_found) }
             }
             Test::Pattern(matcher) => Outcomes { pass: self.reach(matcher.prefix()), fail: true },
