@@ -6,6 +6,7 @@ use super::row_group::FetchTask;
 use super::source::AsyncSource;
 use super::stream::ParquetRecordBatchStream;
 use super::stream_scan::{SharedPredicate, StreamFilter, StreamScan};
+use super::turns::Turns;
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask, RowFilter, RowSelection, no_choice_of_rows,
@@ -260,16 +261,17 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let remote = scan.remote(&version);
         let mut out = RowMask::new();
         let selected = selected_by_row_group(&scan.metadata, &row_groups, selection.as_ref());
-        for (row_group, selected) in row_groups.into_iter().zip(selected) {
+        for (turn, (row_group, selected)) in row_groups.into_iter().zip(selected).enumerate() {
             let rows = scan.metadata.metadata().row_group(row_group).num_rows();
             let mut wanted = match left {
                 0 => RowMask::new(),
                 _ if !scan.filter.has_filter() => selected,
                 _ => {
                     let buffered = Arc::new(scan.metadata.known_bytes(&version));
-                    select(&scan, &remote, row_group, selected, &buffered).await?
+                    select(&scan, &remote, row_group, selected, &buffered, turn).await?
                 }
             };
+            scan.turns.end(turn);
             let passed = offset.min(wanted.selected());
             wanted = wanted.offset(passed).limit(left);
             (offset, left) = (offset - passed, left - wanted.selected());
@@ -307,6 +309,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             filter,
             batch_size: self.batch_size,
             cost: self.cost,
+            turns: Turns::default(),
         };
         Ok((scan, jobs))
     }
@@ -366,7 +369,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             (offset, left) = (offset - first, left - (last - first));
             if first < last {
                 let bytes = bytes(&chunk_ranges(metadata, row_group, leaves));
-                jobs.push(FetchTask { row_group, selected, rows: first..last, bytes });
+                let turn = jobs.len();
+                jobs.push(FetchTask { row_group, selected, rows: first..last, bytes, turn });
             }
         }
         Ok(jobs)
