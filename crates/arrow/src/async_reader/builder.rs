@@ -11,7 +11,7 @@ use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask, RowFilter, RowSelection, no_choice_of_rows,
 };
-use crate::evolution::{Evolution, Remake};
+use crate::evolution::{BatchAdapter, Evolution};
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
@@ -205,7 +205,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     /// or the file cannot be read as the wanted one; and if rows are to be chosen from a damaged file: which they are could
     /// not be told any more.
     pub fn build(mut self) -> Result<ParquetRecordBatchStream<T>> {
-        let (schema, remake) = self.made()?;
+        let (schema, adapter) = self.made()?;
         let has_rows = self.limit != Some(0);
         let rest = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
         let prefetch = self.prefetch;
@@ -226,7 +226,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         // What is fetched ahead must leave room for what is wanted now.
         let room = scan.metadata.options.limits.memory.limit().map_or(u64::MAX, |limit| limit as u64 / 4);
         let rest = (!is_known).then_some(rest);
-        Ok(ParquetRecordBatchStream::new(schema, remake, scan, jobs, prefetch.min(room), rest))
+        Ok(ParquetRecordBatchStream::new(schema, adapter, scan, jobs, prefetch.min(room), rest))
     }
 
     /// [`build`](Self::build) for [`Int96Unit::Auto`]: if INT96 columns are read, all of them is fetched first, to find the
@@ -316,7 +316,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
 
     /// The schema of batches, and what they are made into, unless they are given as they are read. Chooses the columns
     /// that this takes.
-    fn made(&mut self) -> Result<(SchemaRef, Option<Remake>)> {
+    fn made(&mut self) -> Result<(SchemaRef, Option<BatchAdapter>)> {
         // A reader of nothing knows.
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), self.metadata.clone())
             .with_row_groups(Vec::new())
@@ -329,7 +329,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let evolved = reader.evolved()?;
         (self.projection, self.metadata) = reader.read_as();
         let reader = reader.build_evolved(evolved)?;
-        Ok((reader.schema(), reader.into_remake()))
+        Ok((reader.schema(), reader.into_adapter()))
     }
 
     /// How many rows the chosen row groups have.
