@@ -20,7 +20,7 @@
 //! | NULL | Null | |
 //! | any of these | | a dictionary or runs of what it can become |
 //!
-//! [`from_array`] is for the arrays of a column that `schema` made for them: the values, without nulls, as they are
+//! [`from_array()`] is for the arrays of a column that `schema` made for them: the values, without nulls, as they are
 //! stored. Each file below has both directions.
 //!
 //! Annotated columns can also be read as what they are stored as, without the annotation.

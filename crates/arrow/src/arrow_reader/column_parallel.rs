@@ -201,7 +201,7 @@ impl Scheduler for ColumnQueues {
 
 impl ColumnQueue {
     fn new(root: RootReader, schedule: ColumnSchedule) -> Self {
-        let part = || QueueReader::new(root.new_like().as_split(), Some(Box::new(root.new_like())));
+        let part = || QueueReader::new(root.new_like().into_split(), Some(Box::new(root.new_like())));
         let idle = match schedule.readers {
             1 => vec![QueueReader::new(root, None)],
             readers => (0..readers).map(|_| part()).collect(),

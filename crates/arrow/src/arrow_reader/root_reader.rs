@@ -74,7 +74,7 @@ impl RootReader {
     }
 
     /// As one of several that read it, each a part.
-    pub(super) fn as_split(self) -> RootReader {
+    pub(super) fn into_split(self) -> RootReader {
         let columns = self.columns.into_iter();
         let columns = columns.map(|(leaf, column, target)| (leaf, column.as_split(), target));
         RootReader { columns: columns.collect(), ..self }
