@@ -7,10 +7,10 @@ use clap::Args;
 
 use crate::columns::{COLUMNS, Column};
 use crate::common::Common;
+use crate::compare_readers::ReadComparison;
 use crate::error::Result;
 use crate::generate::{Rng, with_nulls};
-use crate::peer;
-use crate::race::Contest;
+use crate::parquet_side;
 use crate::row::Row;
 
 #[derive(Args)]
@@ -37,13 +37,13 @@ fn measure(column: &Column, options: &Options) -> Result<Row> {
     let array = (column.make)(&mut rng, rows);
     let array = with_nulls(&mut rng, &array, column.null_percent)?;
     let written = array.data_type().clone();
-    let file = peer::write_column(column.schema(written.clone()), array, column.encoding)
+    let file = parquet_side::write_column(column.schema(written.clone()), array, column.encoding)
         .map_err(|error| format!("{}: {error}", column.name))?;
     if let Some(dir) = &options.write_to {
         fs::create_dir_all(dir)?;
         fs::write(dir.join(column.name).with_extension("parquet"), &file)?;
     }
-    Contest {
+    ReadComparison {
         name: column.name,
         title: column.title,
         file: &file,

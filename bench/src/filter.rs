@@ -33,12 +33,12 @@ use parquet::basic::Compression;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::properties::WriterProperties;
 
+use crate::compare_readers::count;
 use crate::error::Result;
 use crate::generate::{self, Rng};
-use crate::race::count;
 use crate::row::BATCH_SIZE;
-use crate::times::in_turn;
-use crate::{bridge, compare};
+use crate::timing::in_turn;
+use crate::{bridge, same_values};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -258,7 +258,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn measure(name: String, file: &Bytes, schema: &SchemaRef60, below: &Below, rounds: u32) -> Result<Times> {
     let schema_59 = bridge::schema(schema)?;
     for batches in [our_predicate, our_closure, our_scan] {
-        compare::compare(batches(file, &schema_59, below)?, peer_closure(file, schema, below)?)
+        same_values::compare(batches(file, &schema_59, below)?, peer_closure(file, schema, below)?)
             .map_err(|error| format!("{name}: the rows differ: {error}"))?;
     }
     let ours = |open: OurWay| count(open(file, &schema_59, below)?, RecordBatch::num_rows).map(drop);

@@ -28,11 +28,11 @@ use parquet::file::metadata::{
 use parquet::file::properties::WriterProperties;
 use serde::Serialize;
 
-use crate::compare;
+use crate::compare_readers::count;
 use crate::error::Result;
 use crate::generate::Rng;
-use crate::race::count;
-use crate::times::in_turn;
+use crate::same_values;
+use crate::timing::in_turn;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -97,7 +97,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             Ok(peer_parse(&footer)?.num_row_groups())
         })?;
         for (name, indexed) in [(one, false), (pages, true)] {
-            compare::compare(our_column(&file, column, indexed)?, peer_column(&file, column, indexed)?)
+            same_values::compare(our_column(&file, column, indexed)?, peer_column(&file, column, indexed)?)
                 .map_err(|error| format!("{name}: the values differ: {error}"))?;
             let ours = || count(our_column(&file, column, indexed)?, RecordBatch::num_rows);
             let peer = || count(peer_column(&file, column, indexed)?, RecordBatch60::num_rows);

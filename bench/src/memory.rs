@@ -12,12 +12,12 @@ use arrow60_array::RecordBatch as RecordBatch60;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use crate::compare_readers::count;
 use crate::error::Result;
-use crate::race::count;
 use crate::report::when_and_where;
 use crate::row::BATCH_SIZE;
 use crate::scan::{Data, GENERATED};
-use crate::{ours, peer};
+use crate::{marquetry_side, parquet_side};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -74,7 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         println!("{}", serde_json::to_string_pretty(&all)?);
         return Ok(());
     }
-    println!("{}. The peer is {}.\n", when_and_where(), peer::NAME);
+    println!("{}. The peer is {}.\n", when_and_where(), parquet_side::NAME);
     println!("| scan | ours, MB | peer, MB | difference | at most 64 MiB more |\n|---|--:|--:|--:|---|");
     for peaks in all {
         let [ours, peer] = [peaks.ours, peaks.peer].map(|bytes| bytes as f64 / 1e6);
@@ -100,8 +100,8 @@ fn peak_of(side: Side, path: &Path) -> Result<u64> {
 pub(crate) fn scan(options: &Scan) -> Result<()> {
     let file = File::open(&options.file)?;
     match options.side {
-        Side::Ours => count(ours::open(file, None, BATCH_SIZE, 1)?, RecordBatch::num_rows)?,
-        Side::Peer => count(peer::open(file, None, BATCH_SIZE)?, RecordBatch60::num_rows)?,
+        Side::Ours => count(marquetry_side::open(file, None, BATCH_SIZE, 1)?, RecordBatch::num_rows)?,
+        Side::Peer => count(parquet_side::open(file, None, BATCH_SIZE)?, RecordBatch60::num_rows)?,
     };
     println!(
         "{}",

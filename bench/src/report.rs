@@ -5,9 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::peer;
+use crate::parquet_side;
 use crate::row::Row;
-use crate::times::Times;
+use crate::timing::Times;
 
 /// One object of the JSON list. Times are in seconds; what a side that could not read the file has a part in is null.
 #[derive(Serialize)]
@@ -143,7 +143,7 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
 
 /// When and where, and who the peer is.
 pub(crate) fn measured() -> String {
-    format!("{}, one thread unless said. The peer is {}.", when_and_where(), peer::NAME)
+    format!("{}, one thread unless said. The peer is {}.", when_and_where(), parquet_side::NAME)
 }
 
 /// When and where, without the end of the sentence.

@@ -1,6 +1,6 @@
 //! One row of the results: what was measured of one file.
 
-use crate::times::Times;
+use crate::timing::Times;
 
 /// Rows in a batch, for both sides.
 pub(crate) const BATCH_SIZE: usize = 8_192;

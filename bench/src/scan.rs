@@ -13,8 +13,8 @@ use bytes::Bytes;
 use clap::Args;
 
 use crate::common::Common;
+use crate::compare_readers::ReadComparison;
 use crate::error::Result;
-use crate::race::Contest;
 use crate::row::Row;
 use crate::tables;
 
@@ -104,7 +104,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
 fn measure(options: &Options, name: &str, title: &str, path: &Path) -> Result<Row> {
     let file = Bytes::from(fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?);
     let size = format!("{} MB", file.len() / 1_000_000);
-    Contest {
+    ReadComparison {
         name: &with_threads(name, options.threads),
         title: &if title.is_empty() { size } else { format!("{title}, {size}") },
         file: &file,

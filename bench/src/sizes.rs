@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::{peer_write, tables};
+use crate::{parquet_write, tables};
 use arrow_array::RecordBatch;
 use arrow60_array::RecordBatch as RecordBatch60;
 use clap::Args;
@@ -89,7 +89,7 @@ fn write_ours(path: &Path, batches: &[RecordBatch], properties: WriterProperties
 fn write_peer(path: &Path, batches: &[RecordBatch60], codec: &str) -> Result<()> {
     let Some(first) = batches.first() else { return Ok(()) };
     let mut file = BufWriter::new(File::create(path)?);
-    peer_write::write(batches, &first.schema(), &peer_write::defaults(codec)?, 1, &mut file)?;
+    parquet_write::write(batches, &first.schema(), &parquet_write::defaults(codec)?, 1, &mut file)?;
     drop(file);
     said(path)
 }

@@ -13,11 +13,12 @@ use parquet::arrow::ArrowWriter;
 use tpchgen::generators::{LineItemGenerator, OrderGenerator};
 use tpchgen_arrow::{LineItemArrow, OrderArrow};
 
+use crate::datasets::hits::Hits;
+use crate::datasets::mixed::Mixed;
+use crate::datasets::nested;
 use crate::error::Result;
 use crate::generate::Rng;
-use crate::hits::Hits;
-use crate::mixed::Mixed;
-use crate::{nested, peer_write};
+use crate::parquet_write;
 
 /// Which tables, and where their files are.
 #[derive(Args)]
@@ -70,7 +71,7 @@ pub(crate) fn parquet(dir: &Path, kind: &str, sf: f64, codec: &str) -> Result<Pa
         fs::create_dir_all(dir)?;
         let (schema, batches) = with_schema(batches(kind, sf)?)?;
         let unfinished = path.with_extension("unfinished");
-        let properties = Some(peer_write::defaults(codec)?);
+        let properties = Some(parquet_write::defaults(codec)?);
         let mut writer = ArrowWriter::try_new(File::create(&unfinished)?, schema, properties)?;
         for batch in batches {
             writer.write(&batch?)?;

@@ -22,12 +22,12 @@ use tpchgen_arrow::LineItemArrow;
 
 use crate::columns::{COLUMNS, Column, DICTIONARY_LIMIT};
 use crate::common::Common;
+use crate::compare_readers::compare_writers;
 use crate::error::Result;
 use crate::generate::{Rng, with_nulls};
-use crate::race::race_writing;
 use crate::row::{BATCH_SIZE, Row};
 use crate::sink::{Sink, Writing};
-use crate::{bridge, compare, ours, peer, peer_write};
+use crate::{bridge, marquetry_side, parquet_side, parquet_write, same_values};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -73,7 +73,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
             if threads > 1 { "s" } else { "" }
         );
         let ours = WriterProperties::builder().set_compression(codec.parse()?).set_threads(threads).build();
-        let peer = peer_write::defaults(codec)?;
+        let peer = parquet_write::defaults(codec)?;
         let how = How { ours, peer, encoding: None, threads, rounds: options.common.rounds };
         rows.push(measure(&name, &title, &input, &how)?);
     }
@@ -102,7 +102,7 @@ fn measure_column(column: &Column, options: &Options) -> Result<Row> {
         _ => builder.set_dictionary_enabled(false),
     };
     let ours = builder.set_encoding(encoding).build();
-    let peer = peer_write::with_encoding(column.encoding);
+    let peer = parquet_write::with_encoding(column.encoding);
     let encoding = Some(column.encoding);
     let how = How { ours, peer, encoding, threads: 1, rounds: options.common.rounds };
     measure(column.name, column.title, &input, &how)
@@ -111,7 +111,7 @@ fn measure_column(column: &Column, options: &Options) -> Result<Row> {
 /// How both sides write.
 struct How {
     ours: WriterProperties,
-    peer: peer_write::Properties,
+    peer: parquet_write::Properties,
     /// The encoding that all pages of both must have, if they were given one.
     encoding: Option<Encoding>,
     threads: usize,
@@ -121,7 +121,7 @@ struct How {
 fn measure(name: &str, title: &str, input: &Input, how: &How) -> Result<Row> {
     let ours = |sink: &mut dyn Sink| write_ours(input, &how.ours, sink);
     let peer =
-        |sink: &mut dyn Sink| peer_write::write(&input.peer, &input.schema, &how.peer, how.threads, sink);
+        |sink: &mut dyn Sink| parquet_write::write(&input.peer, &input.schema, &how.peer, how.threads, sink);
     let written: [(&str, Writing<'_>); 2] = [("our file", &ours), ("the peer's file", &peer)];
     for (whose, write) in written {
         let mut file = Vec::new();
@@ -129,20 +129,20 @@ fn measure(name: &str, title: &str, input: &Input, how: &How) -> Result<Row> {
         check(&Bytes::from(file), input, how.encoding)
             .map_err(|error| format!("{name}: {whose}: {error}"))?;
     }
-    race_writing(name, title, &input.ours, &ours, &peer, how.rounds)
+    compare_writers(name, title, &input.ours, &ours, &peer, how.rounds)
 }
 
 /// Both readers must find in the file what was written.
 fn check(file: &Bytes, input: &Input, encoding: Option<Encoding>) -> Result<()> {
     if let Some(encoding) = encoding {
-        peer::check_encoding(file, encoding, PageType::DATA_PAGE)?;
+        parquet_side::check_encoding(file, encoding, PageType::DATA_PAGE)?;
     }
-    let read = peer::open(file.clone(), Some(&input.schema), BATCH_SIZE)?;
-    compare::compare(input.ours.iter().cloned().map(Ok), read)
+    let read = parquet_side::open(file.clone(), Some(&input.schema), BATCH_SIZE)?;
+    same_values::compare(input.ours.iter().cloned().map(Ok), read)
         .map_err(|error| format!("written, and read by the peer: {error}"))?;
     let schema = bridge::schema(&input.schema)?;
-    let read = ours::open(file.clone(), Some(&schema), BATCH_SIZE, 1)?;
-    compare::compare(read, input.peer.iter().cloned().map(Ok))
+    let read = marquetry_side::open(file.clone(), Some(&schema), BATCH_SIZE, 1)?;
+    same_values::compare(read, input.peer.iter().cloned().map(Ok))
         .map_err(|error| format!("read by ours, and written: {error}"))?;
     Ok(())
 }

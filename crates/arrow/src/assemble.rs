@@ -1,11 +1,11 @@
-//! Arrays of fields out of the arrays of their leaves.
+//! Assembles the arrays of fields from the arrays of their leaves.
 //!
 //! The levels of the first leaf below a field say how many slots the field has, which are null and where lists begin;
 //! the leaves below give the values. What the levels of two leaves say of a field above both must agree.
 
-use crate::by_leaf::ByLeaf;
-use crate::leaf::{self, DictionaryCache};
-use crate::refused;
+use crate::arrow_error;
+use crate::column_map::ColumnMap;
+use crate::convert::{self, DictionaryCache};
 use crate::schema::element_of;
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait,
@@ -25,9 +25,9 @@ pub(crate) struct Leaves<'a> {
     /// The file's schema.
     pub(crate) schema: &'a Schema,
     /// The batch of each column that was read.
-    pub(crate) batches: &'a mut ByLeaf<Option<ColumnBatch>>,
+    pub(crate) batches: &'a mut ColumnMap<Option<ColumnBatch>>,
     /// One for each of these columns; kept from batch to batch.
-    pub(crate) dictionaries: &'a mut ByLeaf<DictionaryCache>,
+    pub(crate) dictionaries: &'a mut ColumnMap<DictionaryCache>,
     /// What batches and arrays take of the read's memory, until all arrays are handed over.
     pub(crate) held: &'a mut MemoryReservation,
 }
@@ -46,12 +46,12 @@ impl Leaves<'_> {
         let (Some(column), Some(cache)) = (column, cache) else { return Err(self.missing(leaf)) };
         let Some(place) = self.batches.get_mut(leaf) else { return Err(self.missing(leaf)) };
         if let Some(batch) = place {
-            let copied = leaf::copied_bytes(batch, to);
+            let copied = convert::copied_bytes(batch, to);
             batch.held.grow(copied).map_err(|error| error.in_column(column.dotted().clone()))?;
             self.held.merge(std::mem::take(&mut batch.held));
         }
         match place.take() {
-            Some(batch) => leaf::into_array(batch, column, to, cache),
+            Some(batch) => convert::into_array(batch, column, to, cache),
             None => Err(self.missing(leaf)),
         }
     }
@@ -82,7 +82,7 @@ fn structure(
     leaves: &mut Leaves<'_>,
 ) -> Result<ArrayRef> {
     let slots = leaves.batch(field.first_leaf())?.slots();
-    let (count, nulls) = (slots.count(field), leaf::nulls(slots.validity(field)));
+    let (count, nulls) = (slots.count(field), convert::nulls(slots.validity(field)));
     if fields.len() != to.len() {
         return Err(Error::argument(format!(
             "struct {} of {} fields, not {}",
@@ -97,7 +97,7 @@ fn structure(
         agree(field, count, child, array.len(), leaves)?;
         arrays.push(array);
     }
-    let array = StructArray::try_new_with_length(to.clone(), arrays, nulls, count).map_err(refused)?;
+    let array = StructArray::try_new_with_length(to.clone(), arrays, nulls, count).map_err(arrow_error)?;
     Ok(Arc::new(array))
 }
 
@@ -147,11 +147,11 @@ fn map(
     let values = assemble(value, to_value, leaves)?;
     agree(field, count, value, values.len(), leaves)?;
     let entries = StructArray::try_new_with_length(to_fields.clone(), vec![keys, values], None, count);
-    let nulls = leaf::nulls(slots.validity);
+    let nulls = convert::nulls(slots.validity);
     let map = entries.and_then(|entries| {
         MapArray::try_new(to.clone(), OffsetBuffer::new(slots.offsets.into()), entries, nulls, sorted)
     });
-    Ok(Arc::new(map.map_err(refused)?))
+    Ok(Arc::new(map.map_err(arrow_error)?))
 }
 
 /// All columns of a field must have as many slots for it as its first one.
@@ -178,9 +178,9 @@ fn offset_list<O: OffsetSizeTrait>(
     elements: ArrayRef,
     slots: ListOffsets,
 ) -> Result<ArrayRef> {
-    let nulls = leaf::nulls(slots.validity);
+    let nulls = convert::nulls(slots.validity);
     let offsets = OffsetBuffer::new(offsets::<O>(&slots.offsets));
-    Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, elements, nulls).map_err(refused)?))
+    Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, elements, nulls).map_err(arrow_error)?))
 }
 
 fn list_view<O: OffsetSizeTrait>(
@@ -188,11 +188,11 @@ fn list_view<O: OffsetSizeTrait>(
     elements: ArrayRef,
     slots: ListOffsets,
 ) -> Result<ArrayRef> {
-    let nulls = leaf::nulls(slots.validity);
+    let nulls = convert::nulls(slots.validity);
     let sizes = slots.offsets.windows(2).map(|pair| O::usize_as((pair[1] - pair[0]) as usize)).collect();
     let starts = offsets::<O>(slots.offsets.split_last().map_or(&[], |(_, starts)| starts));
     Ok(Arc::new(
-        GenericListViewArray::<O>::try_new(element, starts, sizes, elements, nulls).map_err(refused)?,
+        GenericListViewArray::<O>::try_new(element, starts, sizes, elements, nulls).map_err(arrow_error)?,
     ))
 }
 
@@ -202,7 +202,7 @@ fn offsets<O: OffsetSizeTrait>(offsets: &[i32]) -> ScalarBuffer<O> {
 
 /// Parquet stores nothing for a null list; Arrow wants `size` elements there as well.
 fn fixed_size_list(element: FieldRef, size: i32, elements: ArrayRef, slots: ListOffsets) -> Result<ArrayRef> {
-    let (nulls, len) = (leaf::nulls(slots.validity), slots.offsets.len() - 1);
+    let (nulls, len) = (convert::nulls(slots.validity), slots.offsets.len() - 1);
     let is_null = |i: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(i));
     for (i, pair) in slots.offsets.windows(2).enumerate() {
         let found = pair[1] - pair[0];
@@ -217,7 +217,7 @@ fn fixed_size_list(element: FieldRef, size: i32, elements: ArrayRef, slots: List
         _ => elements,
     };
     let array = FixedSizeListArray::try_new_with_length(element, size, elements, nulls, len);
-    Ok(Arc::new(array.map_err(refused)?))
+    Ok(Arc::new(array.map_err(arrow_error)?))
 }
 
 /// `elements` with `size` nulls for each null list.
@@ -241,7 +241,7 @@ fn padded(elements: &ArrayRef, nulls: &NullBuffer, size: usize) -> Result<ArrayR
             next += u32::from(valid);
         }
     }
-    arrow_select::take::take(elements, &UInt32Array::from(positions), None).map_err(refused)
+    arrow_select::take::take(elements, &UInt32Array::from(positions), None).map_err(arrow_error)
 }
 
 /// Most elements that are made up for null lists in a batch.

@@ -54,6 +54,7 @@ mod row_group;
 mod source;
 mod stream;
 mod stream_scan;
+mod turns;
 
 pub(crate) use builder::PREFETCH;
 pub(crate) use cached_tail::CachedTail;

@@ -48,16 +48,16 @@
 //!
 //! A value that does not fit all the same, a date of the year 9999 in nanoseconds, is an error when it is read.
 
+mod batch_adapter;
+mod column_order;
 mod fields;
-mod order;
-mod recipe;
+mod promotion;
 mod union;
-mod widen;
 
-pub(crate) use order::ordered;
-pub(crate) use recipe::{Remake, strictly};
+pub(crate) use batch_adapter::{BatchAdapter, cast_exact};
+pub(crate) use column_order::ordered;
+pub(crate) use promotion::is_promotable;
 pub(crate) use union::union;
-pub(crate) use widen::widens;
 
 use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;

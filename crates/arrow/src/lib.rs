@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! schema     which Arrow type each field becomes: the mapping, and the hints and wishes that change it
-//! leaf       the values of one column as an array, one file for each family of types
+//! convert    the values of one column as an Arrow array, and back, one file for each family of types
 //! assemble   arrays of columns as arrays of structs, lists and maps
 //! evolution  a file as another schema: missing columns, wider types, another order
 //! dataset    many files as one
@@ -18,14 +18,14 @@ pub mod arrow_writer;
 mod assemble;
 #[cfg(feature = "async")]
 pub mod async_reader;
-mod by_leaf;
+mod column_map;
+mod convert;
 pub mod dataset;
 pub mod evolution;
-mod leaf;
-#[cfg(test)]
-mod sample;
 pub mod schema;
 mod shred;
+#[cfg(test)]
+mod test_schemas;
 #[allow(unsafe_code)]
 mod trusted;
 
@@ -34,6 +34,6 @@ use marquetry_base::{Error, ErrorKind};
 
 /// Arrow refuses what was read: the parts of one array contradict each other.
 #[cold]
-fn refused(error: ArrowError) -> Error {
+fn arrow_error(error: ArrowError) -> Error {
     Error::caused_by(ErrorKind::Corrupt, "the values make no Arrow array", error)
 }

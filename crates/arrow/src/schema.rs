@@ -17,25 +17,25 @@ mod hint;
 pub(crate) mod ipc;
 mod lists;
 mod metadata_keys;
-mod places;
+mod name_index;
 mod project;
 pub(crate) mod repair;
+mod supplied;
 mod type_options;
-mod wanted;
 
 pub(crate) use from_arrow::value_type;
 pub use from_arrow::{FromArrowOptions, from_arrow};
 pub(crate) use lists::{element_of, list_of};
 pub use metadata_keys::{ARROW_SCHEMA_KEY, FIELD_ID_KEY};
 pub(crate) use project::project;
+pub use supplied::to_arrow_as;
 pub use type_options::{DecimalOverflow, InvalidUtf8, StringLayout, TypeOptions};
-pub use wanted::to_arrow_as;
 
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
 use hint::Mapped;
 use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::Schema;
-use places::Places;
+use name_index::NameIndex;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::iter;
@@ -94,7 +94,7 @@ struct Mapping<'a> {
 impl Mapping<'_> {
     fn fields(&self, fields: &[NestedField], hints: Option<&Fields>) -> Fields {
         let hints = hints.map_or(&[][..], |hints| hints);
-        let mut places = Places::new(hints.len(), |place| Cow::Borrowed(hints[place].name()));
+        let mut places = NameIndex::new(hints.len(), |place| Cow::Borrowed(hints[place].name()));
         let mapped = |(place, field): (usize, &NestedField)| {
             self.shared(field, places.find(place, &field.name).map(|place| &hints[place]))
         };
@@ -117,14 +117,14 @@ impl Mapping<'_> {
             && !hint.data_type().is_null()
             && hint.metadata().is_empty()
             && extension::metadata(field, hint.data_type(), self.metadata).is_empty()
-            && hint::leaf(self.schema.column(leaf), Some(hint.data_type()), self.options).data_type
+            && hint::of_leaf(self.schema.column(leaf), Some(hint.data_type()), self.options).data_type
                 == *hint.data_type()
     }
 
     fn field(&self, field: &NestedField, hint: Option<&ArrowField>) -> ArrowField {
         let hint_type = hint.map(ArrowField::data_type);
         let Mapped { data_type, hinted } = match &field.kind {
-            FieldKind::Leaf(leaf) => hint::leaf(self.schema.column(*leaf), hint_type, self.options),
+            FieldKind::Leaf(leaf) => hint::of_leaf(self.schema.column(*leaf), hint_type, self.options),
             FieldKind::Struct(fields) => self.structure(fields, hint_type),
             FieldKind::List(element) => self.list(element, hint_type),
             FieldKind::Map(entries) => self.map(entries, hint_type),

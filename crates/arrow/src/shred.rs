@@ -8,7 +8,7 @@ mod dictionary;
 mod leaf;
 mod leaf_values;
 
-use crate::leaf::{Unfit, validity};
+use crate::convert::{ConversionError, validity};
 use crate::schema::element_of;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait};
@@ -246,7 +246,7 @@ fn map_entries<'a>(
 }
 
 #[cold]
-fn not_stored(unfit: Unfit, above: &LevelBuilder, first: usize) -> Error {
+fn not_stored(unfit: ConversionError, above: &LevelBuilder, first: usize) -> Error {
     Error::argument(match unfit.value {
         Some(slot) => format!("{}, in row {}", unfit.why, first + above.row(slot)),
         None => unfit.why,

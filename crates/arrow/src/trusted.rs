@@ -7,11 +7,11 @@
 //! - INVARIANT: the offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings) ascend from 0. Its methods append lengths to them, and
 //!   are all that can.
 //! - INVARIANT: text is UTF-8. The chunk reader of `marquetry-core` validates columns whose logical type is text;
-//!   `crate::leaf` validates all others before it gets here.
+//!   `crate::convert` validates all others before it gets here.
 //!
 //! Debug builds check them, so tests and fuzzing would notice.
 
-use crate::refused;
+use crate::arrow_error;
 use arrow_array::types::ArrowDictionaryKeyType;
 use arrow_array::{
     ArrayRef, BinaryViewArray, DictionaryArray, GenericStringArray, OffsetSizeTrait, PrimitiveArray,
@@ -48,7 +48,7 @@ pub(crate) fn string<O: OffsetSizeTrait>(
 ) -> Result<GenericStringArray<O>> {
     check_len(offsets.len() - 1, nulls.as_ref())?;
     if offsets.last().is_none_or(|last| last.as_usize() > bytes.len()) {
-        return Err(refused(ArrowError::InvalidArgumentError("offsets beyond the bytes".to_owned())));
+        return Err(arrow_error(ArrowError::InvalidArgumentError("offsets beyond the bytes".to_owned())));
     }
     debug_assert!(GenericStringArray::try_new(offsets.clone(), bytes.clone(), nulls.clone()).is_ok());
     // SAFETY: an `OffsetBuffer` ascends from 0 or more, and its last offset is inside `bytes`; text is UTF-8 between any
@@ -76,10 +76,10 @@ pub(crate) fn dictionary<K: ArrowDictionaryKeyType>(
     if !keys.is_empty() && !all_null && (largest as usize >= values.len() || i32::try_from(largest).is_err())
     {
         let message = format!("key {largest} among {} values", values.len());
-        return Err(refused(ArrowError::InvalidArgumentError(message)));
+        return Err(arrow_error(ArrowError::InvalidArgumentError(message)));
     }
     let keys = ScalarBuffer::<K::Native>::from(Buffer::from_vec(keys));
-    let keys = PrimitiveArray::<K>::try_new(keys, nulls).map_err(refused)?;
+    let keys = PrimitiveArray::<K>::try_new(keys, nulls).map_err(arrow_error)?;
     debug_assert!(DictionaryArray::try_new(keys.clone(), values.clone()).is_ok());
     // SAFETY: the largest key has a value, and is no negative number for a signed type, so every key has; or all are
     // null.
@@ -95,7 +95,7 @@ fn check_len(len: usize, nulls: Option<&NullBuffer>) -> Result<()> {
     match nulls {
         Some(nulls) if nulls.len() != len => {
             let message = format!("{len} strings, {} validity bits", nulls.len());
-            Err(refused(ArrowError::InvalidArgumentError(message)))
+            Err(arrow_error(ArrowError::InvalidArgumentError(message)))
         }
         _ => Ok(()),
     }

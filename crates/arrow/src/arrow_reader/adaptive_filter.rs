@@ -8,8 +8,8 @@ use super::ArrowPredicate;
 use super::cached_column::{BlockRows, CachedColumn};
 use super::resolved_schema::ProjectedField;
 use crate::assemble::{Leaves, assemble};
-use crate::by_leaf::{ByLeaf, missing};
-use crate::leaf::DictionaryCache;
+use crate::column_map::{ColumnMap, missing};
+use crate::convert::DictionaryCache;
 use arrow_array::{Array, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Error, ErrorKind, MemoryReservation, Result};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The columns of a file, those that are read.
-pub(super) type Columns = ByLeaf<CachedColumn>;
+pub(super) type Columns = ColumnMap<CachedColumn>;
 
 /// A part of a filter.
 pub(super) struct FilterStage {
@@ -49,7 +49,7 @@ struct ArrowStage {
     predicate: Box<dyn ArrowPredicate>,
     roots: Vec<ProjectedField>,
     schema: SchemaRef,
-    dictionaries: ByLeaf<DictionaryCache>,
+    dictionaries: ColumnMap<DictionaryCache>,
 }
 
 /// A condition, and which entries of the dictionary that was met last it is true for.
@@ -91,7 +91,7 @@ impl FilterStage {
         roots.iter().for_each(|root| root.field.leaves(&mut leaves));
         let fields: Vec<_> = roots.iter().map(|root| root.arrow.clone()).collect();
         let schema = Arc::new(ArrowSchema::new(fields));
-        let dictionaries = ByLeaf::new(leaves.iter().copied(), DictionaryCache::default);
+        let dictionaries = ColumnMap::new(leaves.iter().copied(), DictionaryCache::default);
         let test = Test::Arrow(ArrowStage { predicate, roots, schema, dictionaries });
         FilterStage { test, leaves, cost: 0.0, selectivity: 1.0, is_measured: false }
     }
@@ -298,7 +298,7 @@ impl ArrowStage {
             )?);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::arrow_error)
     }
 }
 

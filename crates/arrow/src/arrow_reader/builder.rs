@@ -9,7 +9,7 @@ use super::reader::{FilteredMode, ParquetRecordBatchReader};
 use super::resolved_schema::ResolvedFields;
 use super::row_group_parallel::{IN_FLIGHT, RowGroupParallelReader};
 use super::{ChunkReader, Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
-use crate::evolution::{Evolution, Remake, ordered};
+use crate::evolution::{BatchAdapter, Evolution, ordered};
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use marquetry_base::{Error, Result};
@@ -232,7 +232,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 
     /// [`build`](Self::build), after [`evolved`](Self::evolved).
-    pub(crate) fn build_evolved(mut self, evolved: Option<Remake>) -> Result<ParquetRecordBatchReader> {
+    pub(crate) fn build_evolved(mut self, evolved: Option<BatchAdapter>) -> Result<ParquetRecordBatchReader> {
         let order = self.order.take();
         if evolved.is_none() && order.is_none() {
             return self.reader();
@@ -243,20 +243,21 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             metadata.resolve(&mask).projected(&mask).map(|projected| projected.field).collect();
         let ordered = || ordered(&order?, metadata.parquet_schema(), &read, &reader.schema());
         // Virtual columns stay behind the others.
-        let remake = evolved.or_else(ordered).map(|remake| remake.with_others(&reader.schema(), read.len()));
-        Ok(match remake {
+        let adapter =
+            evolved.or_else(ordered).map(|adapter| adapter.with_others(&reader.schema(), read.len()));
+        Ok(match adapter {
             // Any value may turn out to be lost.
-            Some(remake) if metadata.options.on_corrupt == OnCorrupt::NullPage => {
-                reader.adapted_by(remake.nullable())
+            Some(adapter) if metadata.options.on_corrupt == OnCorrupt::NullPage => {
+                reader.adapted_by(adapter.nullable())
             }
-            Some(remake) => reader.adapted_by(remake),
+            Some(adapter) => reader.adapted_by(adapter),
             None => reader,
         })
     }
 
     /// Chooses the columns that the wanted schema needs, as what they are read, and says what is made of them; `None` if
     /// none is wanted.
-    pub(crate) fn evolved(&mut self) -> Result<Option<Remake>> {
+    pub(crate) fn evolved(&mut self) -> Result<Option<BatchAdapter>> {
         let Some(evolution) = self.evolution.take() else { return Ok(None) };
         let ResolvedFields { fields, schema } = self.metadata.whole();
         let evolved = evolution.of(fields, self.metadata.parquet_schema(), schema)?;
@@ -264,7 +265,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self.metadata = self.metadata.with_schema(evolved.read_as);
         // The wanted schema has their unit.
         self.metadata.options.int96 = Int96Unit::Nanoseconds;
-        Ok(Some(evolved.remake))
+        Ok(Some(evolved.adapter))
     }
 
     fn reader(mut self) -> Result<ParquetRecordBatchReader> {

@@ -18,7 +18,7 @@
 use super::column_schedule::{BatchGrid, ColumnSchedule, plan_columns};
 use super::root_reader::{BatchBuffers, RootReader};
 use super::worker_pool::{Scheduler, WorkerPool};
-use crate::leaf::DictionaryCache;
+use crate::convert::DictionaryCache;
 use arrow_array::ArrayRef;
 use marquetry_base::{MemoryReservation, Result};
 use marquetry_core::metadata::ParquetMetaData;

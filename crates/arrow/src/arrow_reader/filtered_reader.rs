@@ -19,8 +19,8 @@ use super::row_group_pruning::Pruning;
 use super::virtual_columns::{Positions, Virtual};
 use super::{ArrowPredicate, RowSelection};
 use crate::assemble::{Leaves, assemble};
-use crate::by_leaf::ByLeaf;
-use crate::leaf::DictionaryCache;
+use crate::column_map::ColumnMap;
+use crate::convert::DictionaryCache;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{MemoryReservation, Result};
@@ -62,7 +62,7 @@ pub(super) struct FilteredReader {
     lookahead: RowGroupLookahead,
     /// Whether later row groups may be prefetched with earlier ones: all of them are needed, and no memory limit is set.
     looks_ahead: bool,
-    dictionaries: ByLeaf<DictionaryCache>,
+    dictionaries: ColumnMap<DictionaryCache>,
     /// The row groups to come.
     row_groups: VecDeque<RowGroupTask>,
     group: Option<Group>,
@@ -164,7 +164,7 @@ impl FilteredReader {
                 arrow_fields,
                 resolved.schema.metadata().clone(),
             )),
-            dictionaries: ByLeaf::new(columns.keys().copied(), DictionaryCache::default),
+            dictionaries: ColumnMap::new(columns.keys().copied(), DictionaryCache::default),
             row_groups: with_selections(metadata, &wanted.row_groups, wanted.selection.as_ref()),
             metadata: metadata.clone(),
             roots,
@@ -461,7 +461,7 @@ impl FilteredReader {
         arrays.extend(self.virtuals.iter().map(|kind| self.positions.array(*kind)));
         self.positions.clear();
         let options = RecordBatchOptions::new().with_row_count(Some(std::mem::take(&mut self.rows)));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::arrow_error)
     }
 }
 

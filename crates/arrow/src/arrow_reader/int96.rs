@@ -4,7 +4,7 @@ use super::ProjectionMask;
 use super::loss::OnCorrupt;
 use super::options::{ArrowReaderOptions, Int96Unit};
 use super::read_target::page_options;
-use crate::leaf::int96_fits;
+use crate::convert::int96_fits;
 use arrow_schema::TimeUnit;
 use marquetry_base::Result;
 use marquetry_core::fetch::chunk_ranges;

@@ -1,4 +1,4 @@
-//! The reader of record batches.
+//! The reader of record batches, which drives all modes of reading.
 
 use super::column_parallel::ColumnParallelReader;
 use super::column_schedule::{BatchGrid, PAGES_PER_STRIDE};
@@ -13,7 +13,7 @@ use super::root_reader::{BatchBuffers, RootError, RootReader};
 use super::row_group_parallel::RowGroupParallelReader;
 use super::salvage::{SalvageReader, SalvagedRows};
 use super::salvage_filter::{FilterOutcome, SalvageFilter};
-use crate::evolution::Remake;
+use crate::evolution::BatchAdapter;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Error, MemoryReservation, Result};
@@ -52,7 +52,7 @@ pub struct ParquetRecordBatchReader {
     /// If not all rows of the row groups are read, or more than their columns: everything else is idle then.
     filtered: Option<FilteredMode>,
     /// Adapts batches to the wanted schema, if that is not the one they are read with.
-    remake: Option<Remake>,
+    adapter: Option<BatchAdapter>,
     /// Set during a call, and after one that panicked.
     is_reading: bool,
 }
@@ -158,7 +158,7 @@ impl ParquetRecordBatchReader {
             salvage,
             filter,
             filtered: None,
-            remake: None,
+            adapter: None,
             is_reading: false,
         })
     }
@@ -179,21 +179,21 @@ impl ParquetRecordBatchReader {
             salvage: None,
             filter: None,
             filtered: Some(filtered),
-            remake: None,
+            adapter: None,
             is_reading: false,
         }
     }
 
     /// The same reader, its batches made into others.
-    pub(super) fn adapted_by(mut self, remake: Remake) -> Self {
-        self.remake = Some(remake);
+    pub(super) fn adapted_by(mut self, adapter: BatchAdapter) -> Self {
+        self.adapter = Some(adapter);
         self
     }
 
     /// Adapts batches to the wanted schema, if that is not the one they are read with.
     #[cfg(feature = "async")]
-    pub(crate) fn into_remake(self) -> Option<Remake> {
-        self.remake
+    pub(crate) fn into_adapter(self) -> Option<BatchAdapter> {
+        self.adapter
     }
 
     /// What could not be read so far; complete after the last batch. Empty if damage is an error.
@@ -217,8 +217,8 @@ impl ParquetRecordBatchReader {
 
     fn next_adapted(&mut self) -> Option<Result<RecordBatch>> {
         let batch = self.next_read()?;
-        let Some(remake) = &self.remake else { return Some(batch) };
-        let batch = batch.and_then(|batch| remake.batch(&batch));
+        let Some(adapter) = &self.adapter else { return Some(batch) };
+        let batch = batch.and_then(|batch| adapter.batch(&batch));
         self.left = if batch.is_ok() { self.left } else { 0 };
         Some(batch)
     }
@@ -273,7 +273,7 @@ impl ParquetRecordBatchReader {
 
     fn batch(&self, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::refused)
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::arrow_error)
     }
 
     /// The next batch of a file that may be damaged.
@@ -352,7 +352,9 @@ impl ParquetRecordBatchReader {
             let array = buffers.assemble(root, held);
             let array = array.and_then(|array| salvage.with_nulls(i, array, chosen));
             let array = array.and_then(|array| match &outcome {
-                Some(outcome) => arrow_select::filter::filter(&array, &outcome.keep).map_err(crate::refused),
+                Some(outcome) => {
+                    arrow_select::filter::filter(&array, &outcome.keep).map_err(crate::arrow_error)
+                }
                 None => Ok(array),
             });
             arrays.push(array.map_err(|error| RootError { root: i, leaf: None, error })?);
@@ -398,6 +400,6 @@ impl Iterator for ParquetRecordBatchReader {
 
 impl RecordBatchReader for ParquetRecordBatchReader {
     fn schema(&self) -> SchemaRef {
-        self.remake.as_ref().map_or(&self.schema, |remake| &remake.schema).clone()
+        self.adapter.as_ref().map_or(&self.schema, |adapter| &adapter.schema).clone()
     }
 }

@@ -1,8 +1,8 @@
 //! Reads one field of the root: its columns, and how they become one array.
 
 use crate::assemble::{Leaves, assemble};
-use crate::by_leaf::{ByLeaf, missing};
-use crate::leaf::DictionaryCache;
+use crate::column_map::{ColumnMap, missing};
+use crate::convert::DictionaryCache;
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 use marquetry_base::{Error, MemoryReservation, Result};
@@ -22,8 +22,8 @@ pub(super) struct RootReader {
 /// have any.
 pub(super) struct BatchBuffers {
     pub(super) metadata: Arc<ParquetMetaData>,
-    batches: ByLeaf<Option<ColumnBatch>>,
-    dictionaries: ByLeaf<DictionaryCache>,
+    batches: ColumnMap<Option<ColumnBatch>>,
+    dictionaries: ColumnMap<DictionaryCache>,
 }
 
 impl BatchBuffers {
@@ -34,7 +34,7 @@ impl BatchBuffers {
     ) -> Self {
         let leaves = || roots.clone().into_iter().flat_map(|root| root.columns.iter().map(|column| column.0));
         let (batches, dictionaries) =
-            (ByLeaf::new(leaves(), || None), ByLeaf::new(leaves(), DictionaryCache::default));
+            (ColumnMap::new(leaves(), || None), ColumnMap::new(leaves(), DictionaryCache::default));
         BatchBuffers { metadata, batches, dictionaries }
     }
 

@@ -10,7 +10,7 @@ use super::loss::{Loss, LossReport, OnCorrupt};
 use super::null_padding::NullPadded;
 use super::root_reader::RootReader;
 use super::row_ranges;
-use crate::refused;
+use crate::arrow_error;
 use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow_schema::DataType;
 use marquetry_base::{Error, ErrorKind, Result};
@@ -295,7 +295,7 @@ impl SalvageReader {
             }
             positions.resize(positions.len() + (run.end - row) as usize, None);
         }
-        arrow_select::take::take(&array, &UInt32Array::from(positions), None).map_err(refused)
+        arrow_select::take::take(&array, &UInt32Array::from(positions), None).map_err(arrow_error)
     }
 
     /// The chosen rows were given: the losses before the next row are told.

@@ -12,7 +12,7 @@ use super::null_padding::NullPadded;
 use super::read_plan::ReadPlan;
 use super::root_reader::{BatchBuffers, RootError, RootReader};
 use super::salvage::{SalvageReader, SalvagedRows};
-use crate::leaf::boolean_buffer;
+use crate::convert::boolean_buffer;
 use arrow_array::BooleanArray;
 use marquetry_base::Result;
 use marquetry_core::predicate::{BoundPredicate, LeafValues};

@@ -1,6 +1,6 @@
 use super::*;
-use crate::sample::{OPTIONAL, REPEATED, REQUIRED, batch, column, group, schema};
 use crate::schema::{TypeOptions, to_arrow};
+use crate::test_schemas::{OPTIONAL, REPEATED, REQUIRED, batch, column, group, schema};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use marquetry_encoding::Values;
@@ -22,8 +22,8 @@ fn assembled(
     let (schema, fields) = schema(1, elements);
     let arrow = to_arrow(&fields, 0.., &schema, &HashMap::new(), &TypeOptions::default());
     let to = to.map_or_else(|| arrow.field(0).clone(), |to| ArrowField::new("x", to, true));
-    let mut dictionaries = ByLeaf::new(0..batches.len(), DictionaryCache::default);
-    let mut batches: ByLeaf<_> = batches.into_iter().enumerate().collect();
+    let mut dictionaries = ColumnMap::new(0..batches.len(), DictionaryCache::default);
+    let mut batches: ColumnMap<_> = batches.into_iter().enumerate().collect();
     let (batches, dictionaries, held) = (&mut batches, &mut dictionaries, &mut MemoryReservation::default());
     let mut leaves = Leaves { schema: &schema, batches, dictionaries, held };
     let array = assemble(&fields[0], &to, &mut leaves)?;

@@ -6,11 +6,12 @@ use super::row_group::FetchTask;
 use super::source::AsyncSource;
 use super::stream::ParquetRecordBatchStream;
 use super::stream_scan::{SharedPredicate, StreamFilter, StreamScan};
+use super::turns::Turns;
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask, RowFilter, RowSelection, no_choice_of_rows,
 };
-use crate::evolution::{Evolution, Remake};
+use crate::evolution::{BatchAdapter, Evolution};
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
@@ -204,7 +205,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     /// or the file cannot be read as the wanted one; and if rows are to be chosen from a damaged file: which they are could
     /// not be told any more.
     pub fn build(mut self) -> Result<ParquetRecordBatchStream<T>> {
-        let (schema, remake) = self.made()?;
+        let (schema, adapter) = self.made()?;
         let has_rows = self.limit != Some(0);
         let rest = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
         let prefetch = self.prefetch;
@@ -225,7 +226,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         // What is fetched ahead must leave room for what is wanted now.
         let room = scan.metadata.options.limits.memory.limit().map_or(u64::MAX, |limit| limit as u64 / 4);
         let rest = (!is_known).then_some(rest);
-        Ok(ParquetRecordBatchStream::new(schema, remake, scan, jobs, prefetch.min(room), rest))
+        Ok(ParquetRecordBatchStream::new(schema, adapter, scan, jobs, prefetch.min(room), rest))
     }
 
     /// [`build`](Self::build) for [`Int96Unit::Auto`]: if INT96 columns are read, all of them is fetched first, to find the
@@ -260,16 +261,17 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let remote = scan.remote(&version);
         let mut out = RowMask::new();
         let selected = selected_by_row_group(&scan.metadata, &row_groups, selection.as_ref());
-        for (row_group, selected) in row_groups.into_iter().zip(selected) {
+        for (turn, (row_group, selected)) in row_groups.into_iter().zip(selected).enumerate() {
             let rows = scan.metadata.metadata().row_group(row_group).num_rows();
             let mut wanted = match left {
                 0 => RowMask::new(),
                 _ if !scan.filter.has_filter() => selected,
                 _ => {
                     let buffered = Arc::new(scan.metadata.known_bytes(&version));
-                    select(&scan, &remote, row_group, selected, &buffered).await?
+                    select(&scan, &remote, row_group, selected, &buffered, turn).await?
                 }
             };
+            scan.turns.end(turn);
             let passed = offset.min(wanted.selected());
             wanted = wanted.offset(passed).limit(left);
             (offset, left) = (offset - passed, left - wanted.selected());
@@ -307,13 +309,14 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             filter,
             batch_size: self.batch_size,
             cost: self.cost,
+            turns: Turns::default(),
         };
         Ok((scan, jobs))
     }
 
     /// The schema of batches, and what they are made into, unless they are given as they are read. Chooses the columns
     /// that this takes.
-    fn made(&mut self) -> Result<(SchemaRef, Option<Remake>)> {
+    fn made(&mut self) -> Result<(SchemaRef, Option<BatchAdapter>)> {
         // A reader of nothing knows.
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), self.metadata.clone())
             .with_row_groups(Vec::new())
@@ -326,7 +329,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let evolved = reader.evolved()?;
         (self.projection, self.metadata) = reader.read_as();
         let reader = reader.build_evolved(evolved)?;
-        Ok((reader.schema(), reader.into_remake()))
+        Ok((reader.schema(), reader.into_adapter()))
     }
 
     /// How many rows the chosen row groups have.
@@ -366,7 +369,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             (offset, left) = (offset - first, left - (last - first));
             if first < last {
                 let bytes = bytes(&chunk_ranges(metadata, row_group, leaves));
-                jobs.push(FetchTask { row_group, selected, rows: first..last, bytes });
+                let turn = jobs.len();
+                jobs.push(FetchTask { row_group, selected, rows: first..last, bytes, turn });
             }
         }
         Ok(jobs)

@@ -24,6 +24,7 @@ pub(super) async fn select(
     row_group: usize,
     selected: RowMask,
     buffered: &Arc<RangeCache>,
+    turn: usize,
 ) -> Result<RowMask> {
     let (kept, asks_predicate) = prune(scan, remote, row_group, buffered).await?;
     let selected = selected.and(&kept);
@@ -40,6 +41,9 @@ pub(super) async fn select(
         false => scan.pages(remote, row_group, &looked_at, &rows, buffered).await?,
     };
     remote.fetch(buffered, ranges).await?;
+    if !scan.filter.filters.is_empty() {
+        scan.turns.wait(turn).await;
+    }
     remote.run(buffered, || evaluate(scan, row_group, &selected, asks_predicate, buffered)).await
 }
 

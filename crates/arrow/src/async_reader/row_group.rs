@@ -24,6 +24,8 @@ pub(super) struct FetchTask {
     pub(super) rows: Range<u64>,
     /// How many bytes that takes at most.
     pub(super) bytes: u64,
+    /// When filters over arrays are asked: they may remember what they saw, so they see row groups in order.
+    pub(super) turn: usize,
 }
 
 /// A row group whose bytes were fetched, and the reader that decodes it.
@@ -66,7 +68,7 @@ impl StreamScan {
         version: Arc<FileVersion>,
         job: FetchTask,
     ) -> Result<FetchedRowGroup> {
-        let FetchTask { row_group, selected, rows, .. } = job;
+        let FetchTask { row_group, selected, rows, turn, .. } = job;
         let buffered = Arc::new(self.metadata.known_bytes(&version));
         let remote = self.remote(&version);
         if self.salvages() {
@@ -76,9 +78,14 @@ impl StreamScan {
             return self.opened(row_group, part, 0, buffered);
         }
         let wanted = match self.filter.has_filter() {
-            true => select(&self, &remote, row_group, selected, &buffered).await?,
+            true => select(&self, &remote, row_group, selected, &buffered, turn).await?,
             false => selected,
         };
+        if !self.filter.filters.is_empty() {
+            // One that needs no filter does not let those after it pass those before it.
+            self.turns.wait(turn).await;
+            self.turns.end(turn);
+        }
         let passed = rows.start.min(wanted.selected());
         let selection = wanted.offset(passed).limit(rows.end.saturating_sub(rows.start));
         let runs: Vec<_> = selection.runs().collect();

@@ -5,7 +5,7 @@ use super::row_group::{DecodeStep, FetchTask, FetchedRowGroup};
 use super::source::FileVersion;
 use super::stream_scan::StreamScan;
 use crate::arrow_reader::{LossReport, panicked};
-use crate::evolution::Remake;
+use crate::evolution::BatchAdapter;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures_core::Stream;
@@ -23,7 +23,7 @@ use std::task::{Context, Poll, ready};
 pub struct ParquetRecordBatchStream<T> {
     schema: SchemaRef,
     /// What batches are made into, unless they are given as they are read.
-    remake: Option<Remake>,
+    adapter: Option<BatchAdapter>,
     scan: Arc<StreamScan>,
     version: Version,
     /// Row groups that were not begun.
@@ -54,7 +54,7 @@ enum Version {
 impl<T> ParquetRecordBatchStream<T> {
     pub(super) fn new(
         schema: SchemaRef,
-        remake: Option<Remake>,
+        adapter: Option<BatchAdapter>,
         scan: StreamScan,
         jobs: Vec<FetchTask>,
         prefetch: u64,
@@ -66,7 +66,7 @@ impl<T> ParquetRecordBatchStream<T> {
         };
         ParquetRecordBatchStream {
             schema,
-            remake,
+            adapter,
             scan: Arc::new(scan),
             version,
             jobs: jobs.into(),
@@ -129,8 +129,8 @@ impl<T> ParquetRecordBatchStream<T> {
                             self.jobs.clear();
                         }
                     }
-                    return Poll::Ready(Some(match &self.remake {
-                        Some(remake) => remake.batch(&batch),
+                    return Poll::Ready(Some(match &self.adapter {
+                        Some(adapter) => adapter.batch(&batch),
                         None => Ok(batch),
                     }));
                 }

@@ -2,6 +2,7 @@
 
 use super::range_fetcher::RangeFetcher;
 use super::source::{AsyncSource, FileVersion};
+use super::turns::Turns;
 use crate::arrow_reader::{ArrowPredicate, ArrowReaderMetadata, ProjectionMask};
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
@@ -22,6 +23,8 @@ pub(super) struct StreamScan {
     pub(super) filter: StreamFilter,
     pub(super) batch_size: usize,
     pub(super) cost: CoalesceOptions,
+    /// In which row groups ask the filters.
+    pub(super) turns: Turns,
 }
 
 impl StreamScan {

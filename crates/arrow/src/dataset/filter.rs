@@ -1,7 +1,7 @@
 //! What a predicate says of a file before it is opened: the values of its partitions are known, and those of columns that
 //! it does not have.
 
-use crate::leaf::{self, Picks};
+use crate::convert::{self, NonNullSlots};
 use crate::schema::{FromArrowOptions, from_arrow};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -159,7 +159,7 @@ fn is_true(predicate: &Predicate, column: &str, value: &ArrayRef) -> Result<bool
     let leaf = schema.columns().first().ok_or_else(|| Error::argument("a partition without a column"))?;
     let mut values = leaf.physical().shape().empty();
     let all = SlotRanges::new(0..1);
-    leaf::from_array(value, &Picks::new(&all, None), leaf, &mut values)
+    convert::from_array(value, &NonNullSlots::new(&all, None), leaf, &mut values)
         .map_err(|unfit| Error::argument(unfit.why).in_column(column))?;
     let values = LeafValues { values: &values, validity: None, dictionary: None };
     Ok(bound.evaluate(1, &[(0, values)])?.get(0))

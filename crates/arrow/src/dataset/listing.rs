@@ -1,4 +1,4 @@
-//! Paths become files: directories and what is below them, patterns, and summary files.
+//! Resolves paths to files: directories and what is below them, patterns, and summary files.
 
 use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::io::DirectoryChain;

@@ -1,4 +1,4 @@
-//! Files that were opened, kept for the next look at them: footers are read and parsed once.
+//! A cache of opened files: footers are read and parsed once.
 
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_base::Result;

@@ -1,4 +1,4 @@
-//! Partitions in the manner of Hive: directories called `key=value`, whose values are columns of all files below.
+//! Hive partitions: directories called `key=value`, whose values are columns of all files below.
 
 use arrow_array::{ArrayRef, Date32Array, Int64Array, StringArray};
 use arrow_schema::DataType;
@@ -64,7 +64,7 @@ pub(super) fn value(key: &str, text: Option<&str>, to: &DataType) -> Result<Arra
         DataType::Date32 => Arc::new(Date32Array::from(vec![day(text).ok_or_else(wrong)?])),
         _ => Arc::new(StringArray::from(vec![text])),
     };
-    crate::evolution::strictly(&array, to).map_err(|_| wrong())
+    crate::evolution::cast_exact(&array, to).map_err(|_| wrong())
 }
 
 /// Days since 1970-01-01 of a date as `YYYY-MM-DD`.
@@ -78,7 +78,7 @@ fn day(text: &str) -> Option<i32> {
         return None;
     }
     let array: ArrayRef = Arc::new(StringArray::from(vec![text]));
-    let date = crate::evolution::strictly(&array, &DataType::Date32).ok()?;
+    let date = crate::evolution::cast_exact(&array, &DataType::Date32).ok()?;
     let date = date.as_any().downcast_ref::<Date32Array>()?;
     Some(date.value(0))
 }

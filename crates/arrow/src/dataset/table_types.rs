@@ -3,7 +3,7 @@
 //! A column that is DOUBLE in the table may be FLOAT or INT32 in a file. The literals of a predicate are of the table's type:
 //! `x > 0.1` asks for doubles above 0.1, and 0.1 as a FLOAT is one. So what is counted in each file is what is shown of it.
 
-use crate::evolution::widens;
+use crate::evolution::is_promotable;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
 use arrow_schema::{DataType, Field, Fields};
 use marquetry_base::{Error, Result};
@@ -64,7 +64,7 @@ impl TableTypes<'_> {
         let (Some(from), Some(to)) = (type_at(self.file, path), to) else { return Ok(None) };
         // INT96 becomes a timestamp of any unit and zone.
         let are_timestamps = matches!((from, to), (DataType::Timestamp(..), DataType::Timestamp(..)));
-        match from == to || are_timestamps || widens(from, to) {
+        match from == to || are_timestamps || is_promotable(from, to) {
             true => Ok((from != to).then_some((from, to))),
             false => {
                 let message = format!("{from} in this file cannot become {to}, its type in the table");

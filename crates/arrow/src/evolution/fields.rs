@@ -1,7 +1,7 @@
-//! A file's fields held against wanted ones: which columns are read, as what, and what is made of them.
+//! Matches a file's fields with wanted ones: which columns are read, as which type, and what becomes of them.
 
-use super::recipe::{Part, Recipe, Remake, strictly};
-use super::widen::widens;
+use super::batch_adapter::{ArrayCast, BatchAdapter, ColumnSource, cast_exact};
+use super::promotion::is_promotable;
 use super::{Evolution, MatchBy};
 use crate::arrow_reader::ProjectionMask;
 use crate::schema::compatibility;
@@ -17,27 +17,32 @@ use std::sync::Arc;
 
 /// How one file is read as the wanted schema.
 #[derive(Debug, Clone)]
-pub(crate) struct Evolved {
+pub(crate) struct FileMapping {
     /// The columns that are read.
     pub(crate) mask: ProjectionMask,
     /// What the file is read as: what its reader can make wider itself, it does.
     pub(crate) read_as: SchemaRef,
     /// What is made of that.
-    pub(crate) remake: Remake,
+    pub(crate) adapter: BatchAdapter,
 }
 
 impl Evolution {
     /// How a file of these fields, which it reads as `arrow` by default, is read as the wanted schema.
-    pub(crate) fn of(&self, fields: &[NestedField], schema: &Schema, arrow: &ArrowSchema) -> Result<Evolved> {
+    pub(crate) fn of(
+        &self,
+        fields: &[NestedField],
+        schema: &Schema,
+        arrow: &ArrowSchema,
+    ) -> Result<FileMapping> {
         if self.by == MatchBy::FieldId && !fields.is_empty() && !fields.iter().any(has_id) {
             return Err(Error::argument("the file has no field ids; its columns can be found by name only"));
         }
         let mut walk = Walk { evolution: self, schema, kept: Vec::new(), path: Vec::new() };
         let (read_as, parts) = walk.fields(fields, arrow.fields(), self.schema.fields())?;
-        Ok(Evolved {
+        Ok(FileMapping {
             mask: ProjectionMask::leaves(schema, walk.kept),
             read_as: Arc::new(ArrowSchema::new_with_metadata(read_as, arrow.metadata().clone())),
-            remake: Remake { schema: self.schema.clone(), parts },
+            adapter: BatchAdapter { schema: self.schema.clone(), parts },
         })
     }
 }
@@ -95,7 +100,7 @@ impl Walk<'_> {
         file: &[NestedField],
         arrow: &Fields,
         wanted: &Fields,
-    ) -> Result<(Fields, Vec<Part>)> {
+    ) -> Result<(Fields, Vec<ColumnSource>)> {
         let mut read_as: Vec<FieldRef> = arrow.iter().cloned().collect();
         let names = Names::new(file, self.evolution.by);
         let mut is_found = vec![false; file.len()];
@@ -104,7 +109,7 @@ impl Walk<'_> {
             self.path.push(wanted.name().clone());
             let at = if self.constant(wanted).is_some() { None } else { self.find(&names, file, wanted)? };
             if at.is_some_and(|at| std::mem::replace(&mut is_found[at], true)) {
-                return Err(self.refused("is wanted twice"));
+                return Err(self.arrow_error("is wanted twice"));
             }
             found.push(at);
             self.path.pop();
@@ -121,7 +126,7 @@ impl Walk<'_> {
                 Some(at) => {
                     let (field, recipe) = self.field(&file[*at], &arrow[*at], wanted)?;
                     read_as[*at] = field;
-                    Part::Of(order.partition_point(|before| before < at), recipe)
+                    ColumnSource::Of(order.partition_point(|before| before < at), recipe)
                 }
                 None => self.made(wanted)?,
             });
@@ -150,7 +155,7 @@ impl Walk<'_> {
             }
             MatchBy::FieldId => {
                 let id = wanted.metadata().get(FIELD_ID_KEY).and_then(|id| id.parse::<i32>().ok());
-                names.ids.get(&id.ok_or_else(|| self.refused("is wanted by field id, and has none"))?)
+                names.ids.get(&id.ok_or_else(|| self.arrow_error("is wanted by field id, and has none"))?)
             }
         };
         match found.map_or(&[][..], Vec::as_slice) {
@@ -158,7 +163,7 @@ impl Walk<'_> {
             [one] => Ok(Some(*one)),
             several => {
                 let names: Vec<&str> = several.iter().map(|&i| &*file[i].name).collect();
-                Err(self.refused(format!("may be any of the file's {}", names.join(", "))))
+                Err(self.arrow_error(format!("may be any of the file's {}", names.join(", "))))
             }
         }
     }
@@ -170,34 +175,37 @@ impl Walk<'_> {
             if !is_found[i] && !is_constant {
                 self.path.push((*field.name).to_owned());
                 let names: Vec<&str> = wanted.iter().map(|field| field.name().as_str()).collect();
-                return Err(self.refused(format!("is not among the wanted fields, {}", names.join(", "))));
+                return Err(self.arrow_error(format!("is not among the wanted fields, {}", names.join(", "))));
             }
         }
         Ok(())
     }
 
     /// A field that the file does not have, or that does not come from it.
-    fn made(&self, wanted: &ArrowField) -> Result<Part> {
+    fn made(&self, wanted: &ArrowField) -> Result<ColumnSource> {
         let path = self.path.join(".");
         let value = self.constant(wanted).or_else(|| self.evolution.defaults.get(&path));
         let Some(value) = value else {
             return match (self.evolution.refuse_missing, wanted.is_nullable()) {
-                (false, true) => Ok(Part::Null(wanted.data_type().clone())),
-                (true, _) => Err(self.refused("is not in the file")),
-                (false, false) => Err(self.refused("is not in the file, and must not be null")),
+                (false, true) => Ok(ColumnSource::Null(wanted.data_type().clone())),
+                (true, _) => Err(self.arrow_error("is not in the file")),
+                (false, false) => Err(self.arrow_error("is not in the file, and must not be null")),
             };
         };
         if value.len() != 1 {
-            return Err(self.refused(format!("has {} default values", value.len())));
+            return Err(self.arrow_error(format!("has {} default values", value.len())));
         }
-        let fits = value.data_type() == wanted.data_type() || widens(value.data_type(), wanted.data_type());
+        let fits =
+            value.data_type() == wanted.data_type() || is_promotable(value.data_type(), wanted.data_type());
         if !fits {
             return Err(self.no_wider(value.data_type(), wanted.data_type()));
         }
         if value.logical_null_count() > 0 && !wanted.is_nullable() {
-            return Err(self.refused("has null as its default, and must not be null"));
+            return Err(self.arrow_error("has null as its default, and must not be null"));
         }
-        Ok(Part::Constant(strictly(value, wanted.data_type()).map_err(|error| error.in_column(path))?))
+        Ok(ColumnSource::Constant(
+            cast_exact(value, wanted.data_type()).map_err(|error| error.in_column(path))?,
+        ))
     }
 
     /// What a field is read as, and what is made of it.
@@ -206,9 +214,9 @@ impl Walk<'_> {
         file: &NestedField,
         arrow: &FieldRef,
         wanted: &FieldRef,
-    ) -> Result<(FieldRef, Recipe)> {
+    ) -> Result<(FieldRef, ArrayCast)> {
         if (arrow.is_nullable() || file.nullable) && !wanted.is_nullable() {
-            return Err(self.refused("may be null in the file, and must not be"));
+            return Err(self.arrow_error("may be null in the file, and must not be"));
         }
         let (read_as, recipe) = self.value(file, arrow, wanted.data_type())?;
         // The reader takes names and nullability from the file's schema.
@@ -220,12 +228,12 @@ impl Walk<'_> {
         file: &NestedField,
         arrow: &FieldRef,
         wanted: &DataType,
-    ) -> Result<(DataType, Recipe)> {
+    ) -> Result<(DataType, ArrayCast)> {
         let found = match (&file.kind, arrow.data_type(), wanted) {
             (FieldKind::Leaf(leaf), from, _) => self.leaf(*leaf, from, wanted)?,
             (FieldKind::Struct(fields), DataType::Struct(from), DataType::Struct(to)) => {
                 let (read_as, parts) = self.fields(fields, from, to)?;
-                (DataType::Struct(read_as), Recipe::Struct(to.clone(), parts))
+                (DataType::Struct(read_as), ArrayCast::Struct(to.clone(), parts))
             }
             (FieldKind::List(element), from, to) => self.list(element, from, to)?,
             (FieldKind::Map(entries), DataType::Map(from, _), DataType::Map(to, sorted)) => {
@@ -235,10 +243,10 @@ impl Walk<'_> {
             (_, from, _) => return Err(self.no_wider(from, wanted)),
         };
         // Nothing of it changes, or the reader does all of it.
-        Ok(if found.0 == *wanted { (found.0, Recipe::Keep) } else { found })
+        Ok(if found.0 == *wanted { (found.0, ArrayCast::Keep) } else { found })
     }
 
-    fn list(&mut self, file: &NestedField, from: &DataType, to: &DataType) -> Result<(DataType, Recipe)> {
+    fn list(&mut self, file: &NestedField, from: &DataType, to: &DataType) -> Result<(DataType, ArrayCast)> {
         let (Some(from_element), Some(to_element)) = (element_of(from), element_of(to)) else {
             return Err(self.no_wider(from, to));
         };
@@ -253,10 +261,10 @@ impl Walk<'_> {
         let (element, recipe) = self.field(file, from_element, to_element)?;
         self.path.pop();
         let read_as = list_of(to, element);
-        Ok((read_as, Recipe::List(to_element.clone(), Box::new(recipe))))
+        Ok((read_as, ArrayCast::List(to_element.clone(), Box::new(recipe))))
     }
 
-    fn map(&mut self, file: &NestedField, from: &FieldRef, to: &FieldRef) -> Result<(FieldRef, Recipe)> {
+    fn map(&mut self, file: &NestedField, from: &FieldRef, to: &FieldRef) -> Result<(FieldRef, ArrayCast)> {
         let (FieldKind::Struct(parts), DataType::Struct(from_parts), DataType::Struct(to_parts)) =
             (&file.kind, from.data_type(), to.data_type())
         else {
@@ -277,20 +285,20 @@ impl Walk<'_> {
         let key = Arc::new(ArrowField::clone(from_key).with_data_type(key_type));
         let entries = DataType::Struct(Fields::from(vec![key, value]));
         let read_as = Arc::new(ArrowField::clone(from).with_data_type(entries));
-        Ok((read_as, Recipe::Map(to.clone(), Box::new((key_recipe, value_recipe)))))
+        Ok((read_as, ArrayCast::Map(to.clone(), Box::new((key_recipe, value_recipe)))))
     }
 
-    fn leaf(&mut self, leaf: usize, from: &DataType, to: &DataType) -> Result<(DataType, Recipe)> {
+    fn leaf(&mut self, leaf: usize, from: &DataType, to: &DataType) -> Result<(DataType, ArrayCast)> {
         self.kept.push(leaf);
         let column = self.schema.column(leaf);
         let is_int96 = column.physical() == PhysicalType::Int96;
         if is_int96 && matches!(value_type(to), DataType::Timestamp(..)) && compatibility::fits(column, to) {
-            return Ok((to.clone(), Recipe::Keep));
+            return Ok((to.clone(), ArrayCast::Keep));
         }
         if from == to {
-            return Ok((from.clone(), Recipe::Keep));
+            return Ok((from.clone(), ArrayCast::Keep));
         }
-        if !widens(from, to) {
+        if !is_promotable(from, to) {
             return Err(self.no_wider(from, to));
         }
         // A column without an annotation may be read as anything of its width, bit for bit: only what it is by default
@@ -298,18 +306,18 @@ impl Walk<'_> {
         let is_annotated = column.logical().is_some() || column.physical() == PhysicalType::ByteArray;
         let is_same = value_type(from) == value_type(to);
         if (is_annotated || is_same) && compatibility::fits_as_meant(column, to) {
-            return Ok((to.clone(), Recipe::Keep));
+            return Ok((to.clone(), ArrayCast::Keep));
         }
-        Ok((value_type(from).clone(), Recipe::Cast(to.clone(), self.path.join(".").into())))
+        Ok((value_type(from).clone(), ArrayCast::Cast(to.clone(), self.path.join(".").into())))
     }
 
     #[cold]
     fn no_wider(&self, from: &DataType, to: &DataType) -> Error {
-        self.refused(format!("is {from} in the file, which cannot become {to} with every value the same"))
+        self.arrow_error(format!("is {from} in the file, which cannot become {to} with every value the same"))
     }
 
     #[cold]
-    fn refused(&self, why: impl std::fmt::Display) -> Error {
+    fn arrow_error(&self, why: impl std::fmt::Display) -> Error {
         let path = self.path.join(".");
         Error::argument(format!("the column {why}")).in_column(path)
     }

@@ -134,33 +134,33 @@ fn names_in_another_case_and_ids() {
 fn what_cannot_be_is_an_error_that_says_why() {
     let places = file(&places());
     let part = |field| Field::new("where", DataType::Struct(Fields::from(vec![field])), true);
-    let refused = |evolution, expected: &str| assert_eq!(error(&places, evolution), expected);
-    refused(
+    let arrow_error = |evolution, expected: &str| assert_eq!(error(&places, evolution), expected);
+    arrow_error(
         to(vec![part(Field::new("x", DataType::Int8, true))]),
         "argument: the column is Int32 in the file, which cannot become Int8 with every value the same, in column \
          where.x",
     );
-    refused(
+    arrow_error(
         to(vec![Field::new("id", DataType::Int32, false)]),
         "argument: the column may be null in the file, and must not be, in column id",
     );
-    refused(
+    arrow_error(
         to(vec![Field::new("z", DataType::Int32, false)]),
         "argument: the column is not in the file, and must not be null, in column z",
     );
-    refused(
+    arrow_error(
         to(vec![int32("z")]).refuse_missing(true),
         "argument: the column is not in the file, in column z",
     );
-    refused(
+    arrow_error(
         to(vec![int32("id"), part(int32("x"))]).refuse_extra(true),
         "argument: the column is not among the wanted fields, id, where, in column Name",
     );
-    refused(
+    arrow_error(
         to(vec![int32("id")]).by(MatchBy::FieldId),
         "argument: the column is wanted by field id, and has none, in column id",
     );
-    refused(to(vec![int32("id"), int32("id")]), "argument: the column is wanted twice, in column id");
+    arrow_error(to(vec![int32("id"), int32("id")]), "argument: the column is wanted twice, in column id");
     let text: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
     let error_of_default = error(&places, to(vec![int32("z")]).with_default("z", text));
     assert!(
@@ -195,7 +195,7 @@ fn widening() -> impl Strategy<Value = (DataType, DataType)> {
     let pairs: Vec<_> = types
         .iter()
         .flat_map(|from| types.iter().map(move |to| (from.clone(), to.clone())))
-        .filter(|(from, to)| widen::widens(from, to) && from != to)
+        .filter(|(from, to)| promotion::is_promotable(from, to) && from != to)
         .collect();
     prop::sample::select(pairs)
 }
@@ -327,7 +327,7 @@ proptest! {
         narrow in prop::sample::select(sample_types()),
         values in prop::collection::vec(prop::option::of(any::<i8>()), 1..5),
     ) {
-        prop_assume!(!widen::widens(&from, &narrow));
+        prop_assume!(!promotion::is_promotable(&from, &narrow));
         let file = file(&RecordBatch::try_from_iter([("a", array(&from, &values))]).unwrap());
         let text = error(&file, to(vec![Field::new("a", narrow.clone(), true)]));
         prop_assert!(text.contains(&format!("is {from} in the file, which cannot become {narrow}")), "{}", text);

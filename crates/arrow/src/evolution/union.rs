@@ -1,7 +1,7 @@
-//! The schema that holds the rows of two files.
+//! The union of two schemas: one that holds the rows of both.
 
 use super::MatchBy;
-use super::widen::common;
+use super::promotion::common;
 use crate::schema::{FIELD_ID_KEY, element_of, list_of};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use marquetry_base::{Error, Result};

@@ -1,4 +1,4 @@
-//! Which Parquet field each Arrow field becomes: the mapping of `schema`, the other way round.
+//! Maps Arrow fields to Parquet fields: the mapping of `schema`, the other way round.
 //!
 //! Each type becomes what the reader makes the same type of, with the stored Arrow schema as a hint, and what other
 //! readers take for the same values, without it.
@@ -88,7 +88,7 @@ impl Mapping<'_> {
         match field.data_type() {
             DataType::Struct(fields) => {
                 if fields.is_empty() {
-                    return Err(self.refused("a struct without fields has no columns to be stored in"));
+                    return Err(self.arrow_error("a struct without fields has no columns to be stored in"));
                 }
                 let variant =
                     extension::is_variant(field).then_some(LogicalType::Variant { version: Some(1) });
@@ -122,10 +122,10 @@ impl Mapping<'_> {
     /// The key and value of a map. SPEC: LogicalTypes.md, "Maps": keys are required.
     fn entries(&mut self, entries: &ArrowField) -> Result<()> {
         let DataType::Struct(parts) = entries.data_type() else {
-            return Err(self.refused(&format!("entries of type {} are no map", entries.data_type())));
+            return Err(self.arrow_error(&format!("entries of type {} are no map", entries.data_type())));
         };
         let [key, value] = &**parts else {
-            return Err(self.refused(&format!("entries of {} fields are no map", parts.len())));
+            return Err(self.arrow_error(&format!("entries of {} fields are no map", parts.len())));
         };
         self.out.push(repeated("key_value", 2));
         self.path.push("key_value".to_owned());
@@ -147,10 +147,10 @@ impl Mapping<'_> {
         use DataType::*;
         match data_type {
             Dictionary(_, values) if matches!(**values, Dictionary(..) | RunEndEncoded(..)) => {
-                Err(self.refused(&format!("{data_type}: a dictionary of what is encoded itself")))
+                Err(self.arrow_error(&format!("{data_type}: a dictionary of what is encoded itself")))
             }
             RunEndEncoded(_, values) => match values.data_type() {
-                RunEndEncoded(..) => Err(self.refused(&format!("{data_type}: runs of runs"))),
+                RunEndEncoded(..) => Err(self.arrow_error(&format!("{data_type}: runs of runs"))),
                 values => self.check_layout(values),
             },
             _ => Ok(()),
@@ -178,7 +178,7 @@ impl Mapping<'_> {
             Binary | LargeBinary | BinaryView => (PhysicalType::ByteArray, None),
             FixedSizeBinary(width) => match usize::try_from(*width) {
                 Ok(width) => (PhysicalType::FixedLenByteArray(width), None),
-                Err(_) => return Err(self.refused(&format!("binary of {width} bytes"))),
+                Err(_) => return Err(self.arrow_error(&format!("binary of {width} bytes"))),
             },
             Decimal32(p, s) => self.decimal(*p, *s, 9)?,
             Decimal64(p, s) => self.decimal(*p, *s, 18)?,
@@ -199,7 +199,7 @@ impl Mapping<'_> {
             }
             Duration(_) => (PhysicalType::Int64, None),
             Interval(_) => (PhysicalType::FixedLenByteArray(12), Some(LogicalType::Interval)),
-            other => return Err(self.refused(&format!("Parquet has no form for the Arrow type {other}"))),
+            other => return Err(self.arrow_error(&format!("Parquet has no form for the Arrow type {other}"))),
         })
     }
 
@@ -207,10 +207,10 @@ impl Mapping<'_> {
     /// a whole file for either.
     fn decimal(&self, precision: u8, scale: i8, most: u8) -> Result<(PhysicalType, Option<LogicalType>)> {
         if !(1..=most).contains(&precision) {
-            return Err(self.refused(&format!("{precision} digits; this decimal has 1 to {most}")));
+            return Err(self.arrow_error(&format!("{precision} digits; this decimal has 1 to {most}")));
         }
         if !(0..=precision as i16).contains(&scale.into()) {
-            return Err(self.refused(&format!(
+            return Err(self.arrow_error(&format!(
                 "Parquet decimals of {precision} digits have a scale of 0 to {precision}, not {scale}"
             )));
         }
@@ -224,7 +224,7 @@ impl Mapping<'_> {
     }
 
     #[cold]
-    fn refused(&self, why: &str) -> Error {
+    fn arrow_error(&self, why: &str) -> Error {
         Error::unsupported(why.to_owned()).in_column(self.path.join("."))
     }
 }

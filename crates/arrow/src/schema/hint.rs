@@ -15,7 +15,7 @@ pub(super) struct Mapped {
 }
 
 /// The type of a leaf for which the stored Arrow schema has `hint`.
-pub(super) fn leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
+pub(super) fn of_leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
     let Mapped { data_type, hinted } = as_hinted(leaf, hint, options);
     Mapped { data_type: repair::adapted(leaf, data_type, options), hinted }
 }

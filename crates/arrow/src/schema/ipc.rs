@@ -5,7 +5,7 @@
 //! Spec: Schema.fbs and Message.fbs of Apache Arrow, whose field numbers are those of `arrow-ipc`.
 
 use super::flatbuffers::{Message, Table, Tables};
-use super::places::Places;
+use super::name_index::NameIndex;
 use arrow_ipc as ipc;
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow_schema::{DataType, Field, FieldRef, Fields, IntervalUnit, Schema, TimeUnit};
@@ -42,7 +42,7 @@ fn find_in<'a>(message: &Message<'_>, names: impl Iterator<Item = (usize, &'a st
     let schema = schema(message)?;
     let fields = schema.tables(ipc::Schema::VT_FIELDS)?;
     let name = |place| fields.get(place).and_then(|field| field.string(ipc::Field::VT_NAME)?);
-    let mut places = Places::new(fields.len(), |place| Cow::Owned(name(place).unwrap_or_default()));
+    let mut places = NameIndex::new(fields.len(), |place| Cow::Owned(name(place).unwrap_or_default()));
     let found = |(place, name)| field(fields.get(places.find(place, name)?)?, 0).map(Arc::new);
     Some(Found {
         fields: names.map(found).collect(),

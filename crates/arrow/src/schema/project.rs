@@ -1,4 +1,4 @@
-//! The Arrow field of a field that lost some of its columns.
+//! Projects an Arrow field: removes the columns that are not read.
 
 use super::lists::{element_of, list_of};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::sample::{OPTIONAL, REPEATED, REQUIRED, column, fixed, group, schema};
+use crate::test_schemas::{OPTIONAL, REPEATED, REQUIRED, column, fixed, group, schema};
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow_schema::IntervalUnit;
 use arrow_schema::TimeUnit;
@@ -321,22 +321,22 @@ fn what_the_caller_wants() {
     let map = || ArrowField::new("m", DataType::Map(entries("e", DataType::Utf8View), false), true);
     let wanted = ArrowSchema::new(vec![list(DataType::Date32), map()]);
     assert_eq!(to_arrow_as(&fields, &schema, &wanted).unwrap(), wanted);
-    let refused = |fields_wanted: Vec<ArrowField>, message: &str| {
+    let arrow_error = |fields_wanted: Vec<ArrowField>, message: &str| {
         let error = to_arrow_as(&fields, &schema, &ArrowSchema::new(fields_wanted)).unwrap_err();
         assert!(error.message().contains(message), "{error}");
     };
-    refused(
+    arrow_error(
         vec![list(DataType::Utf8), map()],
         "field l.element cannot be read as wanted: it is INT32, Utf8 is wanted",
     );
-    refused(
+    arrow_error(
         vec![list(DataType::Int32)],
         "field m cannot be read as wanted: the wanted schema does not have it",
     );
-    refused(vec![map()], "the wanted schema has \"m\" in its place");
-    refused(vec![list(DataType::Int32).with_nullable(false), map()], "it may be null");
-    refused(vec![list(DataType::Int32), map(), map()], "the file does not have it");
-    refused(vec![ArrowField::new("l", DataType::Int32, true), map()], "it is a list");
+    arrow_error(vec![map()], "the wanted schema has \"m\" in its place");
+    arrow_error(vec![list(DataType::Int32).with_nullable(false), map()], "it may be null");
+    arrow_error(vec![list(DataType::Int32), map(), map()], "the file does not have it");
+    arrow_error(vec![ArrowField::new("l", DataType::Int32, true), map()], "it is a list");
 }
 
 #[test]

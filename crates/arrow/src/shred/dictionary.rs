@@ -1,7 +1,7 @@
 //! Shreds dictionary arrays and run arrays as keys and a dictionary.
 
 use super::leaf_values::{check_nullable, cleared, in_slots};
-use crate::leaf::{Picks, Unfit, from_array, validity};
+use crate::convert::{ConversionError, NonNullSlots, from_array, validity};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{Array, ArrayRef, RunArray, UInt32Array};
@@ -41,11 +41,11 @@ impl DictionaryShredder {
         leaf: &Leaf,
         nullable: bool,
         out: &mut ColumnValues,
-    ) -> Result<Option<Bitmap>, Unfit> {
+    ) -> Result<Option<Bitmap>, ConversionError> {
         let (valid, mut keys, values) = indices(array, slots, take_keys(out))?;
         // There are no dictionary pages of BOOLEAN. And where a value that no slot has cannot be stored, the others can.
         let found = match leaf.physical() {
-            PhysicalType::Boolean => Err(Unfit { value: None, why: String::new() }),
+            PhysicalType::Boolean => Err(ConversionError { value: None, why: String::new() }),
             _ => self.dictionary_of(values, leaf),
         };
         let Ok(dictionary) = found else {
@@ -61,7 +61,11 @@ impl DictionaryShredder {
     }
 
     /// `values` as they are stored: as they were made last time, if they are the same ones.
-    fn dictionary_of(&mut self, values: &ArrayRef, leaf: &Leaf) -> Result<&DictionaryValues, Unfit> {
+    fn dictionary_of(
+        &mut self,
+        values: &ArrayRef,
+        leaf: &Leaf,
+    ) -> Result<&DictionaryValues, ConversionError> {
         let of = values.to_data();
         match &mut self.last {
             Some(known) if known.of.ptr_eq(&of) => {}
@@ -70,7 +74,7 @@ impl DictionaryShredder {
                 *other = Some(DictionaryValues { of, values: Arc::new(values), numbers });
             }
         }
-        self.last.as_ref().ok_or_else(|| Unfit { value: None, why: "no dictionary".to_owned() })
+        self.last.as_ref().ok_or_else(|| ConversionError { value: None, why: "no dictionary".to_owned() })
     }
 }
 
@@ -83,11 +87,11 @@ fn expanded(
     leaf: &Leaf,
     nullable: bool,
     out: &mut ColumnValues,
-) -> Result<Option<Bitmap>, Unfit> {
+) -> Result<Option<Bitmap>, ConversionError> {
     let array = taken(values, UInt32Array::from(keys.to_vec()))?;
     let all = SlotRanges::new(0..array.len());
     let present = validity(array.logical_nulls().as_ref(), &all);
-    let picks = Picks::new(&all, present.as_ref());
+    let picks = NonNullSlots::new(&all, present.as_ref());
     let mut made = from_array(&array, &picks, leaf, cleared(out, leaf));
     made = made.map_err(|unfit| in_slots(unfit, present.as_ref()));
     made.map_err(|unfit| in_slots(unfit, valid.as_ref()))?;
@@ -116,11 +120,11 @@ fn indices<'a>(
     array: &'a dyn Array,
     slots: &SlotRanges,
     mut keys: Vec<u32>,
-) -> Result<(Option<Bitmap>, Vec<u32>, &'a ArrayRef), Unfit> {
+) -> Result<(Option<Bitmap>, Vec<u32>, &'a ArrayRef), ConversionError> {
     if let Some(array) = array.as_any_dictionary_opt() {
         let valid = validity(array.keys().nulls(), slots);
         check_count(array.values())?;
-        keys_of(array.keys(), &Picks::new(slots, valid.as_ref()), &mut keys);
+        keys_of(array.keys(), &NonNullSlots::new(slots, valid.as_ref()), &mut keys);
         return Ok((valid, keys, array.values()));
     }
     keys.reserve(slots.len());
@@ -131,21 +135,23 @@ fn indices<'a>(
     } else if let Some(array) = array.as_run_opt::<Int64Type>() {
         runs_of(array, slots, &mut keys)
     } else {
-        return Err(Unfit { value: None, why: format!("{} is not encoded", array.data_type()) });
+        return Err(ConversionError { value: None, why: format!("{} is not encoded", array.data_type()) });
     };
     check_count(values)?;
     Ok((None, keys, values))
 }
 
-fn check_count(values: &ArrayRef) -> Result<(), Unfit> {
+fn check_count(values: &ArrayRef) -> Result<(), ConversionError> {
     match u32::try_from(values.len()) {
         Ok(_) => Ok(()),
-        Err(_) => Err(Unfit { value: None, why: format!("a dictionary of {} values", values.len()) }),
+        Err(_) => {
+            Err(ConversionError { value: None, why: format!("a dictionary of {} values", values.len()) })
+        }
     }
 }
 
 /// The picked keys. Of those that are not null, none is negative or beyond the values, of which there are less than 2^32.
-fn keys_of(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) {
+fn keys_of(array: &dyn Array, picks: &NonNullSlots<'_>, out: &mut Vec<u32>) {
     let data = array.to_data();
     match array.data_type().primitive_width() {
         Some(1) => picks.map(data.buffer::<u8>(0), out, u32::from),
@@ -179,7 +185,7 @@ fn runs_of<'a, R: RunEndIndexType>(
 }
 
 /// The values that an array of dictionary values has, without nulls, and what became of each where there are any.
-fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), Unfit> {
+fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), ConversionError> {
     let all = SlotRanges::new(0..array.len());
     if let DataType::Dictionary(..) | DataType::RunEndEncoded(..) = array.data_type() {
         let (valid, keys, inner) = indices(array, &all, Vec::new())?;
@@ -197,7 +203,7 @@ fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), U
     }
     let valid = validity(array.logical_nulls().as_ref(), &all);
     let mut values = leaf.physical().shape().empty();
-    from_array(array, &Picks::new(&all, valid.as_ref()), leaf, &mut values)?;
+    from_array(array, &NonNullSlots::new(&all, valid.as_ref()), leaf, &mut values)?;
     let numbers = valid.map(|valid| {
         let mut next = 0;
         let number = |i| {
@@ -231,11 +237,12 @@ fn both(valid: Option<Bitmap>, slots: usize, also: impl Fn(usize) -> bool) -> Op
 }
 
 /// The values at these indices, without any encoding.
-fn taken(values: &ArrayRef, indices: UInt32Array) -> Result<ArrayRef, Unfit> {
-    let refused = |error: arrow_schema::ArrowError| Unfit { value: None, why: error.to_string() };
-    let array = arrow_select::take::take(values, &indices, None).map_err(refused)?;
+fn taken(values: &ArrayRef, indices: UInt32Array) -> Result<ArrayRef, ConversionError> {
+    let arrow_error =
+        |error: arrow_schema::ArrowError| ConversionError { value: None, why: error.to_string() };
+    let array = arrow_select::take::take(values, &indices, None).map_err(arrow_error)?;
     match array.as_any_dictionary_opt() {
-        Some(array) => arrow_select::take::take(array.values(), array.keys(), None).map_err(refused),
+        Some(array) => arrow_select::take::take(array.values(), array.keys(), None).map_err(arrow_error),
         None => Ok(array),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::dictionary::DictionaryShredder;
 use super::leaf_values::{check_nullable, cleared, in_slots};
-use crate::leaf::{self, Picks, Unfit};
+use crate::convert::{self, ConversionError, NonNullSlots};
 use crate::schema::value_type;
 use arrow_array::{Array, new_empty_array};
 use arrow_schema::DataType;
@@ -27,7 +27,7 @@ impl LeafShredder {
             nested if nested.is_nested() => return Err(Error::argument(format!("{nested} in one column"))),
             plain => new_empty_array(plain),
         };
-        leaf::from_array(&empty, &Picks::new(none.slots(), None), leaf, &mut values)
+        convert::from_array(&empty, &NonNullSlots::new(none.slots(), None), leaf, &mut values)
             .map_err(|unfit| Error::argument(unfit.why))?;
         let dictionary = DictionaryShredder::default();
         Ok(LeafShredder { leaf: leaf.clone(), data_type: data_type.clone(), dictionary })
@@ -39,9 +39,9 @@ impl LeafShredder {
         above: &LevelBuilder,
         nullable: bool,
         out: &mut ShreddedColumn,
-    ) -> Result<(), Unfit> {
+    ) -> Result<(), ConversionError> {
         if array.data_type() != &self.data_type && !array.data_type().equals_datatype(&self.data_type) {
-            return Err(Unfit {
+            return Err(ConversionError {
                 value: None,
                 why: format!("an array of {} where {} was announced", array.data_type(), self.data_type),
             });
@@ -79,11 +79,11 @@ impl LeafShredder {
         above: &LevelBuilder,
         nullable: bool,
         out: &mut ColumnValues,
-    ) -> Result<Option<Bitmap>, Unfit> {
-        let valid = leaf::validity(array.nulls(), above.slots());
+    ) -> Result<Option<Bitmap>, ConversionError> {
+        let valid = convert::validity(array.nulls(), above.slots());
         check_nullable(nullable, valid.as_ref())?;
-        let picks = Picks::new(above.slots(), valid.as_ref());
-        leaf::from_array(array, &picks, &self.leaf, cleared(out, &self.leaf))
+        let picks = NonNullSlots::new(above.slots(), valid.as_ref());
+        convert::from_array(array, &picks, &self.leaf, cleared(out, &self.leaf))
             .map_err(|unfit| in_slots(unfit, valid.as_ref()))?;
         Ok(valid)
     }

@@ -1,6 +1,6 @@
 //! The values of one column that are shredded, and why some of them cannot be.
 
-use crate::leaf::Unfit;
+use crate::convert::ConversionError;
 use marquetry_core::nesting::ColumnValues;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::{Bitmap, Values};
@@ -20,7 +20,7 @@ pub(super) fn cleared<'a>(out: &'a mut ColumnValues, leaf: &Leaf) -> &'a mut Val
     }
 }
 
-pub(super) fn check_nullable(nullable: bool, valid: Option<&Bitmap>) -> Result<(), Unfit> {
+pub(super) fn check_nullable(nullable: bool, valid: Option<&Bitmap>) -> Result<(), ConversionError> {
     match valid {
         Some(valid) if !nullable => Err(not_nullable(valid)),
         _ => Ok(()),
@@ -28,17 +28,17 @@ pub(super) fn check_nullable(nullable: bool, valid: Option<&Bitmap>) -> Result<(
 }
 
 #[cold]
-pub(super) fn not_nullable(valid: &Bitmap) -> Unfit {
+pub(super) fn not_nullable(valid: &Bitmap) -> ConversionError {
     let first = (0..valid.len()).find(|&slot| !valid.get(slot));
-    Unfit { value: first, why: "a null, where the schema says that there is none".to_owned() }
+    ConversionError { value: first, why: "a null, where the schema says that there is none".to_owned() }
 }
 
 /// The value's number among all slots, where it was counted among those that are not null.
 #[cold]
-pub(super) fn in_slots(unfit: Unfit, valid: Option<&Bitmap>) -> Unfit {
+pub(super) fn in_slots(unfit: ConversionError, valid: Option<&Bitmap>) -> ConversionError {
     let slot = |value| match valid {
         Some(valid) => (0..valid.len()).filter(|&slot| valid.get(slot)).nth(value),
         None => Some(value),
     };
-    Unfit { value: unfit.value.and_then(slot), ..unfit }
+    ConversionError { value: unfit.value.and_then(slot), ..unfit }
 }

@@ -183,24 +183,24 @@ fn nulls_in_required_fields_are_named() {
 
 #[test]
 fn values_that_do_not_fit_are_named() {
-    let refused = |array: &dyn Array| column(array).unwrap_err().to_string();
+    let arrow_error = |array: &dyn Array| column(array).unwrap_err().to_string();
     let far = TimestampSecondArray::from(vec![Some(1), None, Some(i64::MAX / 999)]);
-    assert!(refused(&far).contains("row 2"));
+    assert!(arrow_error(&far).contains("row 2"));
     let decimals = |values: Vec<Option<i128>>, precision| {
         Decimal128Array::from(values).with_precision_and_scale(precision, 0).unwrap()
     };
     for precision in [9, 18, 30] {
         let most = 10i128.pow(precision.into());
         assert!(column(&decimals(vec![Some(most - 1), Some(1 - most)], precision)).is_ok());
-        assert!(refused(&decimals(vec![None, Some(most)], precision)).contains("row 1"));
-        assert!(refused(&decimals(vec![Some(0), Some(-most)], precision)).contains("row 1"));
+        assert!(arrow_error(&decimals(vec![None, Some(most)], precision)).contains("row 1"));
+        assert!(arrow_error(&decimals(vec![Some(0), Some(-most)], precision)).contains("row 1"));
     }
     for (months, days, nanos) in
         [(-1, 0, 0), (0, -1, 0), (0, 0, -1_000_000), (0, 0, 1), (0, 0, i64::MAX / 1_000_000 * 1_000_000)]
     {
         let intervals =
             [IntervalMonthDayNano::new(1, 2, 3_000_000), IntervalMonthDayNano::new(months, days, nanos)];
-        assert!(refused(&IntervalMonthDayNanoArray::from(intervals.to_vec())).contains("row 1"));
+        assert!(arrow_error(&IntervalMonthDayNanoArray::from(intervals.to_vec())).contains("row 1"));
     }
     let other = shred(&ArrowField::new("c", DataType::Int32, true), &Int8Array::from(vec![1]), 0..1);
     assert!(other.unwrap_err().message().contains("announced"));

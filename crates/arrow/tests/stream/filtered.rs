@@ -249,3 +249,38 @@ fn a_limit_spares_the_rest() {
     // One of five pages, and the dictionary.
     assert!(len(&store.take_requests()) < group * 3 / 4);
 }
+
+/// Row groups are fetched side by side, and the first ones come last.
+#[test]
+fn a_filter_with_memory_is_asked_in_order() {
+    let file = file(&rows(3_000), 250, 50);
+    let faults = Faults { latency: 3, first_is_slow: true, ..Faults::default() };
+    // Row groups that are ruled out at once leave the others in order.
+    let all: (Option<&str>, [Range<i64>; 2]) = (None, [0..3_000, 0..0]);
+    let some = [("id >= 300", [300..3_000, 0..0]), ("id < 250 or id >= 1000", [0..250, 1_000..3_000])];
+    for (predicate, wanted) in some.map(|(text, wanted)| (Some(text), wanted)).into_iter().chain([all]) {
+        let store = Store::with(file.clone(), faults);
+        let seen = Arc::new(std::sync::Mutex::new(Vec::<i64>::new()));
+        let schema = builder(&file).parquet_schema().clone();
+        let asked = seen.clone();
+        let test = move |batch: RecordBatch| {
+            let id = batch.column(0).as_primitive::<Int64Type>();
+            asked.lock().unwrap().extend(id.values());
+            Ok(BooleanArray::from_unary(id, |id| id % 3 == 0))
+        };
+        let test = ArrowPredicateFn::new(ProjectionMask::columns(&schema, ["id"]), test);
+        // Without the tail of the file, which has all of it.
+        let metadata = ArrowReaderMetadata::load(file.clone(), ArrowReaderOptions::default()).unwrap();
+        let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store, metadata)
+            .with_row_filter(RowFilter::new(vec![Box::new(test)]));
+        let stream = match predicate {
+            Some(text) => stream.with_predicate(Predicate::parse(text).unwrap()),
+            None => stream,
+        };
+        let given = collect(stream.build().unwrap()).unwrap();
+        let wanted: Vec<i64> = wanted.into_iter().flatten().collect();
+        let rows = wanted.iter().filter(|id| *id % 3 == 0).count();
+        assert_eq!(given.iter().map(RecordBatch::num_rows).sum::<usize>(), rows);
+        assert!(*seen.lock().unwrap() == wanted, "each row once, in order");
+    }
+}

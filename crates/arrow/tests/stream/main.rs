@@ -2,11 +2,11 @@
 
 mod corpus;
 mod dataset;
+mod equals_reader;
 mod faults;
 mod filtered;
 mod requests;
 mod salvaged;
-mod same;
 mod store;
 
 use arrow_array::{

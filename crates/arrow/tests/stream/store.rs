@@ -29,6 +29,8 @@ struct Inner {
 pub(crate) struct Faults {
     /// How often a call is polled before it has its answer.
     pub(crate) latency: usize,
+    /// The first calls take longer than those after them.
+    pub(crate) first_is_slow: bool,
     /// This call fails.
     pub(crate) fails: Option<usize>,
     /// This call gives a byte less than it should.
@@ -73,7 +75,8 @@ impl Store {
         let running = Running(inner.clone());
         Box::pin(async move {
             let running = running;
-            Later(inner.faults.latency).await;
+            let times = if inner.faults.first_is_slow { 20usize.saturating_sub(call) } else { 1 };
+            Later(inner.faults.latency * times).await;
             if inner.faults.fails == Some(call) {
                 return Err(Error::new(ErrorKind::Io, "the store is out of order"));
             }

@@ -242,7 +242,7 @@ fn extension_types() {
 
 #[test]
 fn what_parquet_cannot_store_is_named() {
-    let refused = |data_type: DataType| {
+    let arrow_error = |data_type: DataType| {
         let inner = ArrowField::new("s", DataType::Struct(vec![nullable(data_type)].into()), true);
         let error = elements(inner).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
@@ -250,14 +250,14 @@ fn what_parquet_cannot_store_is_named() {
     };
     let union = arrow_schema::UnionFields::from_fields([nullable(DataType::Int8)]);
     let union = DataType::Union(union, arrow_schema::UnionMode::Sparse);
-    assert!(refused(union).contains("column s.c"));
-    assert!(refused(DataType::Struct(Fields::empty())).contains("struct without fields"));
-    assert!(refused(DataType::Decimal128(5, -2)).contains("not -2"));
-    assert!(refused(DataType::Decimal128(5, 6)).contains("not 6"));
-    assert!(refused(DataType::Decimal32(10, 0)).contains("10 digits"));
+    assert!(arrow_error(union).contains("column s.c"));
+    assert!(arrow_error(DataType::Struct(Fields::empty())).contains("struct without fields"));
+    assert!(arrow_error(DataType::Decimal128(5, -2)).contains("not -2"));
+    assert!(arrow_error(DataType::Decimal128(5, 6)).contains("not 6"));
+    assert!(arrow_error(DataType::Decimal32(10, 0)).contains("10 digits"));
     let dictionary = |values| DataType::Dictionary(Box::new(DataType::Int8), Box::new(values));
-    assert!(refused(dictionary(dictionary(DataType::Utf8))).contains("dictionary"));
-    assert!(refused(dictionary(DataType::List(element(DataType::Utf8)))).contains("no form"));
+    assert!(arrow_error(dictionary(dictionary(DataType::Utf8))).contains("dictionary"));
+    assert!(arrow_error(dictionary(DataType::List(element(DataType::Utf8)))).contains("no form"));
     let deep = (0..200).fold(DataType::Int8, |inner, _| DataType::List(element(inner)));
     assert_eq!(elements(nullable(deep)).unwrap_err().kind(), ErrorKind::Limit);
 }

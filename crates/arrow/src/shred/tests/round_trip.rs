@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::assemble::{Leaves, assemble};
-use crate::by_leaf::ByLeaf;
-use crate::leaf::DictionaryCache;
+use crate::column_map::ColumnMap;
+use crate::convert::DictionaryCache;
 use arrow_array::types::*;
 use arrow_array::*;
 use arrow_buffer::{BooleanBuffer, IntervalDayTime, i256};
@@ -393,7 +393,7 @@ fn check(data_type: &DataType, rows: usize, cut: usize, nullable: bool, seed: u6
             })
             .enumerate()
             .collect();
-        let mut dictionaries = ByLeaf::new(0..leaves.len(), DictionaryCache::default);
+        let mut dictionaries = ColumnMap::new(0..leaves.len(), DictionaryCache::default);
         let (batches, dictionaries, held) =
             (&mut batches, &mut dictionaries, &mut MemoryReservation::default());
         let mut leaves = Leaves { schema: &schema, batches, dictionaries, held };

@@ -4,9 +4,9 @@
 //! complement, and an empty one is 0.
 
 use super::array_builders::primitive;
-use super::conversion_error::{Unfit, no_array, no_form};
-use super::picks::Picks;
-use super::words;
+use super::conversion_error::{ConversionError, unsupported, wrong_array};
+use super::non_null::NonNullSlots;
+use super::primitive;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type};
 use arrow_array::{Array, ArrayRef};
@@ -20,8 +20,8 @@ use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 /// The unscaled integers in the width of `to`. Fails on a value that does not fit.
 pub(super) fn into_array(values: Values, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     match (to, values) {
-        (DataType::Decimal32(..), Values::W32(values)) => words::as_is(values, nulls, to),
-        (DataType::Decimal64(..), Values::W64(values)) => words::as_is(values, nulls, to),
+        (DataType::Decimal32(..), Values::W32(values)) => primitive::as_is(values, nulls, to),
+        (DataType::Decimal64(..), Values::W64(values)) => primitive::as_is(values, nulls, to),
         (DataType::Decimal32(..), values) => array(narrow::<i32>(&wide(&values)?)?, nulls, to),
         (DataType::Decimal64(..), values) => array(narrow::<i64>(&wide(&values)?)?, nulls, to),
         (DataType::Decimal128(..), Values::Fixed(values)) if values.width() == 16 => {
@@ -160,10 +160,10 @@ fn too_large(value: &str, bits: usize) -> Error {
 /// Arrow does not look at them.
 pub(super) fn from_array(
     array: &dyn Array,
-    picks: &Picks<'_>,
+    picks: &NonNullSlots<'_>,
     leaf: &Leaf,
     out: &mut Values,
-) -> Result<(), Unfit> {
+) -> Result<(), ConversionError> {
     let digits = match (leaf.logical(), array.data_type()) {
         (
             Some(LogicalType::Decimal { precision, scale }),
@@ -172,11 +172,11 @@ pub(super) fn from_array(
             | DataType::Decimal128(_, s)
             | DataType::Decimal256(_, s),
         ) if i32::from(*s) == *scale => *precision,
-        _ => return Err(no_form(array.data_type(), leaf)),
+        _ => return Err(unsupported(array.data_type(), leaf)),
     };
-    let most = i256::from_i128(10).checked_pow(digits).ok_or_else(|| no_form(array.data_type(), leaf))?;
+    let most = i256::from_i128(10).checked_pow(digits).ok_or_else(|| unsupported(array.data_type(), leaf))?;
     if !holds(out, most) {
-        return Err(no_form(array.data_type(), leaf));
+        return Err(unsupported(array.data_type(), leaf));
     }
     if let Some(array) = array.as_primitive_opt::<Decimal32Type>() {
         if let Some(most) = most.to_i128().and_then(|most| i32::try_from(most).ok()) {
@@ -201,7 +201,7 @@ pub(super) fn from_array(
         check(picks, array.values(), digits, |value| value >= most || value <= least)?;
         push_widest(picks, array.values(), out);
     } else {
-        return Err(no_array(array));
+        return Err(wrong_array(array));
     }
     Ok(())
 }
@@ -221,20 +221,20 @@ fn holds(out: &Values, most: i256) -> bool {
 /// PERF: for those that call this, a value of too many digits is one that is too large once as much is added that the
 /// least allowed is 0: one comparison without a sign.
 fn check<T: Copy + Default>(
-    picks: &Picks<'_>,
+    picks: &NonNullSlots<'_>,
     from: &[T],
     digits: u32,
     is_too_large: impl Fn(T) -> bool,
-) -> Result<(), Unfit> {
+) -> Result<(), ConversionError> {
     match picks.find(from, is_too_large) {
-        Some(first) => Err(Unfit::value(first, format!("a decimal of more than {digits} digits"))),
+        Some(first) => Err(ConversionError::value(first, format!("a decimal of more than {digits} digits"))),
         None => Ok(()),
     }
 }
 
 /// Appends values that are known to fit.
 fn push<T: Copy + Default>(
-    picks: &Picks<'_>,
+    picks: &NonNullSlots<'_>,
     from: &[T],
     out: &mut Values,
     w32: impl Fn(T) -> u32,
@@ -268,7 +268,7 @@ fn push<T: Copy + Default>(
 
 /// Appends the last `W` bytes of each value.
 fn push_tails<const W: usize, T: Copy + Default>(
-    picks: &Picks<'_>,
+    picks: &NonNullSlots<'_>,
     from: &[T],
     out: &mut Vec<u8>,
     big_endian: impl Fn(T) -> [u8; 16],
@@ -284,7 +284,7 @@ fn push_tails<const W: usize, T: Copy + Default>(
     });
 }
 
-fn push_widest(picks: &Picks<'_>, from: &[i256], out: &mut Values) {
+fn push_widest(picks: &NonNullSlots<'_>, from: &[i256], out: &mut Values) {
     match out {
         Values::W32(out) => picks.map(from, out, |value| value.as_i128() as u32),
         Values::W64(out) => picks.map(from, out, |value| value.as_i128() as u64),

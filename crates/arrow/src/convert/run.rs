@@ -1,7 +1,7 @@
 //! Run-end-encoded arrays: equal neighbours, nulls included, are one value.
 
 use super::take::take;
-use crate::refused;
+use crate::arrow_error;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
@@ -36,7 +36,7 @@ impl RunEnds {
     pub(super) fn into_array(self, values: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
         let data = ArrayData::builder(to.clone()).len(self.len);
         let data = data.add_child_data(self.ends).add_child_data(values.to_data());
-        Ok(arrow_array::make_array(data.build().map_err(refused)?))
+        Ok(arrow_array::make_array(data.build().map_err(arrow_error)?))
     }
 }
 
@@ -78,5 +78,5 @@ fn run_ends(starts: &[u32], len: usize, ends: &DataType) -> Result<ArrayData> {
         DataType::Int32 => Buffer::from_vec(run_ends.map(|end| end as i32).collect()),
         _ => Buffer::from_vec(run_ends.map(|end| end as i64).collect()),
     };
-    ArrayData::builder(ends.clone()).len(starts.len()).add_buffer(buffer).build().map_err(refused)
+    ArrayData::builder(ends.clone()).len(starts.len()).add_buffer(buffer).build().map_err(arrow_error)
 }

@@ -1,7 +1,7 @@
 //! Addresses, titles and search phrases. Those of a page are the same whenever it is asked for.
 
+use crate::datasets::mixed::word;
 use crate::generate::Rng;
-use crate::mixed::word;
 
 /// The words that texts are made of.
 pub(super) struct Texts {

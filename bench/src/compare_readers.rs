@@ -1,4 +1,4 @@
-//! One file, two readers: verify, then time them in turn.
+//! Compares two readers of one file: verifies that they agree, then times them in turn.
 
 use std::fmt::Display;
 use std::hint::black_box;
@@ -13,11 +13,11 @@ use crate::output_size::output_size;
 use crate::pages::Pages;
 use crate::row::{BATCH_SIZE, Row};
 use crate::sink::{Counting, Writing};
-use crate::times::{copying, in_turn};
-use crate::{bridge, compare, ours, peer};
+use crate::timing::{copying, in_turn};
+use crate::{bridge, marquetry_side, parquet_side, same_values};
 
 /// A file in memory that both sides read.
-pub(crate) struct Contest<'a> {
+pub(crate) struct ReadComparison<'a> {
     pub(crate) name: &'a str,
     pub(crate) title: &'a str,
     pub(crate) file: &'a Bytes,
@@ -30,22 +30,22 @@ pub(crate) struct Contest<'a> {
     pub(crate) rounds: u32,
 }
 
-impl Contest<'_> {
+impl ReadComparison<'_> {
     /// Measures.
     ///
     /// # Errors
     /// When both sides can read the file but their values differ. When one cannot, that is said on stderr and the row has
     /// no time of it.
     pub(crate) fn race(&self) -> Result<Row> {
-        let Contest { name, file, threads, .. } = *self;
+        let ReadComparison { name, file, threads, .. } = *self;
         // What the peer is not told it finds out itself: what it says of a file is not always what it can be told.
         let peer_schema = match self.schema {
             Some(schema) => Some(SchemaRef60::clone(schema)),
-            None => self.can("the peer", peer::schema(file)),
+            None => self.can("the peer", parquet_side::schema(file)),
         };
         let schema = peer_schema.map(|schema| bridge::schema(&schema)).transpose()?;
-        let open_ours = |threads| ours::open(file.clone(), schema.as_ref(), BATCH_SIZE, threads);
-        let open_peer = || peer::open(file.clone(), self.schema, BATCH_SIZE);
+        let open_ours = |threads| marquetry_side::open(file.clone(), schema.as_ref(), BATCH_SIZE, threads);
+        let open_peer = || parquet_side::open(file.clone(), self.schema, BATCH_SIZE);
         let read_ours = || count(open_ours(threads)?, RecordBatch::num_rows);
         let read_peer = || count(open_peer()?, RecordBatch60::num_rows);
 
@@ -53,7 +53,7 @@ impl Contest<'_> {
         let peer_rows = if schema.is_some() { self.can("the peer", read_peer()) } else { None };
         let our_rows = self.can("ours", read_ours());
         if our_rows.is_some() && peer_rows.is_some() {
-            compare::compare(open_ours(threads)?, open_peer()?)
+            same_values::compare(open_ours(threads)?, open_peer()?)
                 .map_err(|error| format!("{name}: the values differ: {error}"))?;
         }
         let mut copy = match our_rows {
@@ -90,7 +90,7 @@ impl Contest<'_> {
 ///
 /// # Errors
 /// When either side cannot write them.
-pub(crate) fn race_writing(
+pub(crate) fn compare_writers(
     name: &str,
     title: &str,
     batches: &[RecordBatch],

@@ -6,7 +6,7 @@
 use super::array_builders::{nulls, shared};
 use super::from_values::{from_values, is_text};
 use super::int96;
-use crate::refused;
+use crate::arrow_error;
 use crate::trusted;
 use arrow_array::types::{
     ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
@@ -184,7 +184,7 @@ fn fitted(
             used.len()
         )));
     }
-    Ok((renumbered, arrow_select::take::take(&values, &UInt32Array::from(used), None).map_err(refused)?))
+    Ok((renumbered, arrow_select::take::take(&values, &UInt32Array::from(used), None).map_err(arrow_error)?))
 }
 
 /// The array of `keys`, each of which fits the type.
@@ -197,6 +197,6 @@ fn typed<K: ArrowDictionaryKeyType>(
         return Ok(Arc::new(trusted::dictionary::<K>(keys, nulls, values)?));
     }
     let keys: Vec<K::Native> = keys.iter().map(|&key| K::Native::usize_as(key as usize)).collect();
-    let keys = PrimitiveArray::<K>::try_new(keys.into(), nulls).map_err(refused)?;
+    let keys = PrimitiveArray::<K>::try_new(keys.into(), nulls).map_err(arrow_error)?;
     shared(DictionaryArray::try_new(keys, values))
 }

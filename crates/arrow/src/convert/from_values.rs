@@ -1,7 +1,7 @@
 //! From stored values to Arrow arrays: each family of types, by the Arrow type and the layout of the values.
 
 use super::array_builders::{boolean_buffer, null_array};
-use super::{bytes, decimal, fixed, int96, interval, temporal, words};
+use super::{bytes, decimal, fixed, int96, interval, primitive, temporal};
 use crate::schema::compatibility::describe;
 use arrow_array::{ArrayRef, BooleanArray};
 use arrow_buffer::NullBuffer;
@@ -27,8 +27,8 @@ pub(super) fn from_values(
     match (to, values) {
         (Null, values) => null_array(&values, nulls),
         (Boolean, Values::Bit(bits)) => Ok(Arc::new(BooleanArray::new(boolean_buffer(bits), nulls))),
-        (Int8 | UInt8, Values::W32(values)) => words::narrow_to_8(&values, nulls, to),
-        (Int16 | UInt16, Values::W32(values)) => words::narrow_to_16(&values, nulls, to),
+        (Int8 | UInt8, Values::W32(values)) => primitive::narrow_to_8(&values, nulls, to),
+        (Int16 | UInt16, Values::W32(values)) => primitive::narrow_to_16(&values, nulls, to),
         (Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..), values) => {
             decimal::into_array(values, nulls, to)
         }
@@ -53,8 +53,8 @@ pub(super) fn from_values(
         (Utf8 | LargeUtf8, Values::Offsets(strings)) => bytes::joined_text(strings, nulls, to),
         (Binary | LargeBinary, Values::Offsets(strings)) => bytes::joined_binary(strings, nulls, to),
         (Binary | LargeBinary | BinaryView, Values::Bytes(views)) => bytes::binary(views, nulls, to),
-        (_, Values::W32(values)) if to.primitive_width() == Some(4) => words::as_is(values, nulls, to),
-        (_, Values::W64(values)) if to.primitive_width() == Some(8) => words::as_is(values, nulls, to),
+        (_, Values::W32(values)) if to.primitive_width() == Some(4) => primitive::as_is(values, nulls, to),
+        (_, Values::W64(values)) if to.primitive_width() == Some(8) => primitive::as_is(values, nulls, to),
         _ => Err(Error::argument(format!("{} cannot be read as {to}", describe(leaf)))),
     }
 }

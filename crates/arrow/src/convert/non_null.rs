@@ -1,4 +1,4 @@
-//! Which slots of an array are values to be stored.
+//! The slots of an array whose values are stored: those that are not null, and not below a null.
 
 use arrow_buffer::NullBuffer;
 use marquetry_core::nesting::SlotRanges;
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// LeafLevels, less those that are null.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Picks<'a> {
+pub(crate) struct NonNullSlots<'a> {
     slots: &'a SlotRanges,
     valid: Option<&'a Bitmap>,
     len: usize,
@@ -24,11 +24,11 @@ pub(crate) fn validity(nulls: Option<&NullBuffer>, slots: &SlotRanges) -> Option
     (bits.count_ones(0..bits.len()) < bits.len()).then_some(bits)
 }
 
-impl<'a> Picks<'a> {
+impl<'a> NonNullSlots<'a> {
     /// Those of `slots` whose bit is 1, or all of them.
     pub(crate) fn new(slots: &'a SlotRanges, valid: Option<&'a Bitmap>) -> Self {
         let len = valid.map_or(slots.len(), |bits| bits.count_ones(0..bits.len()));
-        Picks { slots, valid, len }
+        NonNullSlots { slots, valid, len }
     }
 
     /// How many.
@@ -154,7 +154,7 @@ mod tests {
                 .for_each(|range| slots.push(range));
             let valid: Bitmap = (0..slots.len()).map(|i| (i * 7 + i / 10) % 10 < density).collect();
             for valid in [None, Some(&valid)] {
-                let picks = Picks::new(&slots, valid);
+                let picks = NonNullSlots::new(&slots, valid);
                 let all = slots.ranges().iter().cloned().flatten().enumerate();
                 let kept = all.filter(|(i, _)| valid.is_none_or(|valid| valid.get(*i)));
                 let expected: Vec<u32> = kept.map(|(_, slot)| slot as u32).collect();

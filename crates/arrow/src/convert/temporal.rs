@@ -1,8 +1,8 @@
 //! DATE, TIME and TIMESTAMP in other units than they are stored in.
 
-use super::conversion_error::{Unfit, no_array};
-use super::picks::Picks;
-use super::words;
+use super::conversion_error::{ConversionError, wrong_array};
+use super::non_null::NonNullSlots;
+use super::primitive;
 use crate::schema::default_types;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Date64Type;
@@ -32,7 +32,7 @@ pub(super) fn into_array(
     match (to, values) {
         (DataType::Date64, Values::W32(days)) => {
             let millis = days.iter().map(|&days| i64::from(days as i32) * DAY_MILLIS).collect();
-            words::as_is::<i64>(millis, nulls, to)
+            primitive::as_is::<i64>(millis, nulls, to)
         }
         (DataType::Time32(unit), Values::W32(values)) => match stored {
             Some(stored) if stored != *unit => {
@@ -40,18 +40,18 @@ pub(super) fn into_array(
                 let scaled = rescale(wide, stored, *unit)?;
                 let narrow =
                     |&value: &i64| i32::try_from(value).map_err(|_| out_of_range(value, stored, *unit));
-                words::as_is(scaled.iter().map(narrow).collect::<Result<Vec<_>>>()?, nulls, to)
+                primitive::as_is(scaled.iter().map(narrow).collect::<Result<Vec<_>>>()?, nulls, to)
             }
-            _ => words::as_is(values, nulls, to),
+            _ => primitive::as_is(values, nulls, to),
         },
         (DataType::Time64(unit) | DataType::Timestamp(unit, _), Values::W64(values)) => match stored {
             Some(stored) if stored != *unit => {
                 let values = values.into_iter().map(|value| value as i64).collect();
-                words::as_is(rescale(values, stored, *unit)?, nulls, to)
+                primitive::as_is(rescale(values, stored, *unit)?, nulls, to)
             }
-            _ => words::as_is(values, nulls, to),
+            _ => primitive::as_is(values, nulls, to),
         },
-        (_, Values::W64(values)) => words::as_is(values, nulls, to),
+        (_, Values::W64(values)) => primitive::as_is(values, nulls, to),
         (_, values) => Err(Error::argument(format!("{:?} values cannot be read as {to}", values.shape()))),
     }
 }
@@ -95,11 +95,15 @@ fn out_of_range(value: i64, from: TimeUnit, to: TimeUnit) -> Error {
 }
 
 /// Appends the picked dates, which must be whole days, as days.
-pub(super) fn days_from(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) -> Result<(), Unfit> {
-    let array = array.as_primitive_opt::<Date64Type>().ok_or_else(|| no_array(array))?;
+pub(super) fn days_from(
+    array: &dyn Array,
+    picks: &NonNullSlots<'_>,
+    out: &mut Vec<u32>,
+) -> Result<(), ConversionError> {
+    let array = array.as_primitive_opt::<Date64Type>().ok_or_else(|| wrong_array(array))?;
     let days = |millis: i64| i32::try_from(millis / DAY_MILLIS).ok().filter(|_| millis % DAY_MILLIS == 0);
     if let Some(first) = picks.find(array.values(), |millis| days(millis).is_none()) {
-        return Err(Unfit::value(first, "a date that is no whole day, or beyond 32-bit days"));
+        return Err(ConversionError::value(first, "a date that is no whole day, or beyond 32-bit days"));
     }
     picks.map(array.values(), out, |millis| days(millis).unwrap_or(0) as u32);
     Ok(())
@@ -110,13 +114,13 @@ pub(super) fn to_stored(
     values: &mut [u64],
     unit: TimeUnit,
     stored: Option<&LogicalType>,
-) -> Result<(), Unfit> {
+) -> Result<(), ConversionError> {
     if unit != TimeUnit::Second || stored.is_none() {
         return Ok(());
     }
     const MOST: i64 = i64::MAX / 1000;
     if let Some(first) = values.iter().position(|&seconds| !(-MOST..=MOST).contains(&(seconds as i64))) {
-        return Err(Unfit::value(
+        return Err(ConversionError::value(
             first,
             "seconds that are too many to count in milliseconds, as they are stored",
         ));
@@ -130,13 +134,13 @@ pub(super) fn time_to_stored(
     values: &mut [u32],
     unit: TimeUnit,
     stored: Option<&LogicalType>,
-) -> Result<(), Unfit> {
+) -> Result<(), ConversionError> {
     if unit != TimeUnit::Second || stored.is_none() {
         return Ok(());
     }
     const MOST: i32 = i32::MAX / 1000;
     if let Some(first) = values.iter().position(|&seconds| !(-MOST..=MOST).contains(&(seconds as i32))) {
-        return Err(Unfit::value(
+        return Err(ConversionError::value(
             first,
             "seconds that are too many to count in milliseconds, as they are stored",
         ));

@@ -1,7 +1,7 @@
 use super::*;
-use crate::sample::{OPTIONAL, batch, column, fixed, leaf};
 use crate::schema::compatibility::fits;
 use crate::schema::{StringLayout, TypeOptions, plain_type};
+use crate::test_schemas::{OPTIONAL, batch, column, fixed, leaf};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_buffer::i256;

@@ -1,10 +1,10 @@
-//! Names, found where they are expected.
+//! Finds fields by name, at the expected position first.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Finds which of `count` names is which.
-pub(super) struct Places<'a, N: Fn(usize) -> Cow<'a, str>> {
+pub(super) struct NameIndex<'a, N: Fn(usize) -> Cow<'a, str>> {
     count: usize,
     name: N,
     /// Where each name is first, once one was not at its place. PERF: a wide table whose columns have another order would
@@ -12,10 +12,10 @@ pub(super) struct Places<'a, N: Fn(usize) -> Cow<'a, str>> {
     first: Option<HashMap<Cow<'a, str>, usize>>,
 }
 
-impl<'a, N: Fn(usize) -> Cow<'a, str>> Places<'a, N> {
+impl<'a, N: Fn(usize) -> Cow<'a, str>> NameIndex<'a, N> {
     /// `name` tells the names of the places from 0 to `count`.
     pub(super) fn new(count: usize, name: N) -> Self {
-        Places { count, name, first: None }
+        NameIndex { count, name, first: None }
     }
 
     /// Where `name` is: at this place in the common case, at the first one that has it where columns were left out.
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn at_its_place_or_else_first() {
         let names = ["a", "b", "a", "c"];
-        let mut places = Places::new(names.len(), |i| Cow::Borrowed(names[i]));
+        let mut places = NameIndex::new(names.len(), |i| Cow::Borrowed(names[i]));
         assert_eq!([0, 2, 1, 9].map(|place| places.find(place, "a")), [0, 2, 0, 0].map(Some));
         assert_eq!([0, 3].map(|place| places.find(place, "c")), [3, 3].map(Some));
         assert_eq!(places.find(0, "d"), None);

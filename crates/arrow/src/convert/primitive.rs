@@ -1,8 +1,8 @@
 //! Values of 32 and 64 bits: integers, floats, and dates and times in the unit they are stored in; and booleans.
 
 use super::array_builders::primitive;
-use super::conversion_error::{Unfit, no_array};
-use super::picks::Picks;
+use super::conversion_error::{ConversionError, wrong_array};
+use super::non_null::NonNullSlots;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int16Type, UInt8Type, UInt16Type};
 use arrow_array::{Array, ArrayRef};
@@ -32,17 +32,21 @@ pub(super) fn narrow_to_16(values: &[u32], nulls: Option<NullBuffer>, to: &DataT
 }
 
 /// Appends the picked values of an array of 4 bytes each.
-pub(super) fn copied_w32(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) {
+pub(super) fn copied_w32(array: &dyn Array, picks: &NonNullSlots<'_>, out: &mut Vec<u32>) {
     picks.copy_w32(array.to_data().buffer::<u32>(0), out);
 }
 
 /// Appends the picked values of an array of 8 bytes each.
-pub(super) fn copied_w64(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u64>) {
+pub(super) fn copied_w64(array: &dyn Array, picks: &NonNullSlots<'_>, out: &mut Vec<u64>) {
     picks.copy_w64(array.to_data().buffer::<u64>(0), out);
 }
 
 /// Appends the picked values of an array of integers of 8 or 16 bits.
-pub(super) fn widened(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) -> Result<(), Unfit> {
+pub(super) fn widened(
+    array: &dyn Array,
+    picks: &NonNullSlots<'_>,
+    out: &mut Vec<u32>,
+) -> Result<(), ConversionError> {
     if let Some(array) = array.as_primitive_opt::<Int8Type>() {
         picks.map(array.values(), out, |value| i32::from(value) as u32);
     } else if let Some(array) = array.as_primitive_opt::<Int16Type>() {
@@ -52,14 +56,18 @@ pub(super) fn widened(array: &dyn Array, picks: &Picks<'_>, out: &mut Vec<u32>) 
     } else if let Some(array) = array.as_primitive_opt::<UInt16Type>() {
         picks.map(array.values(), out, u32::from);
     } else {
-        return Err(no_array(array));
+        return Err(wrong_array(array));
     }
     Ok(())
 }
 
 /// Appends the picked bits.
-pub(super) fn bits_from(array: &dyn Array, picks: &Picks<'_>, out: &mut Bitmap) -> Result<(), Unfit> {
-    let values = array.as_boolean_opt().ok_or_else(|| no_array(array))?.values();
+pub(super) fn bits_from(
+    array: &dyn Array,
+    picks: &NonNullSlots<'_>,
+    out: &mut Bitmap,
+) -> Result<(), ConversionError> {
+    let values = array.as_boolean_opt().ok_or_else(|| wrong_array(array))?.values();
     out.reserve(picks.len());
     picks.copy_bits(values.values(), values.offset(), out);
     Ok(())

@@ -1,4 +1,4 @@
-//! Picking values by position.
+//! Takes values by position.
 
 use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 

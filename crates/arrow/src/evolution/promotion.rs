@@ -1,4 +1,4 @@
-//! Which types may become which others without a value changing, and the narrowest type that two others may become.
+//! Type promotion: which types become which others without a value changing, and the narrowest type that two become.
 //!
 //! The table is in the [module above](super). Dictionaries and runs count as their values, and a layout of text or of
 //! lists is no type of its own here.
@@ -8,7 +8,7 @@ use DataType::*;
 use arrow_schema::DataType;
 
 /// Whether every value of `from`, which is no list, struct or map, is a value of `to`.
-pub(crate) fn widens(from: &DataType, to: &DataType) -> bool {
+pub(crate) fn is_promotable(from: &DataType, to: &DataType) -> bool {
     let (from, to) = (value_type(from), value_type(to));
     if from == to || from.is_null() {
         return true;
@@ -53,18 +53,20 @@ pub(super) fn common(a: &DataType, b: &DataType) -> Option<DataType> {
         // What is not said to be text need not be.
         return Some(b.clone());
     }
-    if widens(b, a) {
+    if is_promotable(b, a) {
         return Some(a.clone());
     }
-    if widens(a, b) {
+    if is_promotable(a, b) {
         return Some(if a.is_null() { b.clone() } else { value_type(b).clone() });
     }
     let (a, b) = (value_type(a), value_type(b));
     match (a, b) {
-        (Float32, other) | (other, Float32) if widens(other, &Float64) => Some(Float64),
+        (Float32, other) | (other, Float32) if is_promotable(other, &Float64) => Some(Float64),
         (FixedSizeBinary(_), FixedSizeBinary(_)) => Some(BinaryView),
         _ => match (integer(a), integer(b)) {
-            (Some(_), Some(_)) => [Int16, Int32, Int64].into_iter().find(|to| widens(a, to) && widens(b, to)),
+            (Some(_), Some(_)) => {
+                [Int16, Int32, Int64].into_iter().find(|to| is_promotable(a, to) && is_promotable(b, to))
+            }
             _ => common_decimal(a, b),
         },
     }
@@ -184,7 +186,7 @@ mod tests {
             (FixedSizeBinary(4), BinaryView),
             (Null, Int8),
         ] {
-            assert!(widens(&from, &to), "{from} to {to}");
+            assert!(is_promotable(&from, &to), "{from} to {to}");
             assert!(common(&from, &to).is_some(), "{from} and {to}");
         }
     }
@@ -211,7 +213,7 @@ mod tests {
             (Int32, Date32),
             (Binary, FixedSizeBinary(4)),
         ] {
-            assert!(!widens(&from, &to), "{from} to {to}");
+            assert!(!is_promotable(&from, &to), "{from} to {to}");
         }
     }
 
@@ -263,7 +265,7 @@ mod tests {
         for a in &types {
             for b in &types {
                 if let Some(both) = common(a, b) {
-                    assert!(widens(a, &both) && widens(b, &both), "{a} and {b} are no {both}");
+                    assert!(is_promotable(a, &both) && is_promotable(b, &both), "{a} and {b} are no {both}");
                 }
                 assert_eq!(common(a, b).is_some(), common(b, a).is_some(), "{a} and {b}");
             }

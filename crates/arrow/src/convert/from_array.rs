@@ -1,8 +1,8 @@
 //! From Arrow arrays to stored values: the other direction of each family of types, by its Arrow type and its column.
 
-use super::conversion_error::{Unfit, no_form};
-use super::picks::Picks;
-use super::{bytes, decimal, fixed, interval, temporal, words};
+use super::conversion_error::{ConversionError, unsupported};
+use super::non_null::NonNullSlots;
+use super::{bytes, decimal, fixed, interval, primitive, temporal};
 use crate::schema::default_types;
 use arrow_array::Array;
 use arrow_schema::{DataType, TimeUnit};
@@ -14,17 +14,17 @@ use marquetry_encoding::{PhysicalType, Values};
 /// an error what was appended is unspecified.
 pub(crate) fn from_array(
     array: &dyn Array,
-    picks: &Picks<'_>,
+    picks: &NonNullSlots<'_>,
     leaf: &Leaf,
     out: &mut Values,
-) -> Result<(), Unfit> {
+) -> Result<(), ConversionError> {
     use DataType::*;
     let data_type = array.data_type();
     match (data_type, leaf.physical(), out) {
         (Null, _, _) if picks.len() == 0 => Ok(()),
-        (Boolean, PhysicalType::Boolean, Values::Bit(out)) => words::bits_from(array, picks, out),
+        (Boolean, PhysicalType::Boolean, Values::Bit(out)) => primitive::bits_from(array, picks, out),
         (Int8 | Int16 | UInt8 | UInt16, PhysicalType::Int32, Values::W32(out)) => {
-            words::widened(array, picks, out)
+            primitive::widened(array, picks, out)
         }
         (Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..), _, out) => {
             decimal::from_array(array, picks, leaf, out)
@@ -32,25 +32,25 @@ pub(crate) fn from_array(
         (Date64, PhysicalType::Int32, Values::W32(out)) => temporal::days_from(array, picks, out),
         (Time32(unit), PhysicalType::Int32, Values::W32(out)) if is_unit(leaf, *unit) => {
             let start = out.len();
-            words::copied_w32(array, picks, out);
+            primitive::copied_w32(array, picks, out);
             temporal::time_to_stored(&mut out[start..], *unit, leaf.logical())
         }
         (Time64(unit) | Timestamp(unit, _), PhysicalType::Int64, Values::W64(out))
             if is_unit(leaf, *unit) =>
         {
             let start = out.len();
-            words::copied_w64(array, picks, out);
+            primitive::copied_w64(array, picks, out);
             temporal::to_stored(&mut out[start..], *unit, leaf.logical())
         }
-        (Time32(_) | Time64(_) | Timestamp(..), _, _) => Err(no_form(data_type, leaf)),
+        (Time32(_) | Time64(_) | Timestamp(..), _, _) => Err(unsupported(data_type, leaf)),
         (Int32 | UInt32 | Date32, PhysicalType::Int32, Values::W32(out))
         | (Float32, PhysicalType::Float, Values::W32(out)) => {
-            words::copied_w32(array, picks, out);
+            primitive::copied_w32(array, picks, out);
             Ok(())
         }
         (Int64 | UInt64 | Date64 | Duration(_), PhysicalType::Int64, Values::W64(out))
         | (Float64, PhysicalType::Double, Values::W64(out)) => {
-            words::copied_w64(array, picks, out);
+            primitive::copied_w64(array, picks, out);
             Ok(())
         }
         (Interval(_), PhysicalType::FixedLenByteArray(12), Values::Fixed(out)) => {
@@ -70,7 +70,7 @@ pub(crate) fn from_array(
             PhysicalType::ByteArray,
             Values::Bytes(out),
         ) => bytes::from_array(array, picks, out),
-        _ => Err(no_form(data_type, leaf)),
+        _ => Err(unsupported(data_type, leaf)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Arrow arrays over buffers that are ready.
 
-use crate::refused;
+use crate::arrow_error;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, NullArray, PrimitiveArray};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
@@ -62,5 +62,5 @@ fn primitive_of<T: ArrowPrimitiveType>(
 
 /// `array` behind a pointer, or Arrow's complaint as ours.
 pub(super) fn shared<A: Array + 'static>(array: Result<A, arrow_schema::ArrowError>) -> Result<ArrayRef> {
-    array.map(|array| Arc::new(array) as ArrayRef).map_err(refused)
+    array.map(|array| Arc::new(array) as ArrayRef).map_err(arrow_error)
 }

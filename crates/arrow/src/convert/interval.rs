@@ -1,8 +1,8 @@
 //! INTERVAL: months, days and milliseconds, each an unsigned little-endian integer of 4 bytes.
 
 use super::array_builders::primitive;
-use super::conversion_error::{Unfit, no_array};
-use super::picks::Picks;
+use super::conversion_error::{ConversionError, wrong_array};
+use super::non_null::NonNullSlots;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType};
 use arrow_array::{Array, ArrayRef};
@@ -77,7 +77,11 @@ fn inexact([months, days, millis]: Parts, what: &str) -> Error {
 
 /// Appends the picked intervals of any unit. Fails on one of months, days and nanoseconds that has negative parts, or
 /// no whole number of milliseconds, or too many of them; the parts of the other units are stored as their bits.
-pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut FixedLenBytes) -> Result<(), Unfit> {
+pub(super) fn from_array(
+    array: &dyn Array,
+    picks: &NonNullSlots<'_>,
+    out: &mut FixedLenBytes,
+) -> Result<(), ConversionError> {
     if let Some(array) = array.as_primitive_opt::<IntervalYearMonthType>() {
         push(picks, array.values(), out, |months| [months as u32, 0, 0]);
     } else if let Some(array) = array.as_primitive_opt::<IntervalDayTimeType>() {
@@ -85,20 +89,20 @@ pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut FixedLe
         push(picks, array.values(), out, parts);
     } else if let Some(array) = array.as_primitive_opt::<IntervalMonthDayNanoType>() {
         if let Some(first) = picks.find(array.values(), |value| stored(value).is_none()) {
-            return Err(Unfit::value(
+            return Err(ConversionError::value(
                 first,
                 "an interval that Parquet cannot hold: months, days and whole milliseconds, none of them negative",
             ));
         }
         push(picks, array.values(), out, |value| stored(value).unwrap_or_default());
     } else {
-        return Err(no_array(array));
+        return Err(wrong_array(array));
     }
     Ok(())
 }
 
 fn push<T: Copy + Default>(
-    picks: &Picks<'_>,
+    picks: &NonNullSlots<'_>,
     from: &[T],
     out: &mut FixedLenBytes,
     parts: impl Fn(T) -> Parts,

@@ -1,4 +1,4 @@
-//! Something of each of some columns.
+//! A map from columns to a value for each.
 
 use marquetry_base::Error;
 
@@ -6,13 +6,13 @@ use marquetry_base::Error;
 ///
 /// PERF: of a file with thousands of columns one is read with room for one.
 #[derive(Debug)]
-pub(crate) struct ByLeaf<T> {
+pub(crate) struct ColumnMap<T> {
     /// Ascending.
     leaves: Vec<usize>,
     values: Vec<T>,
 }
 
-impl<T> ByLeaf<T> {
+impl<T> ColumnMap<T> {
     /// One for each of these columns, which may be named more than once.
     pub(crate) fn new(leaves: impl IntoIterator<Item = usize>, value: impl FnMut() -> T) -> Self {
         let mut leaves: Vec<usize> = leaves.into_iter().collect();
@@ -20,7 +20,7 @@ impl<T> ByLeaf<T> {
         leaves.dedup();
         let mut values = Vec::new();
         values.resize_with(leaves.len(), value);
-        ByLeaf { leaves, values }
+        ColumnMap { leaves, values }
     }
 
     pub(crate) fn get(&self, leaf: usize) -> Option<&T> {
@@ -62,11 +62,11 @@ pub(crate) fn missing(leaf: usize) -> Error {
 }
 
 /// Of pairs in the order of the columns, no column twice.
-impl<T> FromIterator<(usize, T)> for ByLeaf<T> {
+impl<T> FromIterator<(usize, T)> for ColumnMap<T> {
     fn from_iter<I: IntoIterator<Item = (usize, T)>>(pairs: I) -> Self {
         let (leaves, values): (Vec<_>, _) = pairs.into_iter().unzip();
         debug_assert!(leaves.is_sorted_by(|a, b| a < b), "columns out of order");
-        ByLeaf { leaves, values }
+        ColumnMap { leaves, values }
     }
 }
 
@@ -77,14 +77,14 @@ mod tests {
     #[test]
     fn found_by_number() {
         for leaves in [vec![], vec![0, 1, 2], vec![7, 3, 3, 9]] {
-            let mut of_some = ByLeaf::new(leaves.clone(), || 0);
+            let mut of_some = ColumnMap::new(leaves.clone(), || 0);
             of_some.iter_mut().for_each(|(leaf, value)| *value = leaf * 10);
             for leaf in 0..12 {
                 let expected = leaves.contains(&leaf).then_some(leaf * 10);
                 assert_eq!(of_some.get(leaf).copied(), expected, "{leaf} of {leaves:?}");
                 assert_eq!(of_some.get_mut(leaf).copied(), expected);
             }
-            let again: ByLeaf<_> = of_some.iter().map(|(leaf, value)| (leaf, *value)).collect();
+            let again: ColumnMap<_> = of_some.iter().map(|(leaf, value)| (leaf, *value)).collect();
             assert!(again.iter().eq(of_some.iter()));
         }
     }

@@ -1,8 +1,8 @@
 //! FIXED_LEN_BYTE_ARRAY: bytes of one length, and FLOAT16.
 
 use super::array_builders::{primitive, shared};
-use super::conversion_error::{Unfit, no_array};
-use super::picks::Picks;
+use super::conversion_error::{ConversionError, wrong_array};
+use super::non_null::NonNullSlots;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray};
 use arrow_buffer::{Buffer, NullBuffer};
@@ -30,8 +30,12 @@ pub(super) fn half_floats(values: &FixedLenBytes, nulls: Option<NullBuffer>) -> 
 }
 
 /// Appends the picked values of an array of the same width.
-pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut FixedLenBytes) -> Result<(), Unfit> {
-    let array = array.as_fixed_size_binary_opt().ok_or_else(|| no_array(array))?;
+pub(super) fn from_array(
+    array: &dyn Array,
+    picks: &NonNullSlots<'_>,
+    out: &mut FixedLenBytes,
+) -> Result<(), ConversionError> {
+    let array = array.as_fixed_size_binary_opt().ok_or_else(|| wrong_array(array))?;
     let (bytes, width) = (array.value_data(), out.width());
     out.push_with(picks.len(), |out| {
         out.reserve(picks.len() * width);
@@ -41,7 +45,7 @@ pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut FixedLe
 }
 
 /// Appends the picked values of an array of FLOAT16.
-pub(super) fn from_half_floats(array: &dyn Array, picks: &Picks<'_>, out: &mut FixedLenBytes) {
+pub(super) fn from_half_floats(array: &dyn Array, picks: &NonNullSlots<'_>, out: &mut FixedLenBytes) {
     let data = array.to_data();
     out.push_with(picks.len(), |out| {
         picks.chunks(data.buffer::<u16>(0), |bits| {

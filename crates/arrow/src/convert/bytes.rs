@@ -1,8 +1,8 @@
 //! BYTE_ARRAY: text and binary, as views or with offsets.
 
 use super::array_builders::shared;
-use super::conversion_error::{Unfit, no_array};
-use super::picks::Picks;
+use super::conversion_error::{ConversionError, wrong_array};
+use super::non_null::NonNullSlots;
 use crate::trusted;
 use ::bytes::Bytes;
 use arrow_array::cast::AsArray;
@@ -121,31 +121,35 @@ fn joined<O: OffsetSizeTrait>(views: &StringViews) -> Result<(OffsetBuffer<O>, B
 }
 
 /// Appends views of the picked strings. The bytes stay where they are, in the array's buffers.
-pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut StringViews) -> Result<(), Unfit> {
+pub(super) fn from_array(
+    array: &dyn Array,
+    picks: &NonNullSlots<'_>,
+    out: &mut StringViews,
+) -> Result<(), ConversionError> {
     out.reserve(picks.len());
     match array.data_type() {
         DataType::Utf8 => {
-            let array = array.as_string_opt::<i32>().ok_or_else(|| no_array(array))?;
+            let array = array.as_string_opt::<i32>().ok_or_else(|| wrong_array(array))?;
             from_offsets(array.value_offsets(), array.values(), picks, out)
         }
         DataType::LargeUtf8 => {
-            let array = array.as_string_opt::<i64>().ok_or_else(|| no_array(array))?;
+            let array = array.as_string_opt::<i64>().ok_or_else(|| wrong_array(array))?;
             from_offsets(array.value_offsets(), array.values(), picks, out)
         }
         DataType::Binary => {
-            let array = array.as_binary_opt::<i32>().ok_or_else(|| no_array(array))?;
+            let array = array.as_binary_opt::<i32>().ok_or_else(|| wrong_array(array))?;
             from_offsets(array.value_offsets(), array.values(), picks, out)
         }
         DataType::LargeBinary => {
-            let array = array.as_binary_opt::<i64>().ok_or_else(|| no_array(array))?;
+            let array = array.as_binary_opt::<i64>().ok_or_else(|| wrong_array(array))?;
             from_offsets(array.value_offsets(), array.values(), picks, out)
         }
         DataType::Utf8View => {
-            from_views(array.as_string_view_opt().ok_or_else(|| no_array(array))?, picks, out);
+            from_views(array.as_string_view_opt().ok_or_else(|| wrong_array(array))?, picks, out);
             Ok(())
         }
         _ => {
-            from_views(array.as_binary_view_opt().ok_or_else(|| no_array(array))?, picks, out);
+            from_views(array.as_binary_view_opt().ok_or_else(|| wrong_array(array))?, picks, out);
             Ok(())
         }
     }
@@ -154,9 +158,9 @@ pub(super) fn from_array(array: &dyn Array, picks: &Picks<'_>, out: &mut StringV
 fn from_offsets<O: OffsetSizeTrait>(
     offsets: &[O],
     buffer: &Buffer,
-    picks: &Picks<'_>,
+    picks: &NonNullSlots<'_>,
     out: &mut StringViews,
-) -> Result<(), Unfit> {
+) -> Result<(), ConversionError> {
     let bytes = shared_bytes(buffer);
     if bytes.len() > LONGEST {
         return from_parts(offsets, &bytes, picks, out, u32::MAX as usize);
@@ -177,10 +181,10 @@ const LONGEST: usize = i32::MAX as usize;
 fn from_parts<O: OffsetSizeTrait>(
     offsets: &[O],
     bytes: &Bytes,
-    picks: &Picks<'_>,
+    picks: &NonNullSlots<'_>,
     out: &mut StringViews,
     reach: usize,
-) -> Result<(), Unfit> {
+) -> Result<(), ConversionError> {
     let (mut part, mut number, mut n, mut too_long) = (0..0, 0, 0, None);
     picks.runs(|run| {
         for pair in offsets[run.start..=run.end].windows(2) {
@@ -198,13 +202,17 @@ fn from_parts<O: OffsetSizeTrait>(
         }
     });
     match too_long {
-        Some(value) => Err(Unfit::value(value, "a string of 2 GiB or more")),
+        Some(value) => Err(ConversionError::value(value, "a string of 2 GiB or more")),
         None => Ok(()),
     }
 }
 
 /// Arrow's views are ours, but for the numbers of the buffers.
-fn from_views<T: ByteViewType>(array: &GenericByteViewArray<T>, picks: &Picks<'_>, out: &mut StringViews) {
+fn from_views<T: ByteViewType>(
+    array: &GenericByteViewArray<T>,
+    picks: &NonNullSlots<'_>,
+    out: &mut StringViews,
+) {
     let buffers: Vec<_> = array.data_buffers().iter().map(shared_bytes).collect();
     out.push_views(&buffers, |out, first| {
         let start = out.len();
@@ -244,7 +252,8 @@ mod tests {
         for reach in [25, 60, 10_000] {
             let mut views = StringViews::new();
             let bytes = shared_bytes(array.values());
-            from_parts(array.value_offsets(), &bytes, &Picks::new(&slots, None), &mut views, reach).unwrap();
+            from_parts(array.value_offsets(), &bytes, &NonNullSlots::new(&slots, None), &mut views, reach)
+                .unwrap();
             assert_eq!(views, expected);
             assert!(views.buffers().iter().all(|buffer| buffer.len() <= reach));
         }

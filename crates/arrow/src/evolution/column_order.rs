@@ -1,6 +1,6 @@
-//! Columns in the order in which they were asked for.
+//! Reorders columns as the caller named them.
 
-use super::recipe::{Part, Recipe, Remake};
+use super::batch_adapter::{ArrayCast, BatchAdapter, ColumnSource};
 use crate::schema::{element_of, list_of};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
 use marquetry_core::nesting::{FieldKind, NestedField};
@@ -14,11 +14,11 @@ pub(crate) fn ordered(
     schema: &Schema,
     fields: &[NestedField],
     arrow: &ArrowSchema,
-) -> Option<Remake> {
+) -> Option<BatchAdapter> {
     let ranks: Vec<usize> = schema.columns().iter().map(|leaf| rank(names, leaf.dotted())).collect();
     let (fields, parts) = reordered(fields, arrow.fields(), &ranks)?;
     let schema = ArrowSchema::new_with_metadata(fields, arrow.metadata().clone());
-    Some(Remake { schema: Arc::new(schema), parts })
+    Some(BatchAdapter { schema: Arc::new(schema), parts })
 }
 
 /// The place of the first name that is at or above the path.
@@ -29,7 +29,7 @@ fn rank(names: &[String], path: &str) -> usize {
     names.iter().position(is_at_or_above).unwrap_or(names.len())
 }
 
-fn reordered(fields: &[NestedField], arrow: &Fields, ranks: &[usize]) -> Option<(Fields, Vec<Part>)> {
+fn reordered(fields: &[NestedField], arrow: &Fields, ranks: &[usize]) -> Option<(Fields, Vec<ColumnSource>)> {
     let first_rank = |field: &NestedField| {
         let mut leaves = Vec::new();
         field.leaves(&mut leaves);
@@ -43,24 +43,24 @@ fn reordered(fields: &[NestedField], arrow: &Fields, ranks: &[usize]) -> Option<
     let made = order.into_iter().map(|i| match inside(&fields[i], &arrow[i], ranks) {
         Some((field, recipe)) => {
             changes = true;
-            (field, Part::Of(i, recipe))
+            (field, ColumnSource::Of(i, recipe))
         }
-        None => (arrow[i].clone(), Part::Of(i, Recipe::Keep)),
+        None => (arrow[i].clone(), ColumnSource::Of(i, ArrayCast::Keep)),
     });
-    let (fields, parts): (Vec<FieldRef>, Vec<Part>) = made.unzip();
+    let (fields, parts): (Vec<FieldRef>, Vec<ColumnSource>) = made.unzip();
     changes.then(|| (fields.into(), parts))
 }
 
 /// The field with the structs inside of it in order; `None` if they are so already.
-fn inside(field: &NestedField, arrow: &FieldRef, ranks: &[usize]) -> Option<(FieldRef, Recipe)> {
+fn inside(field: &NestedField, arrow: &FieldRef, ranks: &[usize]) -> Option<(FieldRef, ArrayCast)> {
     let (data_type, recipe) = match (&field.kind, arrow.data_type()) {
         (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
             let (fields, parts) = reordered(fields, arrow, ranks)?;
-            (DataType::Struct(fields.clone()), Recipe::Struct(fields, parts))
+            (DataType::Struct(fields.clone()), ArrayCast::Struct(fields, parts))
         }
         (FieldKind::List(element), list) => {
             let (element, recipe) = inside(element, element_of(list)?, ranks)?;
-            let recipe = Recipe::List(element.clone(), Box::new(recipe));
+            let recipe = ArrayCast::List(element.clone(), Box::new(recipe));
             (list_of(list, element), recipe)
         }
         // Key and value are what their places say.
@@ -77,11 +77,11 @@ fn inside(field: &NestedField, arrow: &FieldRef, ranks: &[usize]) -> Option<(Fie
             if new_key.is_none() && new_value.is_none() {
                 return None;
             }
-            let (key, key_recipe) = new_key.unwrap_or((key_arrow.clone(), Recipe::Keep));
-            let (value, value_recipe) = new_value.unwrap_or((value_arrow.clone(), Recipe::Keep));
+            let (key, key_recipe) = new_key.unwrap_or((key_arrow.clone(), ArrayCast::Keep));
+            let (value, value_recipe) = new_value.unwrap_or((value_arrow.clone(), ArrayCast::Keep));
             let pair = DataType::Struct(Fields::from(vec![key, value]));
             let entries = Arc::new(ArrowField::clone(arrow_entries).with_data_type(pair));
-            let recipe = Recipe::Map(entries.clone(), Box::new((key_recipe, value_recipe)));
+            let recipe = ArrayCast::Map(entries.clone(), Box::new((key_recipe, value_recipe)));
             (DataType::Map(entries, *sorted), recipe)
         }
         _ => return None,

@@ -20,7 +20,7 @@
 //! | NULL | Null | |
 //! | any of these | | a dictionary or runs of what it can become |
 //!
-//! [`from_array`] is for the arrays of a column that `schema` made for them: the values, without nulls, as they are
+//! [`from_array()`] is for the arrays of a column that `schema` made for them: the values, without nulls, as they are
 //! stored. Each file below has both directions.
 //!
 //! Annotated columns can also be read as what they are stored as, without the annotation.
@@ -35,18 +35,18 @@ mod from_array;
 mod from_values;
 mod int96;
 mod interval;
-mod picks;
+mod non_null;
+mod primitive;
 mod run;
 mod take;
 mod temporal;
-mod words;
 
 pub(crate) use array_builders::{boolean_buffer, nulls};
-pub(crate) use conversion_error::Unfit;
+pub(crate) use conversion_error::ConversionError;
 pub(crate) use dictionary::DictionaryCache;
 pub(crate) use from_array::from_array;
 pub(crate) use int96::fits as int96_fits;
-pub(crate) use picks::{Picks, validity};
+pub(crate) use non_null::{NonNullSlots, validity};
 
 use arrow_array::ArrayRef;
 use arrow_schema::DataType;
