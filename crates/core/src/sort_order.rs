@@ -329,6 +329,11 @@ pub(crate) fn is_nan16(key: i16) -> bool {
     !(!INFINITY..=INFINITY).contains(&key)
 }
 
+/// INT96 counts days from another one.
+pub(crate) const JULIAN_DAY_OF_1970: i32 = 2_440_588;
+
+pub(crate) const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+
 /// SPEC: "compare the last 4 bytes (days) as a little-endian 32-bit signed integer; if equal last 4 bytes, compare the
 /// first 8 bytes as a little-endian 64-bit signed integer (nanos)".
 pub(crate) fn int96_key(bytes: [u8; 12]) -> (i32, i64) {
@@ -341,7 +346,6 @@ pub(crate) fn int96_key(bytes: [u8; 12]) -> (i32, i64) {
 /// QUIRK: old writers put the nanoseconds of several days. The instant is that of day and nanoseconds together. A day that is
 /// out of range stays as it is.
 pub(crate) fn normalized_int96(bytes: [u8; 12]) -> [u8; 12] {
-    const NANOS_PER_DAY: i64 = 86_400_000_000_000;
     let (day, nanos) = int96_key(bytes);
     if (0..NANOS_PER_DAY).contains(&nanos) {
         return bytes;

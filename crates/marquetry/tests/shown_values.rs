@@ -1,6 +1,8 @@
 //! A predicate finds the rows that show its literal: every flat column of real files is filtered by values drawn from its own
 //! rows. The files stand beside the repository, or where `MARQUETRY_CORPUS` says; without them this passes and says so.
 
+mod corpus;
+
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::array_value_to_string;
@@ -12,35 +14,27 @@ use marquetry::arrow::arrow_reader::{
 };
 use marquetry::errors::Result;
 use marquetry::predicate::Predicate;
-use std::path::{Path, PathBuf};
 
 /// Larger files take too long.
-const MOST_BYTES: u64 = 1 << 20;
+const MOST_BYTES: usize = 1 << 20;
 const MOST_ROWS: usize = 20_000;
 const MOST_COLUMNS: usize = 24;
 const VALUES_PER_COLUMN: usize = 3;
 
 #[test]
 fn filters_of_shown_values_find_the_rows_that_show_them() {
-    let root = match std::env::var_os("MARQUETRY_CORPUS") {
-        Some(path) => PathBuf::from(path),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-    };
-    if !root.join("parquet-testing/data").is_dir() {
-        assert!(std::env::var_os("CI").is_none(), "no corpus at {}", root.display());
-        return println!("skipped: no corpus at {}", root.display());
-    }
-    let mut paths = Vec::new();
-    files(&root.join("corpus"), &mut paths);
-    files(&root.join("parquet-testing"), &mut paths);
+    let Some(root) = corpus::root() else { return };
+    let names = ["corpus", "parquet-testing"].into_iter().flat_map(|folder| corpus::files(&root, folder));
     let (mut asked, mut wrong) = (0, Vec::new());
-    for path in &paths {
-        let name = path.strip_prefix(&root).unwrap().display().to_string();
+    for name in names {
         // Bounds of mutated files lie, and are believed.
         if name.contains("fuzzing") {
             continue;
         }
-        let bytes = Bytes::from(std::fs::read(path).unwrap());
+        let bytes = corpus::bytes(&root, &name);
+        if bytes.len() > MOST_BYTES {
+            continue;
+        }
         let options = ArrowReaderOptions::new().with_text(StringLayout::Utf8View);
         let Ok(metadata) = ArrowReaderMetadata::load(bytes.clone(), options) else { continue };
         let schema = metadata.parquet_schema();
@@ -79,19 +73,6 @@ fn filters_of_shown_values_find_the_rows_that_show_them() {
     println!("{asked} questions");
     assert!(wrong.is_empty(), "{} of {asked} questions:\n{}", wrong.len(), wrong.join("\n"));
     assert!(asked > 5_000, "{asked}");
-}
-
-fn files(folder: &Path, out: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    for path in paths {
-        match path.is_dir() {
-            true => files(&path, out),
-            false if path.metadata().is_ok_and(|it| it.len() <= MOST_BYTES) => out.push(path),
-            false => {}
-        }
-    }
 }
 
 /// The rows of one column; `None` if there are too many, or none.

@@ -8,11 +8,13 @@ use super::Comparison;
 use super::blocks::of_blocks;
 use super::leaf_values::LeafValues;
 use super::name::Name;
-use super::position::{is_ordered, order};
-use crate::logical_type::{LogicalType, TimeUnit};
+use super::position::{half_value, is_ordered, nanos_per, order};
+use crate::logical_type::LogicalType;
 use crate::narrow_integer::NarrowInteger;
 use crate::schema::Leaf;
-use crate::sort_order::{SortOrder, int96_key, normalized_int96, plain_value};
+use crate::sort_order::{
+    JULIAN_DAY_OF_1970, NANOS_PER_DAY, SortOrder, int96_key, normalized_int96, plain_value,
+};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, PhysicalType, Values};
 use std::cmp::Ordering;
@@ -111,19 +113,13 @@ enum Quantity {
 }
 
 fn quantity(leaf: &Leaf) -> Option<Quantity> {
-    const NANOS_PER_DAY: i128 = 86_400_000_000_000;
-    let per = |unit: TimeUnit| match unit {
-        TimeUnit::Millis => 1_000_000,
-        TimeUnit::Micros => 1_000,
-        TimeUnit::Nanos => 1,
-    };
     if !is_ordered(leaf) {
         return None;
     }
     Some(match (leaf.logical(), leaf.physical()) {
-        (Some(LogicalType::Date), _) => Quantity::Instant(NANOS_PER_DAY, Some(false)),
-        (Some(LogicalType::Timestamp { unit, utc }), _) => Quantity::Instant(per(*unit), Some(*utc)),
-        (Some(LogicalType::Time { unit, .. }), _) => Quantity::Time(per(*unit)),
+        (Some(LogicalType::Date), _) => Quantity::Instant(NANOS_PER_DAY.into(), Some(false)),
+        (Some(LogicalType::Timestamp { unit, utc }), _) => Quantity::Instant(nanos_per(*unit), Some(*utc)),
+        (Some(LogicalType::Time { unit, .. }), _) => Quantity::Time(nanos_per(*unit)),
         (Some(LogicalType::Decimal { scale, .. }), _) => Quantity::Number(*scale),
         (Some(LogicalType::Float16), _) | (_, PhysicalType::Float | PhysicalType::Double) => Quantity::Float,
         (_, PhysicalType::Boolean) => Quantity::Bool,
@@ -186,13 +182,15 @@ impl Side {
             Kind::Decimal(multiplier) => Key::Integer(big_endian(value)?.saturating_mul(multiplier)),
             Kind::Int96 => {
                 let (day, nanos) = int96_key(normalized_int96(value.try_into().ok()?));
-                const NANOS_PER_DAY: i128 = 86_400_000_000_000;
-                Key::Integer((i128::from(day) - 2_440_588) * NANOS_PER_DAY + i128::from(nanos))
+                Key::Integer(
+                    (i128::from(day) - i128::from(JULIAN_DAY_OF_1970)) * i128::from(NANOS_PER_DAY)
+                        + i128::from(nanos),
+                )
             }
             Kind::Float => Key::Float(match self.order {
                 SortOrder::TotalFloat => f32::from_le_bytes(value.try_into().ok()?).into(),
                 SortOrder::TotalDouble => f64::from_le_bytes(value.try_into().ok()?),
-                _ => super::position::half_value(u16::from_le_bytes(value.try_into().ok()?)),
+                _ => half_value(u16::from_le_bytes(value.try_into().ok()?)),
             }),
             Kind::Bytes => Key::Bytes(value),
         })

@@ -5,7 +5,7 @@ use super::literal_text::{hexadecimal, timestamp};
 use crate::logical_type::moment::{Moment, time_of_day};
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::Leaf;
-use crate::sort_order::SortOrder;
+use crate::sort_order::{JULIAN_DAY_OF_1970, NANOS_PER_DAY, SortOrder};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::PhysicalType;
 use std::cmp::Ordering;
@@ -110,8 +110,7 @@ fn of_date(literal: &Literal) -> Found {
     if moment.has_offset {
         return Err(HINT);
     }
-    const NANOS_PER_DAY: i128 = 86_400_000_000_000;
-    Ok(Integers::signed(PhysicalType::Int32).place(moment.total_nanos(), NANOS_PER_DAY))
+    Ok(Integers::signed(PhysicalType::Int32).place(moment.total_nanos(), NANOS_PER_DAY.into()))
 }
 
 fn of_time(literal: &Literal, unit: TimeUnit, physical: PhysicalType) -> Found {
@@ -145,16 +144,15 @@ fn moment_of(literal: &Literal) -> Result<Moment, &'static str> {
 
 /// SPEC: INT96 is the nanoseconds of the day, then the Julian day.
 fn of_int96(literal: &Literal) -> Found {
-    const JULIAN_DAY_OF_1970: i64 = 2_440_588;
     let moment = moment_of(literal)?;
-    let day = moment.seconds.div_euclid(86_400) + JULIAN_DAY_OF_1970;
+    let day = moment.seconds.div_euclid(86_400) + i64::from(JULIAN_DAY_OF_1970);
     let nanos = moment.seconds.rem_euclid(86_400) * 1_000_000_000 + i64::from(moment.nanos);
     // Four digits of a year are far from what 32 bits of days cannot hold.
     let day = i32::try_from(day).map_err(|_| "the year is out of range")?;
     Ok(Position::At([&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat()))
 }
 
-fn nanos_per(unit: TimeUnit) -> i128 {
+pub(super) fn nanos_per(unit: TimeUnit) -> i128 {
     match unit {
         TimeUnit::Millis => 1_000_000,
         TimeUnit::Micros => 1_000,
