@@ -146,6 +146,20 @@ pub enum Comparison {
     Ge,
 }
 
+impl Comparison {
+    /// The comparison that says the same with both sides exchanged.
+    #[must_use]
+    pub fn swapped(self) -> Comparison {
+        match self {
+            Comparison::Lt => Comparison::Gt,
+            Comparison::Le => Comparison::Ge,
+            Comparison::Gt => Comparison::Lt,
+            Comparison::Ge => Comparison::Le,
+            same => same,
+        }
+    }
+}
+
 impl Predicate {
     /// Both.
     #[must_use]
@@ -242,6 +256,14 @@ impl Column {
     /// Whether it differs from another column of the same row, where null equals null.
     pub fn is_distinct_from(self, other: impl Into<String>) -> Predicate {
         Predicate::Distinct { left: self.path, right: other.into() }
+    }
+
+    /// Whether it differs from a literal, as null does: true or false, never unknown.
+    pub fn is_distinct_from_literal(self, literal: impl Into<Literal>) -> Predicate {
+        match literal.into() {
+            Literal::Null => self.is_not_null(),
+            literal => Predicate::Or(vec![self.clone().ne(literal), self.is_null()]),
+        }
     }
 
     /// From `low` to `high`, both included.

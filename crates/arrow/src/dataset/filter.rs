@@ -9,7 +9,7 @@ use arrow_cast::display::array_value_to_string;
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::nesting::SlotRanges;
-use marquetry_core::predicate::{Comparison, LeafValues, Literal, Number, Predicate, col};
+use marquetry_core::predicate::{LeafValues, Literal, Number, Predicate, col};
 use marquetry_core::schema::Schema;
 
 /// What is left of a predicate where some columns have the same value in all rows.
@@ -75,24 +75,12 @@ fn compared(predicate: &Predicate, left: &str, right: &str, known: Known<'_>) ->
         Some(value) if !value.is_null(0) => literal_of(value).map_err(|error| error.in_column(other))?,
         _ => Literal::Null,
     };
-    Ok(Some(match (predicate, literal) {
-        (Predicate::CompareColumns { is, .. }, literal) => {
-            let is = if is_swapped { swapped(*is) } else { *is };
-            col(other).compare(is, literal)
+    Ok(Some(match predicate {
+        Predicate::CompareColumns { is, .. } => {
+            col(other).compare(if is_swapped { is.swapped() } else { *is }, literal)
         }
-        (_, Literal::Null) => col(other).is_not_null(),
-        (_, literal) => Predicate::Or(vec![col(other).ne(literal), col(other).is_null()]),
+        _ => col(other).is_distinct_from_literal(literal),
     }))
-}
-
-fn swapped(is: Comparison) -> Comparison {
-    match is {
-        Comparison::Lt => Comparison::Gt,
-        Comparison::Le => Comparison::Ge,
-        Comparison::Gt => Comparison::Lt,
-        Comparison::Ge => Comparison::Le,
-        same => same,
-    }
 }
 
 /// The value of an array of one row as a literal.

@@ -203,18 +203,14 @@ impl Parser<'_> {
 
     /// What stands behind `is`, and is true or false of null, too.
     fn state(&mut self, column: String) -> Result<Predicate> {
-        // Its opposite is false of null.
-        let differs = |literal: Literal| {
-            Predicate::Or(vec![col(column.as_str()).ne(literal), col(column.as_str()).is_null()])
-        };
         if self.take_word("null") || self.take_word("unknown") {
             return Ok(col(column).is_null());
         }
         if self.take_word("true") {
-            return Ok(!differs(Literal::Bool(true)));
+            return Ok(!col(column).is_distinct_from_literal(true));
         }
         if self.take_word("false") {
-            return Ok(!differs(Literal::Bool(false)));
+            return Ok(!col(column).is_distinct_from_literal(false));
         }
         if !self.take_word("distinct") {
             return Err(self.unexpected("null, true, false, unknown or distinct from"));
@@ -225,10 +221,7 @@ impl Parser<'_> {
         if self.is_column() {
             return Ok(col(column).is_distinct_from(self.column()?));
         }
-        Ok(match self.literal()? {
-            Literal::Null => col(column).is_not_null(),
-            literal => differs(literal),
-        })
+        Ok(col(column).is_distinct_from_literal(self.literal()?))
     }
 
     /// `(a, b) < (1, 2)`: by the first of them that differs. The parenthesis is open.
@@ -293,15 +286,8 @@ impl Parser<'_> {
         let literal = self.literal()?;
         match (self.sign(), literal) {
             (Some(is), literal) => {
-                let is = match is {
-                    Comparison::Lt => Comparison::Gt,
-                    Comparison::Le => Comparison::Ge,
-                    Comparison::Gt => Comparison::Lt,
-                    Comparison::Ge => Comparison::Le,
-                    same => same,
-                };
                 let column = self.column()?;
-                Ok(col(column).compare(is, literal))
+                Ok(col(column).compare(is.swapped(), literal))
             }
             (None, Literal::Bool(true)) => Ok(Predicate::And(Vec::new())),
             (None, Literal::Bool(false)) => Ok(Predicate::Or(Vec::new())),
