@@ -53,6 +53,15 @@ impl LikeMatcher {
         Ok(LikeMatcher { parts: parts.into_iter().map(Part::new).collect() })
     }
 
+    /// What it says if it is `%text%`, which is text that is anywhere.
+    pub(super) fn anywhere(&self) -> Option<&memmem::Finder<'static>> {
+        let is_empty = |part: &Part| matches!(part, Part::Plain(finder) if finder.needle().is_empty());
+        match self.parts.as_slice() {
+            [first, Part::Plain(finder), last] if is_empty(first) && is_empty(last) => Some(finder),
+            _ => None,
+        }
+    }
+
     /// The bytes that every match begins with.
     pub(super) fn prefix(&self) -> &[u8] {
         match &self.parts[0] {

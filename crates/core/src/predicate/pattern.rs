@@ -52,7 +52,9 @@ impl Pattern {
             Pattern::Like(pattern) => {
                 let like = LikeMatcher::new(pattern)?;
                 let prefix = like.prefix().to_vec();
-                (How::Like(like), prefix)
+                // PERF: most patterns are of this form, and one search is all that they need.
+                let anywhere = like.anywhere().map(|finder| How::Contains(Box::new(finder.clone())));
+                (anywhere.unwrap_or(How::Like(like)), prefix)
             }
             Pattern::ILike(pattern) => {
                 (How::Regex(regex(&LikeMatcher::new(pattern)?.to_regex(), true)?), Vec::new())
