@@ -23,7 +23,7 @@ pub fn predicate_text(data: &[u8]) {
     let c = Values::W32(vec![0, 1, u32::MAX, 7, 0]);
     let d = Values::W64([0.0, 1.0, f64::NAN, -7.5, -0.0f64].map(f64::to_bits).to_vec());
     let validity = Bitmap::from_iter([true, true, true, true, false]);
-    let leaf = |values| LeafValues { values, validity: Some(&validity), dictionary: None };
+    let leaf = |values| LeafValues::flat(values, Some(&validity));
     let columns = [(0, leaf(&a)), (1, leaf(&b)), (2, leaf(&c)), (3, leaf(&d))];
     let found = bound.evaluate(5, &columns).expect("values of the schema's types");
     assert_eq!(again.evaluate(5, &columns).ok(), Some(found), "{printed}");

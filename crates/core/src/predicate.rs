@@ -3,10 +3,12 @@
 //! | file | what |
 //! |---|---|
 //! | `literal`, `literal_text` | values as a user writes them |
-//! | `lex`, `parse` | text becomes a [`Predicate`] |
+//! | `builder` | a [`Predicate`] is built of columns and literals |
+//! | `lex`, `parser`, `parse`, `display`, `name` | text becomes a [`Predicate`], and a [`Predicate`] text |
 //! | `pattern`, `like` | patterns of text, and how they are matched |
-//! | `bind`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
+//! | `bind`, `path`, `bound`, `condition_builder`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
 //! | `column_comparison` | two columns compared with each other |
+//! | `nested`, `list_levels` | lists, maps and structs, by their levels |
 //! | `evaluate`, `condition`, `in_list`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
 //!
 //! The logic is SQL's, with three values: what compares with NULL is neither true nor false, and only rows for which the
@@ -25,34 +27,45 @@
 //!
 //! An integer of 8 or 16 bits compares as it is read: by the low bits of what is stored. A column that is always null
 //! (UNKNOWN) compares with any literal, and never as true.
+//!
+//! Lists are asked with `any(tags) = 'x'` and `all(prices) > 0`, maps with `attributes['colour'] = 'red'`, where the last of
+//! several entries of one key counts. Paths are those of Arrow: `points.x` is field `x` of the elements of the list `points`.
+//! The elements of a list of lists are those of all inner lists; an inner list that is null counts as a null element.
 
 mod bind;
 mod blocks;
+mod bound;
+mod builder;
 mod column_comparison;
 mod condition;
+mod condition_builder;
+mod display;
 mod evaluate;
 mod in_list;
 mod leaf_values;
 mod lex;
 mod like;
+mod list_levels;
 mod literal;
 mod literal_text;
 mod name;
+mod nested;
 mod parse;
+mod parser;
+mod path;
 mod pattern;
 mod position;
 mod word_key;
 
-pub use bind::BoundPredicate;
-pub(crate) use bind::{Condition, Edge, Node, Test};
+pub use bound::BoundPredicate;
+pub(crate) use bound::{Condition, Edge, NestedKind, NestedTest, Node, Test};
+pub use builder::{Column, col};
 pub(crate) use column_comparison::{ColumnComparison, PairTest};
 pub use leaf_values::LeafValues;
+pub(crate) use list_levels::{Entry, ListLevels};
 pub use literal::{Literal, Number};
+pub use path::names_column;
 pub use pattern::Pattern;
-
-use like::plain_like;
-use name::Name;
-use std::fmt;
 
 /// Which rows are wanted, by the names of columns. Made with [`col`], or from text with [`Predicate::parse`].
 ///
@@ -127,6 +140,45 @@ pub enum Predicate {
         /// The dotted path of another one.
         right: String,
     },
+    /// What some or all elements of a list are. An empty list has none: `any` is false of it and `all` true. Of a null list
+    /// both are unknown, as they are where only null elements stand against the answer.
+    Elements {
+        /// How many of them.
+        quantifier: Quantifier,
+        /// What is asked of one element: a predicate that names one column only, by the path of the list, and of a field of
+        /// its elements behind it.
+        of: Box<Predicate>,
+    },
+    /// What the value of a map at a key is, which is null where there is no such key.
+    AtKey {
+        /// The key.
+        key: Literal,
+        /// What is asked of the value: a predicate that names the path of the map only.
+        of: Box<Predicate>,
+    },
+    /// How many elements a list has, or entries a map. Unknown of a null list.
+    Cardinality {
+        /// The dotted path of the list.
+        column: String,
+        /// How it is compared.
+        is: Comparison,
+        /// With what.
+        count: u64,
+    },
+    /// Whether a list or map has no elements. Unknown of a null list.
+    IsEmpty {
+        /// The dotted path of the list.
+        column: String,
+    },
+}
+
+/// How many elements of a list something has to be true of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantifier {
+    /// At least one.
+    Any,
+    /// Every one.
+    All,
 }
 
 /// How a column is compared with a literal.
@@ -161,228 +213,24 @@ impl Comparison {
 }
 
 impl Predicate {
-    /// Both.
-    #[must_use]
-    pub fn and(self, other: Predicate) -> Predicate {
+    /// The dotted paths of the columns that it names, in the order of the text, as often as they stand there.
+    pub fn columns(&self) -> Vec<&str> {
         match self {
-            Predicate::And(mut all) => {
-                all.push(other);
-                Predicate::And(all)
+            Predicate::And(parts) | Predicate::Or(parts) => {
+                parts.iter().flat_map(Predicate::columns).collect()
             }
-            first => Predicate::And(vec![first, other]),
-        }
-    }
-
-    /// At least one.
-    #[must_use]
-    pub fn or(self, other: Predicate) -> Predicate {
-        match self {
-            Predicate::Or(mut any) => {
-                any.push(other);
-                Predicate::Or(any)
+            Predicate::Not(of) | Predicate::Elements { of, .. } | Predicate::AtKey { of, .. } => of.columns(),
+            Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
+                vec![left, right]
             }
-            first => Predicate::Or(vec![first, other]),
+            Predicate::Compare { column, .. }
+            | Predicate::In { column, .. }
+            | Predicate::StartsWith { column, .. }
+            | Predicate::Matches { column, .. }
+            | Predicate::IsNull { column }
+            | Predicate::IsNan { column }
+            | Predicate::Cardinality { column, .. }
+            | Predicate::IsEmpty { column } => vec![column],
         }
     }
-}
-
-impl std::ops::Not for Predicate {
-    type Output = Predicate;
-
-    fn not(self) -> Predicate {
-        Predicate::Not(Box::new(self))
-    }
-}
-
-/// A column of this dotted path, to be compared.
-pub fn col(path: impl Into<String>) -> Column {
-    Column { path: path.into() }
-}
-
-/// A column to be compared: see [`col`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
-    path: String,
-}
-
-impl Column {
-    /// `=`
-    pub fn eq(self, literal: impl Into<Literal>) -> Predicate {
-        self.compare(Comparison::Eq, literal)
-    }
-
-    /// `!=`
-    pub fn ne(self, literal: impl Into<Literal>) -> Predicate {
-        self.compare(Comparison::Ne, literal)
-    }
-
-    /// `<`
-    pub fn lt(self, literal: impl Into<Literal>) -> Predicate {
-        self.compare(Comparison::Lt, literal)
-    }
-
-    /// `<=`
-    pub fn le(self, literal: impl Into<Literal>) -> Predicate {
-        self.compare(Comparison::Le, literal)
-    }
-
-    /// `>`
-    pub fn gt(self, literal: impl Into<Literal>) -> Predicate {
-        self.compare(Comparison::Gt, literal)
-    }
-
-    /// `>=`
-    pub fn ge(self, literal: impl Into<Literal>) -> Predicate {
-        self.compare(Comparison::Ge, literal)
-    }
-
-    /// Compared as `is` says.
-    pub fn compare(self, is: Comparison, literal: impl Into<Literal>) -> Predicate {
-        Predicate::Compare { column: self.path, is, literal: literal.into() }
-    }
-
-    /// Compared with another column of the same row.
-    ///
-    /// ```
-    /// use marquetry_core::predicate::{Comparison, Predicate, col};
-    /// let late = col("commit_date").compare_column(Comparison::Lt, "receipt_date");
-    /// assert_eq!(late, Predicate::parse("commit_date < receipt_date")?);
-    /// # Ok::<(), marquetry_base::Error>(())
-    /// ```
-    pub fn compare_column(self, is: Comparison, other: impl Into<String>) -> Predicate {
-        Predicate::CompareColumns { left: self.path, is, right: other.into() }
-    }
-
-    /// Whether it differs from another column of the same row, where null equals null.
-    pub fn is_distinct_from(self, other: impl Into<String>) -> Predicate {
-        Predicate::Distinct { left: self.path, right: other.into() }
-    }
-
-    /// Whether it differs from a literal, as null does: true or false, never unknown.
-    pub fn is_distinct_from_literal(self, literal: impl Into<Literal>) -> Predicate {
-        match literal.into() {
-            Literal::Null => self.is_not_null(),
-            literal => Predicate::Or(vec![self.clone().ne(literal), self.is_null()]),
-        }
-    }
-
-    /// From `low` to `high`, both included.
-    pub fn between(self, low: impl Into<Literal>, high: impl Into<Literal>) -> Predicate {
-        self.clone().ge(low).and(self.le(high))
-    }
-
-    /// Equal to one of these.
-    pub fn is_in<L: Into<Literal>>(self, list: impl IntoIterator<Item = L>) -> Predicate {
-        Predicate::In { column: self.path, list: list.into_iter().map(Into::into).collect() }
-    }
-
-    /// Whether a string begins with `prefix`.
-    pub fn starts_with(self, prefix: impl Into<Literal>) -> Predicate {
-        Predicate::StartsWith { column: self.path, prefix: prefix.into() }
-    }
-
-    /// Whether text matches a LIKE pattern: `%` is any text, `_` any character, a backslash takes the meaning from the next.
-    ///
-    /// ```
-    /// use marquetry_core::predicate::{Predicate, col};
-    /// assert_eq!(col("url").like("%google%"), Predicate::parse("url like '%google%'")?);
-    /// # Ok::<(), marquetry_base::Error>(())
-    /// ```
-    pub fn like(self, pattern: impl Into<String>) -> Predicate {
-        let pattern = pattern.into();
-        match plain_like(&pattern) {
-            Some((plain, true)) => self.starts_with(plain),
-            Some((plain, false)) => self.eq(plain),
-            None => self.matches(Pattern::Like(pattern)),
-        }
-    }
-
-    /// Whether text matches a pattern.
-    pub fn matches(self, pattern: Pattern) -> Predicate {
-        Predicate::Matches { column: self.path, pattern }
-    }
-
-    /// Whether a string has `part` anywhere.
-    pub fn contains(self, part: impl Into<Literal>) -> Predicate {
-        self.matches(Pattern::Contains(part.into()))
-    }
-
-    /// Whether a string ends with `end`.
-    pub fn ends_with(self, end: impl Into<Literal>) -> Predicate {
-        self.matches(Pattern::EndsWith(end.into()))
-    }
-
-    /// Whether there is no value.
-    pub fn is_null(self) -> Predicate {
-        Predicate::IsNull { column: self.path }
-    }
-
-    /// Whether there is a value.
-    pub fn is_not_null(self) -> Predicate {
-        !self.is_null()
-    }
-
-    /// Whether the value is NaN.
-    pub fn is_nan(self) -> Predicate {
-        Predicate::IsNan { column: self.path }
-    }
-}
-
-impl fmt::Display for Comparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Comparison::Eq => "=",
-            Comparison::Ne => "!=",
-            Comparison::Lt => "<",
-            Comparison::Le => "<=",
-            Comparison::Gt => ">",
-            Comparison::Ge => ">=",
-        })
-    }
-}
-
-impl fmt::Display for Predicate {
-    /// What [`Predicate::parse`] reads as the same.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Predicate::And(all) => joined(f, all, " and ", "true"),
-            Predicate::Or(any) => joined(f, any, " or ", "false"),
-            Predicate::Not(inner) => match &**inner {
-                Predicate::IsNull { column } => write!(f, "{} is not null", Name(column)),
-                inner => write!(f, "not ({inner})"),
-            },
-            Predicate::Compare { column, is, literal } => write!(f, "{} {is} {literal}", Name(column)),
-            Predicate::In { column, list } => {
-                write!(f, "{} in (", Name(column))?;
-                for (i, literal) in list.iter().enumerate() {
-                    write!(f, "{}{literal}", if i > 0 { ", " } else { "" })?;
-                }
-                f.write_str(")")
-            }
-            Predicate::StartsWith { column, prefix } => {
-                write!(f, "starts_with({}, {prefix})", Name(column))
-            }
-            Predicate::Matches { column, pattern } => write!(f, "{}", pattern.display(&Name(column))),
-            Predicate::IsNull { column } => write!(f, "{} is null", Name(column)),
-            Predicate::IsNan { column } => write!(f, "is_nan({})", Name(column)),
-            Predicate::CompareColumns { left, is, right } => write!(f, "{} {is} {}", Name(left), Name(right)),
-            Predicate::Distinct { left, right } => {
-                write!(f, "{} is distinct from {}", Name(left), Name(right))
-            }
-        }
-    }
-}
-
-fn joined(f: &mut fmt::Formatter<'_>, parts: &[Predicate], word: &str, none: &str) -> fmt::Result {
-    if parts.is_empty() {
-        return f.write_str(none);
-    }
-    for (i, part) in parts.iter().enumerate() {
-        f.write_str(if i > 0 { word } else { "" })?;
-        match part {
-            Predicate::And(inner) | Predicate::Or(inner) if inner.len() > 1 => write!(f, "({part})")?,
-            part => write!(f, "{part}")?,
-        }
-    }
-    Ok(())
 }

@@ -7,6 +7,7 @@
 //! | `dictionary` | dictionaries | the values of chunks that have a dictionary only | the dictionary page |
 //! | `pages` | page index | bounds and null counts of each page | column index and offset index |
 //! | `column_pair` | both | comparisons of two columns | as they do |
+//! | `nested` | all | lists, maps and groups | as they do |
 //! | `extent`, `trust` | | what bounds and counts mean, and whether they are believed | |
 //! | `plan`, `ranges`, `report` | | what is known so far, ranges of rows, what was done | |
 //!
@@ -23,6 +24,7 @@ mod bloom;
 mod column_pair;
 mod dictionary;
 mod extent;
+mod nested;
 mod pages;
 mod plan;
 mod ranges;
@@ -212,11 +214,12 @@ impl Run<'_> {
                     });
                     (condition.column, found)
                 }
-                // Only bounds of two columns can be compared.
+                // Of two columns only bounds can be compared.
                 Asked::Two(compared) if stage == Stage::Statistics => {
                     (compared.left.column, self.ask_statistics_of_two(compared).map(Some))
                 }
                 Asked::Two(_) => continue,
+                Asked::Nested(test) => (test.levels.column(), self.ask_nested(stage, test)),
             };
             if let Some(Some(verdict)) = self.unless_damaged(found, stage, column, report)?
                 && self.plan.learn(i, verdict)

@@ -199,6 +199,7 @@ impl Condition {
         let batches: Vec<(usize, &ColumnBatch)> = batches.collect::<Result<_>>()?;
         if let [(leaf, ColumnBatch { values: Values::W32(keys), validity, dictionary: Some(dictionary), .. })] =
             batches.as_slice()
+            && self.bound.is_of_values()
             && self.knows(*leaf, dictionary, keys.len())?
             && let Some(entries) = &self.entries
         {
@@ -207,7 +208,10 @@ impl Condition {
         let leaves = batches.iter().map(|&(leaf, batch)| {
             let validity = batch.validity.as_ref().filter(|_| batch.nulls() > 0);
             let dictionary = batch.dictionary.as_deref();
-            (leaf, LeafValues { values: &batch.values, validity, dictionary })
+            (
+                leaf,
+                LeafValues { values: &batch.values, validity, dictionary, def: &batch.def, rep: &batch.rep },
+            )
         });
         self.bound.evaluate(rows, &leaves.collect::<Vec<_>>())
     }
@@ -221,12 +225,12 @@ impl Condition {
         if values.len() > MORE_ENTRIES * rows {
             return Ok(false);
         }
-        let of_entries = LeafValues { values, validity: None, dictionary: None };
+        let of_entries = LeafValues::flat(values, None);
         let found = self.bound.evaluate(values.len(), &[(leaf, of_entries)])?;
         let mut null = values.shape().empty();
         null.push_nulls(1);
         let is_valid = Bitmap::from_iter([false]);
-        let of_null = LeafValues { values: &null, validity: Some(&is_valid), dictionary: None };
+        let of_null = LeafValues::flat(&null, Some(&is_valid));
         let null = self.bound.evaluate(1, &[(leaf, of_null)])?;
         self.entries = Some(Entries {
             of: dictionary.clone(),

@@ -4,40 +4,92 @@ use marquetry_core::read::ColumnBatch;
 use marquetry_encoding::{Bitmap, Values};
 use std::ops::Range;
 
-/// Values with a null for each row that is lost.
+/// Values with a null for each row that is lost; of a column inside of lists, levels that say so.
 pub(super) struct NullPadded {
     pub(super) values: Values,
     pub(super) validity: Bitmap,
+    pub(super) def: Vec<u8>,
+    pub(super) rep: Vec<u8>,
 }
 
+/// The definition level of a row that is lost: no column has it.
+const LOST: u8 = u8::MAX;
+
 impl NullPadded {
-    /// Those of `batch`, which has the rows of the `pieces`, in order. All rows are those of the `runs`.
-    pub(super) fn new(batch: &ColumnBatch, runs: &[Range<u64>], pieces: &[Range<u64>]) -> Self {
-        let mut out = NullPadded { values: batch.values.shape().empty(), validity: Bitmap::new() };
-        let mut next = 0;
+    /// Those of `batch`, which has the rows of the `pieces`, in order. All rows are those of the `runs`. `element_level` is
+    /// the definition level from which on an entry has a slot.
+    pub(super) fn new(
+        batch: &ColumnBatch,
+        runs: &[Range<u64>],
+        pieces: &[Range<u64>],
+        element_level: u8,
+    ) -> Self {
+        let mut out = NullPadded {
+            values: batch.values.shape().empty(),
+            validity: Bitmap::new(),
+            def: Vec::new(),
+            rep: Vec::new(),
+        };
+        let mut next = Next { batch, entry: 0, slot: 0, element_level };
         for run in runs {
             let mut row = run.start;
             let inside = pieces.iter().filter(|piece| run.start <= piece.start && piece.end <= run.end);
             for piece in inside {
-                out.push_nulls((piece.start - row) as usize);
-                let n = (piece.end - piece.start) as usize;
-                out.values.push_range(&batch.values, next..next + n);
-                match &batch.validity {
-                    None => out.validity.push_run(true, n),
-                    Some(validity) => {
-                        (next..next + n).for_each(|i| out.validity.push_run(validity.get(i), 1))
-                    }
-                }
-                next += n;
+                out.push_lost(batch, (piece.start - row) as usize);
+                let (entries, slots) = next.rows((piece.end - piece.start) as usize);
+                out.push(batch, entries, slots);
                 row = piece.end;
             }
-            out.push_nulls((run.end - row) as usize);
+            out.push_lost(batch, (run.end - row) as usize);
         }
         out
     }
 
-    fn push_nulls(&mut self, n: usize) {
-        self.values.push_nulls(n);
-        self.validity.push_run(false, n);
+    fn push(&mut self, batch: &ColumnBatch, entries: Range<usize>, slots: Range<usize>) {
+        self.values.push_range(&batch.values, slots.clone());
+        match &batch.validity {
+            None => self.validity.push_run(true, slots.len()),
+            Some(validity) => slots.for_each(|slot| self.validity.push_run(validity.get(slot), 1)),
+        }
+        self.def.extend(batch.def.get(entries.clone()).unwrap_or_default());
+        self.rep.extend(batch.rep.get(entries).unwrap_or_default());
+    }
+
+    fn push_lost(&mut self, batch: &ColumnBatch, rows: usize) {
+        // A row of a list has no slot then.
+        if batch.rep.is_empty() {
+            self.values.push_nulls(rows);
+            self.validity.push_run(false, rows);
+        } else {
+            self.rep.resize(self.rep.len() + rows, 0);
+        }
+        if !batch.def.is_empty() {
+            self.def.resize(self.def.len() + rows, LOST);
+        }
+    }
+}
+
+/// What was not taken yet of a batch.
+struct Next<'a> {
+    batch: &'a ColumnBatch,
+    entry: usize,
+    slot: usize,
+    element_level: u8,
+}
+
+impl Next<'_> {
+    /// The entries and the slots of the next rows.
+    fn rows(&mut self, rows: usize) -> (Range<usize>, Range<usize>) {
+        let (entry, slot) = (self.entry, self.slot);
+        if self.batch.rep.is_empty() {
+            (self.entry, self.slot) = (entry + rows, slot + rows);
+        } else {
+            let starts = self.batch.rep[entry..].iter().enumerate().filter(|(_, rep)| **rep == 0);
+            let end = starts.map(|(at, _)| entry + at).nth(rows);
+            self.entry = end.unwrap_or(self.batch.rep.len());
+            let has_slot = |def: &&u8| **def >= self.element_level;
+            self.slot = slot + self.batch.def[entry..self.entry].iter().filter(has_slot).count();
+        }
+        (entry..self.entry, slot..self.slot)
     }
 }

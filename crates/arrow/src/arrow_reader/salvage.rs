@@ -251,11 +251,12 @@ impl SalvageReader {
         &self,
         root: usize,
         batch: &ColumnBatch,
+        element_level: u8,
         chosen: &SalvagedRows,
     ) -> Option<NullPadded> {
         let whole = row_ranges::subtract(&chosen.runs, &self.group.as_ref()?.lost[root]);
         let is_whole = row_ranges::count(&whole) == row_ranges::count(&chosen.runs);
-        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole))
+        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole, element_level))
     }
 
     /// The array of a field with a null for each chosen row that is lost in it.

@@ -69,10 +69,14 @@ impl SalvageFilter {
     ) -> Result<FilterOutcome, RootError> {
         let mut expanded = Vec::new();
         for (number, root) in roots.iter().enumerate() {
-            for (leaf, ..) in root.columns.iter().filter(|column| self.looks_at(column.0)) {
+            for (leaf, _, target) in root.columns.iter().filter(|column| self.looks_at(column.0)) {
                 let failed = |error| RootError { root: number, leaf: None, error };
                 let batch = buffers.batch(*leaf).map_err(failed)?;
-                expanded.push((*leaf, batch, salvage.with_gaps(number, batch, chosen)));
+                expanded.push((
+                    *leaf,
+                    batch,
+                    salvage.with_gaps(number, batch, target.repeated_ancestor_def_level, chosen),
+                ));
             }
         }
         let columns: Vec<_> =
@@ -112,10 +116,12 @@ impl SalvageFilter {
 fn values_of<'a>(batch: &'a ColumnBatch, gaps: Option<&'a NullPadded>) -> LeafValues<'a> {
     let dictionary = batch.dictionary.as_deref();
     match gaps {
-        Some(NullPadded { values, validity }) => LeafValues { values, validity: Some(validity), dictionary },
+        Some(NullPadded { values, validity, def, rep }) => {
+            LeafValues { values, validity: Some(validity), dictionary, def, rep }
+        }
         None => {
             let validity = batch.validity.as_ref().filter(|_| batch.nulls() > 0);
-            LeafValues { values: &batch.values, validity, dictionary }
+            LeafValues { values: &batch.values, validity, dictionary, def: &batch.def, rep: &batch.rep }
         }
     }
 }

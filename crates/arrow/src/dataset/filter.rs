@@ -45,6 +45,16 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         Predicate::Not(inner) => return part(inner, !is_opposite, known),
         Predicate::And(parts) => return parts_of(parts, !is_opposite, is_opposite, known),
         Predicate::Or(parts) => return parts_of(parts, is_opposite, is_opposite, known),
+        Predicate::AtKey { of, .. } => return of_map(predicate, of, is_opposite, known),
+        Predicate::Elements { .. } | Predicate::Cardinality { .. } | Predicate::IsEmpty { .. } => {
+            // No partition is a list: it is one that the file does not have, and null.
+            for column in predicate.columns() {
+                if known(column)?.is_some() {
+                    return Ok(Rest::None);
+                }
+            }
+            return Ok(Rest::Some(negated(predicate.clone())));
+        }
         Predicate::Compare { column, .. }
         | Predicate::In { column, .. }
         | Predicate::StartsWith { column, .. }
@@ -61,6 +71,16 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         Some(Some(value)) => is_true(&predicate, column, &value)?,
     };
     Ok(if is_true { Rest::All } else { Rest::None })
+}
+
+/// That of the value at a map's key, which is null where the file does not have the map.
+fn of_map(predicate: &Predicate, of: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Rest> {
+    for column in of.columns() {
+        if known(column)?.is_some() {
+            return part(of, is_opposite, &|_| Ok(Some(None)));
+        }
+    }
+    Ok(Rest::Some(if is_opposite { !predicate.clone() } else { predicate.clone() }))
 }
 
 /// A comparison of two columns, of which at least one is known, as one of a column with a literal; `None` if none is known.
@@ -123,19 +143,7 @@ fn parts_of(parts: &[Predicate], is_and: bool, is_opposite: bool, known: Known<'
 
 /// The columns that a predicate names.
 pub(super) fn columns_of(predicate: &Predicate) -> Vec<String> {
-    match predicate {
-        Predicate::Not(inner) => columns_of(inner),
-        Predicate::And(parts) | Predicate::Or(parts) => parts.iter().flat_map(columns_of).collect(),
-        Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
-            vec![left.clone(), right.clone()]
-        }
-        Predicate::Compare { column, .. }
-        | Predicate::In { column, .. }
-        | Predicate::StartsWith { column, .. }
-        | Predicate::Matches { column, .. }
-        | Predicate::IsNull { column }
-        | Predicate::IsNan { column } => vec![column.clone()],
-    }
+    predicate.columns().into_iter().map(str::to_owned).collect()
 }
 
 /// Whether a predicate of one column is true for its value.
@@ -149,7 +157,7 @@ fn is_true(predicate: &Predicate, column: &str, value: &ArrayRef) -> Result<bool
     let all = SlotRanges::new(0..1);
     convert::from_array(value, &NonNullSlots::new(&all, None), leaf, &mut values)
         .map_err(|unfit| Error::argument(unfit.why).in_column(column))?;
-    let values = LeafValues { values: &values, validity: None, dictionary: None };
+    let values = LeafValues::flat(&values, None);
     Ok(bound.evaluate(1, &[(0, values)])?.get(0))
 }
 

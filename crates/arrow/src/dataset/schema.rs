@@ -14,6 +14,7 @@ use arrow_array::{ArrayRef, RecordBatchReader};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
+use marquetry_core::predicate::names_column;
 use marquetry_core::schema::{Leaf, Schema as ParquetSchema, no_such_column};
 use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
@@ -61,7 +62,8 @@ impl Plan {
 
     /// That a file lacks a column that others have: null, or its default.
     pub(super) fn missing(&self, schema: &ParquetSchema, name: &str) -> Option<Option<ArrayRef>> {
-        let is_missing = ProjectionMask::existing_columns(schema, [name]).is_err();
+        let is_missing =
+            ProjectionMask::existing_columns(schema, [name]).is_err() && !names_column(schema, name);
         (is_missing && self.known.iter().any(|known| known == name))
             .then(|| self.evolution.default_of(name).cloned())
     }
@@ -238,7 +240,9 @@ impl Choice {
             let has = |name: &String| ProjectionMask::existing_columns(schema, [name.as_str()]).is_ok();
             let known = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
             let (there, missing) = self.columns.iter().flatten().cloned().partition(has);
-            let asked = self.predicate.iter().flat_map(columns_of).filter(has).collect();
+            // A field of a list's elements is no path of the file's schema.
+            let is_named = |name: &String| has(name) || names_column(schema, name);
+            let asked = self.predicate.iter().flat_map(columns_of).filter(is_named).collect();
             let predicate_types = self.predicate_types(metadata.schema().fields());
             // A reader of nothing knows.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), metadata)

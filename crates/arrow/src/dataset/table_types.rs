@@ -22,9 +22,32 @@ pub(super) struct TableTypes<'a> {
 pub(super) fn type_at<'a>(fields: &'a Fields, path: &str) -> Option<&'a DataType> {
     fields.iter().find_map(|field| match (path.strip_prefix(field.name().as_str())?, field.data_type()) {
         ("", data_type) => Some(data_type),
-        (rest, DataType::Struct(fields)) => type_at(fields, rest.strip_prefix('.')?),
-        _ => None,
+        (rest, data_type) => match value_type(data_type) {
+            DataType::Struct(fields) => type_at(fields, rest.strip_prefix('.')?),
+            _ => None,
+        },
     })
+}
+
+/// The type of what is in lists of lists; of entries in maps.
+fn value_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::List(element)
+        | DataType::LargeList(element)
+        | DataType::ListView(element)
+        | DataType::LargeListView(element)
+        | DataType::FixedSizeList(element, _)
+        | DataType::Map(element, _) => value_type(element.data_type()),
+        other => other,
+    }
+}
+
+/// The type of the values of a map.
+fn map_value_type(data_type: &DataType) -> Option<&DataType> {
+    match value_type(data_type) {
+        DataType::Struct(entries) => entries.get(1).map(|field| field.data_type()),
+        _ => None,
+    }
 }
 
 impl TableTypes<'_> {
@@ -45,6 +68,14 @@ impl TableTypes<'_> {
                 self.evolved(right)?;
                 return Ok(predicate.clone());
             }
+            Predicate::Elements { quantifier, of } => {
+                let of = Box::new(self.nested_of_file(of, &|data_type| Some(value_type(data_type)))?);
+                return Ok(Predicate::Elements { quantifier: *quantifier, of });
+            }
+            Predicate::AtKey { key, of } => {
+                return Ok(self.nested_of_file(of, &map_value_type)?.at_key(key.clone()));
+            }
+            Predicate::Cardinality { .. } | Predicate::IsEmpty { .. } => return Ok(predicate.clone()),
             Predicate::Compare { column, .. }
             | Predicate::In { column, .. }
             | Predicate::StartsWith { column, .. }
@@ -58,14 +89,48 @@ impl TableTypes<'_> {
         }
     }
 
+    /// A predicate of what is in lists or maps, the type of which `inner` says.
+    fn nested_of_file(
+        &self,
+        predicate: &Predicate,
+        inner: &dyn Fn(&DataType) -> Option<&DataType>,
+    ) -> Result<Predicate> {
+        let all = |parts: &[Predicate]| {
+            parts.iter().map(|part| self.nested_of_file(part, inner)).collect::<Result<Vec<_>>>()
+        };
+        match predicate {
+            Predicate::Not(of) => return Ok(!self.nested_of_file(of, inner)?),
+            Predicate::And(parts) => return Ok(Predicate::And(all(parts)?)),
+            Predicate::Or(parts) => return Ok(Predicate::Or(all(parts)?)),
+            _ => {}
+        }
+        let columns = predicate.columns();
+        let Some(path) = columns.first() else { return Ok(predicate.clone()) };
+        let to =
+            self.table.iter().find(|field| field.name() == path).and_then(|field| inner(field.data_type()));
+        let from = type_at(self.file, path).and_then(inner);
+        let (Some(from), Some(to)) = (from, to) else { return Ok(predicate.clone()) };
+        match self.promoted(path, from, to)? {
+            true => Ok(of_file(predicate, from, to)),
+            false => Ok(predicate.clone()),
+        }
+    }
+
     /// A column's type in the file and in the table, if they are two.
     fn evolved(&self, path: &str) -> Result<Option<(&DataType, &DataType)>> {
         let to = self.table.iter().find(|field| field.name() == path).map(|field| Field::data_type(field));
         let (Some(from), Some(to)) = (type_at(self.file, path), to) else { return Ok(None) };
+        Ok(self.promoted(path, from, to)?.then_some((from, to)))
+    }
+
+    /// Whether the type in the file is another than that of the table. Fails if it cannot become that.
+    fn promoted(&self, path: &str, from: &DataType, to: &DataType) -> Result<bool> {
+        // Only whether they are there is asked of groups and lists.
+        let are_nested = from.is_nested() && to.is_nested();
         // INT96 becomes a timestamp of any unit and zone.
         let are_timestamps = matches!((from, to), (DataType::Timestamp(..), DataType::Timestamp(..)));
-        match from == to || are_timestamps || is_promotable(from, to) {
-            true => Ok((from != to).then_some((from, to))),
+        match from == to || are_nested || are_timestamps || is_promotable(from, to) {
+            true => Ok(from != to && !are_nested),
             false => {
                 let message = format!("{from} in this file cannot become {to}, its type in the table");
                 Err(Error::argument(message).in_column(path))

@@ -4,8 +4,8 @@
 //! first, and the kernel for validity does the second. A range of words is one subtraction and one comparison, whatever
 //! their sign; floats become words in the order of their numbers first.
 
-use super::bind::{Condition, Edge, Test};
 use super::blocks::of_blocks;
+use super::bound::{Condition, Edge, Test};
 use super::in_list::InList;
 use super::word_key::key_of;
 use crate::sort_order::{SortOrder, key16, key32, key64, normalized_int96};

@@ -1,9 +1,9 @@
 //! A predicate tells of values which rows are wanted.
 
-use super::bind::{BoundPredicate, Condition, Node, Test};
 use super::blocks::VALUES_PER_BLOCK;
+use super::bound::{BoundPredicate, Condition, Node, Test};
 use super::condition::passes;
-use super::leaf_values::LeafValues;
+use super::leaf_values::{LeafValues, values_of};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
@@ -21,7 +21,7 @@ impl BoundPredicate {
     /// let schema = Schema::parse("message m { optional int32 a; }")?;
     /// let bound = col("a").gt(5).bind(&schema)?;
     /// let (values, validity) = (Values::W32(vec![4, 6, 0, 8]), Bitmap::from_iter([true, true, false, true]));
-    /// let a = LeafValues { values: &values, validity: Some(&validity), dictionary: None };
+    /// let a = LeafValues::flat(&values, Some(&validity));
     /// assert_eq!(bound.evaluate(4, &[(0, a)])?, Bitmap::from_iter([false, true, false, true]));
     /// # Ok::<(), marquetry_base::Error>(())
     /// ```
@@ -32,6 +32,7 @@ impl BoundPredicate {
                 leaf_of(rows, columns, compared.left.column)?,
                 leaf_of(rows, columns, compared.right.column)?,
             ),
+            Node::Nested(test) => test.evaluate(rows, columns),
             Node::And(parts) => fold(rows, columns, parts, true),
             Node::Or(parts) => fold(rows, columns, parts, false),
         }
@@ -44,9 +45,7 @@ fn leaf_of<'a, 'b>(
     columns: &'a [(usize, LeafValues<'b>)],
     column: usize,
 ) -> Result<&'a LeafValues<'b>> {
-    let found = columns.iter().find(|(number, _)| *number == column);
-    let (_, leaf) =
-        found.ok_or_else(|| Error::argument(format!("the values of column {column} are needed")))?;
+    let leaf = values_of(columns, column)?;
     let len = leaf.values.len();
     if len != rows || leaf.validity.is_some_and(|validity| validity.len() != rows) {
         return Err(Error::argument(format!("{len} values of column {column} for {rows} rows")));

@@ -1,15 +1,39 @@
 //! What a predicate is evaluated over.
 
+use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
 
-/// The values of one column, one slot a row.
+/// The values of one column, one slot a row; of a column inside of lists one slot an element.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafValues<'a> {
-    /// One value a row, anything where it is null; 32-bit indices where `dictionary` is there.
+    /// One value a slot, anything where it is null; 32-bit indices where `dictionary` is there.
     pub values: &'a Values,
-    /// Which rows are not null; `None` if none is.
+    /// Which slots are not null; `None` if none is.
     pub validity: Option<&'a Bitmap>,
     /// What `values` are indices into. The predicate is evaluated once for each entry then, and looked up for the rows.
     pub dictionary: Option<&'a Dictionary>,
+    /// Definition levels, one an entry: as in [`ColumnBatch::def`](crate::read::ColumnBatch::def). Empty if nothing above the
+    /// column is nullable or a list. 255 is a row that was lost, of which nothing is known.
+    pub def: &'a [u8],
+    /// Repetition levels, one an entry; empty if the column is in no list.
+    pub rep: &'a [u8],
+}
+
+impl<'a> LeafValues<'a> {
+    /// Values of a column that is in no list or group.
+    pub fn flat(values: &'a Values, validity: Option<&'a Bitmap>) -> Self {
+        LeafValues { values, validity, dictionary: None, def: &[], rep: &[] }
+    }
+}
+
+/// The values of a column.
+pub(super) fn values_of<'a, 'b>(
+    columns: &'a [(usize, LeafValues<'b>)],
+    column: usize,
+) -> Result<&'a LeafValues<'b>> {
+    let found = columns.iter().find(|(number, _)| *number == column);
+    let (_, leaf) =
+        found.ok_or_else(|| Error::argument(format!("the values of column {column} are needed")))?;
+    Ok(leaf)
 }

@@ -2,6 +2,9 @@
 
 use marquetry_base::{Error, Result};
 
+/// What can do more than a predicate.
+pub(super) const INSTEAD: &str = "For more, give a predicate over arrays in Rust, or use an SQL engine";
+
 /// A piece of text, and the byte that it begins at.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
@@ -20,7 +23,7 @@ pub(super) enum Piece {
     Number(String),
     /// Text in single quotes.
     Text(String),
-    /// One of `( ) , . = != < <= > >= + - ~ ~* !~ !~*`.
+    /// One of `( ) [ ] , . = != < <= > >= + - ~ ~* !~ !~*`.
     Sign(&'static str),
     /// The end of the text.
     End,
@@ -74,14 +77,17 @@ fn piece(rest: &str) -> Result<(Piece, usize), String> {
         '.' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => Ok(number(rest)),
         _ => {
             let sign = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign));
-            let (written, meant) = sign.ok_or_else(|| format!("{first:?} is not understood"))?;
+            let (written, meant) = sign.ok_or_else(|| match first {
+                '*' | '/' | '%' | '|' => format!("a predicate does not calculate. {INSTEAD}"),
+                other => format!("{other:?} is not understood"),
+            })?;
             Ok((Piece::Sign(meant), written.len()))
         }
     }
 }
 
 /// What is written, longest first, and what is meant.
-const SIGNS: [(&str, &str); 18] = [
+const SIGNS: [(&str, &str); 20] = [
     ("!~*", "!~*"),
     ("!~", "!~"),
     ("~*", "~*"),
@@ -96,6 +102,8 @@ const SIGNS: [(&str, &str); 18] = [
     (">", ">"),
     ("(", "("),
     (")", ")"),
+    ("[", "["),
+    ("]", "]"),
     (",", ","),
     (".", "."),
     ("+", "+"),

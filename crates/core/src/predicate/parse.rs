@@ -4,17 +4,20 @@
 //! any        := all ("or" all)*
 //! all        := one ("and" one)*
 //! one        := "not" one | "(" any ")" | "true" | "false" | function | comparison | "(" column ("," column)+ ")" sign list
-//! function   := "is_nan" "(" column ")" | ("starts_with" | "ends_with" | "contains" | "regexp_like") "(" column "," literal ")"
-//! comparison := column rest? | literal sign column           column alone: one of booleans
+//! function   := "is_nan" "(" value ")" | ("starts_with" | "ends_with" | "contains" | "regexp_like") "(" value "," literal ")"
+//!             | ("any" | "all") "(" column ")" rest? | ("any" | "all") "(" any ")"
+//!             | "cardinality" "(" column ")" (sign number | "not"? "between" number "and" number)
+//! comparison := value rest? | literal sign column            value alone: one of booleans
+//! value      := column ("[" literal "]")?
 //! rest       := sign (literal | column) | ("~" | "~*" | "!~" | "!~*") text
-//!             | "is" "not"? ("null" | "true" | "false" | "unknown" | "distinct" "from" (literal | column))
+//!             | "is" "not"? ("null" | "true" | "false" | "unknown" | "empty" | "distinct" "from" (literal | column))
 //!             | "not"? ("in" list | "between" literal "and" literal | ("like" | "ilike") text ("escape" text)?)
 //! ```
 
-use super::lex::{Piece, Token, is_plain_name, tokens, wrong};
-use super::literal_text::typed;
-use super::{Comparison, Literal, Number, Pattern, Predicate, col};
-use marquetry_base::{Error, Result};
+use super::lex::{INSTEAD, Piece, Token};
+use super::parser::Parser;
+use super::{Comparison, Literal, Pattern, Predicate, col};
+use marquetry_base::Result;
 
 impl Predicate {
     /// Reads a predicate as SQL writes it after WHERE.
@@ -24,6 +27,8 @@ impl Predicate {
     /// like 'a%b_'     ilike 'a%'     like '5!%' escape '!'     ~ '^[a-z]+$'     ~* 'any case'     !~ 'not this'
     /// a < b     a is distinct from b     a is true     (a, b) > (1, 'x')
     /// starts_with(name, 'abc')     ends_with(name, 'xyz')     contains(name, 'mno')     regexp_like(name, '[0-9]')
+    /// any(tags) = 'x'     all(prices) > 0     any(points.x) between 1 and 2     any(points.x > 1 and points.x < 2)
+    /// contains(tags, 'x')     cardinality(tags) > 3     tags is not empty     attributes['colour'] = 'red'
     ///
     /// columns    name   a.b (field b of struct a)   "any name"
     /// literals   1   -1.5e3   'it''s'   true   null   date '2024-01-01'   timestamp '2024-01-01 10:00:00+02:00'
@@ -40,20 +45,12 @@ impl Predicate {
 }
 
 fn parse_predicate(text: &str) -> Result<Predicate> {
-    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
+    let mut parser = Parser::new(text)?;
     let out = parser.any()?;
     match parser.peek() {
         Piece::End => Ok(out),
         _ => Err(parser.unexpected("and, or, or the end")),
     }
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<Token>,
-    next: usize,
-    /// How many parentheses and negations are open.
-    depth: usize,
 }
 
 /// Deepest nesting: the stack has to hold it.
@@ -105,7 +102,10 @@ impl Parser<'_> {
             }
             Piece::Word(_) | Piece::Quoted(_) if !self.is_literal() => {
                 let column = self.column()?;
-                self.comparison(column)
+                match self.key()? {
+                    None => self.comparison(column),
+                    Some(key) => Ok(self.of_value(|parser| parser.comparison(column))?.at_key(key)),
+                }
             }
             _ => self.reversed(),
         }
@@ -122,17 +122,23 @@ impl Parser<'_> {
     }
 
     fn function(&mut self, name: &str) -> Result<Predicate> {
-        const FUNCTIONS: [&str; 5] = ["starts_with", "ends_with", "contains", "regexp_like", "is_nan"];
+        const FUNCTIONS: [&str; 8] =
+            ["starts_with", "ends_with", "contains", "regexp_like", "is_nan", "any", "all", "cardinality"];
         if !FUNCTIONS.contains(&name) {
             let known = FUNCTIONS.join(", ");
-            let message = format!(
-                "no function {name}; a predicate has {known}. For others, give a predicate over arrays in Rust"
-            );
+            let message = format!("no function {name}; a predicate has {known}. {INSTEAD}");
             return Err(self.wrong(message));
         }
         self.next += 1;
         self.expect("(")?;
+        match name {
+            "any" => return self.elements().map(Predicate::any),
+            "all" => return self.elements().map(Predicate::all),
+            "cardinality" => return self.cardinality(),
+            _ => {}
+        }
         let column = col(self.column()?);
+        let key = self.key()?;
         if name != "is_nan" {
             self.expect(",")?;
         }
@@ -140,20 +146,64 @@ impl Parser<'_> {
             "is_nan" => column.is_nan(),
             "starts_with" => column.starts_with(self.literal()?),
             "ends_with" => column.ends_with(self.string()?),
-            "contains" => column.contains(self.string()?),
+            "contains" if self.is_string() => column.contains(self.string()?),
+            // Only a list contains what is neither text nor bytes.
+            "contains" => column.eq(self.literal()?).any(),
             _ => column.matches(self.pattern(Pattern::Regex)?),
         };
         self.expect(")")?;
-        Ok(out)
+        Ok(match key {
+            None => out,
+            Some(key) => out.at_key(key),
+        })
     }
 
-    /// Text or bytes.
-    fn string(&mut self) -> Result<Literal> {
-        let at = self.next;
-        match self.literal()? {
-            literal @ (Literal::Text(_) | Literal::Bytes(_)) => Ok(literal),
-            other => Err(self.wrong_at(at, format!("{other} is neither text nor bytes"))),
+    /// What is asked of the elements of a list. The parenthesis is open.
+    fn elements(&mut self) -> Result<Predicate> {
+        let start = self.next;
+        let column = self.column().ok().filter(|_| self.take_sign(")"));
+        let out = match column {
+            Some(column) => self.of_value(|parser| parser.comparison(column))?,
+            None => {
+                self.next = start;
+                let inner = self.of_value(|parser| parser.deeper(Self::any))?;
+                self.expect(")")?;
+                inner
+            }
+        };
+        let columns = out.columns();
+        match columns.first() {
+            Some(first) if columns.iter().all(|column| column == first) => Ok(out),
+            _ => Err(self.wrong_at(start, "any() and all() ask for the elements of one column")),
         }
+    }
+
+    /// What is asked of an element, or of a map's value: nothing that has elements again, nor another column.
+    fn of_value(&mut self, part: impl FnOnce(&mut Self) -> Result<Predicate>) -> Result<Predicate> {
+        let start = self.next;
+        let out = part(self)?;
+        match is_of_value(&out) {
+            true => Ok(out),
+            false => Err(self.wrong_at(start, "an element or a map's value is compared with literals only")),
+        }
+    }
+
+    /// The number of elements. The parenthesis is open.
+    fn cardinality(&mut self) -> Result<Predicate> {
+        let column = col(self.column()?);
+        self.expect(")")?;
+        if let Some(is) = self.sign() {
+            return Ok(column.cardinality(is, self.count()?));
+        }
+        let is_negated = self.take_word("not");
+        if !self.take_word("between") {
+            return Err(self.unexpected("a comparison or between"));
+        }
+        let low = column.clone().cardinality(Comparison::Ge, self.count()?);
+        if !self.take_word("and") {
+            return Err(self.unexpected("and"));
+        }
+        Ok(negated_if(is_negated, low.and(column.cardinality(Comparison::Le, self.count()?))))
     }
 
     /// What follows a column.
@@ -176,6 +226,9 @@ impl Parser<'_> {
         if self.take_word("is") {
             let is_negated = self.take_word("not");
             return Ok(negated_if(is_negated, self.state(column)?));
+        }
+        if matches!(self.peek(), Piece::Sign("+" | "-")) {
+            return Err(self.wrong(format!("a predicate does not calculate. {INSTEAD}")));
         }
         let is_negated = self.take_word("not");
         let out = if self.take_word("in") {
@@ -212,8 +265,11 @@ impl Parser<'_> {
         if self.take_word("false") {
             return Ok(!col(column).is_distinct_from_literal(false));
         }
+        if self.take_word("empty") {
+            return Ok(col(column).is_empty());
+        }
         if !self.take_word("distinct") {
-            return Err(self.unexpected("null, true, false, unknown or distinct from"));
+            return Err(self.unexpected("null, true, false, unknown, empty or distinct from"));
         }
         if !self.take_word("from") {
             return Err(self.unexpected("from"));
@@ -271,15 +327,6 @@ impl Parser<'_> {
         false
     }
 
-    /// Whether a column follows where a literal may.
-    fn is_column(&self) -> bool {
-        match self.peek() {
-            Piece::Quoted(_) => true,
-            Piece::Word(word) => is_plain_name(word) && !self.is_literal() && Number::parse(word).is_none(),
-            _ => false,
-        }
-    }
-
     /// `5 < a`, or a constant.
     fn reversed(&mut self) -> Result<Predicate> {
         let at = self.next;
@@ -296,16 +343,6 @@ impl Parser<'_> {
                 Err(self.unexpected("a column"))
             }
         }
-    }
-
-    fn list(&mut self) -> Result<Vec<Literal>> {
-        self.expect("(")?;
-        let mut out = vec![self.literal()?];
-        while self.take_sign(",") {
-            out.push(self.literal()?);
-        }
-        self.expect(")")?;
-        Ok(out)
     }
 
     /// A pattern with what follows `escape`, if that is there. The pattern is checked, so that the error has its place.
@@ -326,131 +363,6 @@ impl Parser<'_> {
         let pattern = make(text);
         pattern.matcher().map_err(|message| self.wrong_at(at, message))?;
         Ok(pattern)
-    }
-
-    fn column(&mut self) -> Result<String> {
-        if self.is_literal() {
-            return Err(self.unexpected("a column"));
-        }
-        let mut path = self.name()?;
-        while self.take_sign(".") {
-            path = path + "." + &self.name()?;
-        }
-        Ok(path)
-    }
-
-    fn name(&mut self) -> Result<String> {
-        let name = match self.peek() {
-            Piece::Quoted(name) => name.clone(),
-            Piece::Word(name) if is_plain_name(name) => name.clone(),
-            _ => return Err(self.unexpected("a column")),
-        };
-        self.next += 1;
-        Ok(name)
-    }
-
-    /// Whether a word begins a literal and is no column.
-    fn is_literal(&self) -> bool {
-        let Piece::Word(word) = self.peek() else { return false };
-        let is_before_text = matches!(self.tokens[self.next + 1].is, Piece::Text(_));
-        let is_constant = ["true", "false", "null"].iter().any(|known| word.eq_ignore_ascii_case(known));
-        // `inf > x`; a column of this name needs quotes there.
-        let is_compared =
-            matches!(self.tokens[self.next + 1].is, Piece::Sign("=" | "!=" | "<" | "<=" | ">" | ">="));
-        is_constant || is_before_text || (is_compared && Number::parse(word).is_some())
-    }
-
-    fn literal(&mut self) -> Result<Literal> {
-        let at = self.next;
-        let sign = ["-", "+"].into_iter().find(|sign| self.take_sign(sign));
-        let piece = self.peek().clone();
-        self.next += 1;
-        let found = match (sign, piece) {
-            (sign, Piece::Number(digits)) => {
-                Number::parse(&format!("{}{digits}", sign.unwrap_or(""))).map(Literal::Number)
-            }
-            (Some(sign), Piece::Word(word)) => Number::parse(&format!("{sign}{word}")).map(Literal::Number),
-            (None, Piece::Text(text)) => Some(Literal::Text(text)),
-            (None, Piece::Word(word)) => match (word.to_ascii_lowercase().as_str(), self.peek().clone()) {
-                ("null", _) => Some(Literal::Null),
-                ("true", _) => Some(Literal::Bool(true)),
-                ("false", _) => Some(Literal::Bool(false)),
-                (kind, Piece::Text(text)) => {
-                    self.next += 1;
-                    return typed(kind, &text).map_err(|message| self.wrong_at(at, message));
-                }
-                (word, _) => Number::parse(word).map(Literal::Number),
-            },
-            _ => None,
-        };
-        found.ok_or_else(|| {
-            self.next = at;
-            match self.peek() {
-                Piece::Word(_) | Piece::Quoted(_) => {
-                    self.unexpected("a literal (text stands in single quotes)")
-                }
-                _ => self.unexpected("a literal"),
-            }
-        })
-    }
-
-    fn sign(&mut self) -> Option<Comparison> {
-        let Piece::Sign(sign) = self.peek() else { return None };
-        let is = match *sign {
-            "=" => Comparison::Eq,
-            "!=" => Comparison::Ne,
-            "<" => Comparison::Lt,
-            "<=" => Comparison::Le,
-            ">" => Comparison::Gt,
-            ">=" => Comparison::Ge,
-            _ => return None,
-        };
-        self.next += 1;
-        Some(is)
-    }
-
-    fn peek(&self) -> &Piece {
-        // The end is never passed.
-        &self.tokens[self.next.min(self.tokens.len() - 1)].is
-    }
-
-    fn take_word(&mut self, word: &str) -> bool {
-        let is_next = matches!(self.peek(), Piece::Word(next) if next.eq_ignore_ascii_case(word));
-        self.next += usize::from(is_next);
-        is_next
-    }
-
-    fn take_sign(&mut self, sign: &'static str) -> bool {
-        let is_next = *self.peek() == Piece::Sign(sign);
-        self.next += usize::from(is_next);
-        is_next
-    }
-
-    fn expect(&mut self, sign: &'static str) -> Result<()> {
-        if self.take_sign(sign) { Ok(()) } else { Err(self.unexpected(sign)) }
-    }
-
-    #[cold]
-    fn unexpected(&self, wanted: &str) -> Error {
-        let found = match self.peek() {
-            Piece::Word(word) => word.clone(),
-            Piece::Quoted(name) => format!("\"{name}\""),
-            Piece::Number(digits) => digits.clone(),
-            Piece::Text(text) => Literal::Text(text.clone()).to_string(),
-            Piece::Sign(sign) => (*sign).to_owned(),
-            Piece::End => "the end".to_owned(),
-        };
-        self.wrong(format!("{wanted} expected, {found} found"))
-    }
-
-    #[cold]
-    fn wrong(&self, message: impl Into<String>) -> Error {
-        self.wrong_at(self.next, message)
-    }
-
-    #[cold]
-    fn wrong_at(&self, token: usize, message: impl Into<String>) -> Error {
-        wrong(self.text, self.tokens[token.min(self.tokens.len() - 1)].at, message)
     }
 }
 
@@ -477,4 +389,24 @@ fn with_backslashes(pattern: &str, escape: &str) -> Result<String, String> {
 
 fn negated_if(is_negated: bool, predicate: Predicate) -> Predicate {
     if is_negated { !predicate } else { predicate }
+}
+
+/// Whether a predicate compares one value with literals.
+fn is_of_value(predicate: &Predicate) -> bool {
+    match predicate {
+        Predicate::And(parts) | Predicate::Or(parts) => parts.iter().all(is_of_value),
+        Predicate::Not(of) => is_of_value(of),
+        Predicate::Compare { .. }
+        | Predicate::In { .. }
+        | Predicate::StartsWith { .. }
+        | Predicate::Matches { .. }
+        | Predicate::IsNull { .. }
+        | Predicate::IsNan { .. } => true,
+        Predicate::CompareColumns { .. }
+        | Predicate::Distinct { .. }
+        | Predicate::Elements { .. }
+        | Predicate::AtKey { .. }
+        | Predicate::Cardinality { .. }
+        | Predicate::IsEmpty { .. } => false,
+    }
 }

@@ -14,12 +14,24 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Run<'_> {
-    /// What the dictionary says of a condition; `None` if it does not have all values of the chunk, or is too large.
+    /// What the dictionary says of a condition of rows; `None` if it does not have all values of the chunk, or is too large.
     pub(super) fn ask_dictionary(
         &self,
         condition: &Condition,
         chunk: ColumnChunk<'_>,
     ) -> Result<Option<Verdict>> {
+        let outcomes = self.dictionary_outcomes(condition, chunk)?;
+        let extent = || self.extent(chunk, Bounds::default());
+        Ok(outcomes.map(|outcomes| extent().verdict_of(condition, outcomes)))
+    }
+
+    /// The outcomes of a condition among the values of a chunk; `None` if its dictionary does not have all of them, or is too
+    /// large.
+    pub(super) fn dictionary_outcomes(
+        &self,
+        condition: &Condition,
+        chunk: ColumnChunk<'_>,
+    ) -> Result<Option<Outcomes>> {
         let Some(place) = place(chunk).filter(|_| condition.test != Test::IsNull) else { return Ok(None) };
         if place.end - place.start > self.options.dictionary_bytes {
             return Ok(None);
@@ -38,8 +50,7 @@ impl Run<'_> {
         let dictionary = pages.dictionary(&page, usize::MAX)?;
         let passing = condition.passes(dictionary.values())?;
         let ones = passing.count_ones(0..passing.len());
-        let outcomes = Outcomes { pass: ones > 0, fail: ones < passing.len() };
-        Ok(Some(self.extent(chunk, Bounds::default()).verdict_of(condition, outcomes)))
+        Ok(Some(Outcomes { pass: ones > 0, fail: ones < passing.len() }))
     }
 }
 

@@ -86,7 +86,17 @@ impl Nulls {
 
     /// All rows are null.
     pub(super) fn all(rows: u64) -> Nulls {
-        Nulls { least: rows, most: rows }
+        Nulls::exactly(rows)
+    }
+
+    /// Neither fewer nor more.
+    pub(super) fn exactly(nulls: u64) -> Nulls {
+        Nulls { least: nulls, most: nulls }
+    }
+
+    /// Nothing is known of `rows` rows.
+    pub(super) fn up_to(rows: u64) -> Nulls {
+        Nulls { least: 0, most: rows }
     }
 }
 
@@ -171,7 +181,12 @@ impl Extent<'_> {
     }
 
     fn outcomes(&self, condition: &Condition) -> Outcomes {
-        let Outcomes { pass, fail } = self.bounds.outcomes(condition);
+        self.outcomes_within(&self.bounds, condition)
+    }
+
+    /// The outcomes of a test where `bounds` are known.
+    pub(super) fn outcomes_within(&self, bounds: &Bounds<'_>, condition: &Condition) -> Outcomes {
+        let Outcomes { pass, fail } = bounds.outcomes(condition);
         if !condition.order.is_float() {
             return Outcomes { pass, fail };
         }

@@ -1,13 +1,14 @@
 //! The page index: bounds and null counts of each data page, and which rows it has.
 
 use super::extent::{Bounds, Extent, Nulls};
+use super::nested::{Elements, LevelCounts};
 use super::plan::{Asked, Verdict};
-use super::ranges::push;
+use super::ranges::{intersection, push};
 use super::report::PruneReport;
 use super::{RowGroupMatch, Run, Stage, column_pair};
 use crate::metadata::ColumnChunk;
 use crate::page_index::{read_column_index, read_offset_index};
-use crate::predicate::{ColumnComparison, Condition};
+use crate::predicate::{ColumnComparison, Condition, NestedTest};
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
@@ -27,6 +28,7 @@ impl Run<'_> {
             let of_asked = match asked {
                 Asked::One(condition) => vec![condition.column],
                 Asked::Two(compared) => vec![compared.left.column, compared.right.column],
+                Asked::Nested(test) => test.columns(),
             };
             for &column in &of_asked {
                 if let Entry::Vacant(entry) = columns.entry(column) {
@@ -45,6 +47,7 @@ impl Run<'_> {
                     let sides = pages(compared.left.column).zip(pages(compared.right.column));
                     sides.map(|(left, right)| self.ask_pages_of_two(compared, left, right))
                 }
+                Asked::Nested(test) => self.ask_pages_of_nested(test, &pages),
             };
             let Some((verdict, ranges)) = found else { continue };
             self.plan.learn(i, verdict);
@@ -101,6 +104,51 @@ impl Run<'_> {
 
     fn leaf(&self, column: usize) -> &Leaf {
         self.metadata.schema().column(column)
+    }
+
+    /// What is known of a list: the rows that none of its columns' pages rules out.
+    fn ask_pages_of_nested<'p>(
+        &self,
+        test: &NestedTest,
+        pages: &dyn Fn(usize) -> Option<&'p Pages>,
+    ) -> Option<(Verdict, Vec<Range<u64>>)> {
+        let rows = self.group.num_rows();
+        let mut out: Option<(Verdict, Vec<Range<u64>>)> = None;
+        for column in test.columns() {
+            let Some(pages) = pages(column) else { continue };
+            let mut all = Verdict { may: false, all: true };
+            let mut ranges = Vec::new();
+            for (page, rows) in pages.rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+                let found = self.page_verdict(test, column, pages, page);
+                all = Verdict { may: all.may || found.may, all: all.all && found.all };
+                if found.may {
+                    push(&mut ranges, rows.clone());
+                }
+            }
+            out = Some(match out {
+                None => (all, ranges),
+                Some((before, others)) => {
+                    let ranges = intersection(&others, &ranges);
+                    (Verdict { may: !ranges.is_empty(), all: before.all || all.all }, ranges)
+                }
+            });
+        }
+        out.filter(|_| rows > 0)
+    }
+
+    /// What one page of `column` says of a list.
+    fn page_verdict(&self, test: &NestedTest, column: usize, pages: &Pages, page: usize) -> Verdict {
+        let index = &pages.bounds;
+        let levels = usize::from(self.leaf(column).max_def()) + 1;
+        let histograms = index.definition_level_histograms.as_deref();
+        let histogram = histograms.map(|histograms| &histograms[page * levels..][..levels]);
+        let of_elements = Elements {
+            levels: LevelCounts::of(&test.levels, histogram, None),
+            is_all_null: index.null_pages[page],
+            nans: index.nan_counts.as_ref().and_then(|counts| u64::try_from(counts[page]).ok()),
+            bounds: pages.extent(page, self.order(column), self.leaf(column)).bounds,
+        };
+        of_elements.verdict_of_column(test, column)
     }
 
     /// The pages of a chunk; `None` if it lacks one of the indexes.

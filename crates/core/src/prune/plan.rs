@@ -1,7 +1,7 @@
 //! What is known of a predicate for a row group, so far.
 
 use super::ranges::{intersection, union};
-use crate::predicate::{BoundPredicate, ColumnComparison, Condition, Node};
+use crate::predicate::{BoundPredicate, ColumnComparison, Condition, NestedTest, Node};
 use std::ops::Range;
 
 /// What is known of a condition, or of a predicate, for some rows.
@@ -29,11 +29,12 @@ pub(super) struct Plan<'a> {
     known: Vec<Verdict>,
 }
 
-/// What is asked of one column, or of two.
+/// What is asked of one column, of two, or of a list.
 #[derive(Clone, Copy)]
 pub(super) enum Asked<'a> {
     One(&'a Condition),
     Two(&'a ColumnComparison),
+    Nested(&'a NestedTest),
 }
 
 /// The predicate's tree, conditions by their number.
@@ -136,6 +137,10 @@ fn part<'a>(bound: &'a BoundPredicate, conditions: &mut Vec<Asked<'a>>) -> Part 
         }
         Node::Compares(compared) => {
             conditions.push(Asked::Two(compared));
+            Part::Is(conditions.len() - 1)
+        }
+        Node::Nested(test) => {
+            conditions.push(Asked::Nested(test));
             Part::Is(conditions.len() - 1)
         }
     }

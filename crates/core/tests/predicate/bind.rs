@@ -58,7 +58,7 @@ fn wanted(text: &str, values: Values) -> Vec<bool> {
     let bound = bind(text).unwrap();
     // What is never true asks for no column.
     let leaf = bound.leaves().first().copied().unwrap_or_default();
-    let leaf_values = LeafValues { values: &values, validity: None, dictionary: None };
+    let leaf_values = LeafValues::flat(&values, None);
     let found = bound.evaluate(values.len(), &[(leaf, leaf_values)]).unwrap();
     (0..found.len()).map(|i| found.get(i)).collect()
 }
@@ -169,7 +169,7 @@ fn nulls_are_unknown() {
     let bound = |text: &str| bind(text).unwrap();
     let values = Values::Bytes(["a", "", "b"].into_iter().collect());
     let validity = Bitmap::from_iter([true, false, true]);
-    let name = LeafValues { values: &values, validity: Some(&validity), dictionary: None };
+    let name = LeafValues::flat(&values, Some(&validity));
     for (text, expected) in [
         ("name = 'a'", [true, false, false]),
         ("not name = 'a'", [false, false, true]),
@@ -192,7 +192,7 @@ fn nulls_are_unknown() {
 fn wrong_values_are_errors() {
     let bound = bind("price > 1").unwrap();
     let (narrow, none) = (Values::W32(vec![1, 2]), Values::W64(vec![]));
-    let of = |values| LeafValues { values, validity: None, dictionary: None };
+    let of = |values| LeafValues::flat(values, None);
     assert!(bound.evaluate(2, &[(1, of(&narrow))]).unwrap_err().message().contains("W32"));
     assert!(bound.evaluate(2, &[(1, of(&none))]).unwrap_err().message().contains("0 values"));
     assert!(bound.evaluate(2, &[(0, of(&narrow))]).unwrap_err().message().contains("column 1"));

@@ -150,6 +150,8 @@ pub(crate) fn leaf_values(batch: &ColumnBatch) -> LeafValues<'_> {
         values: &batch.values,
         validity: batch.validity.as_ref(),
         dictionary: batch.dictionary.as_deref(),
+        def: &batch.def,
+        rep: &batch.rep,
     }
 }
 

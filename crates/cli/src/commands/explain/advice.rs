@@ -67,7 +67,10 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
         | Predicate::IsNan { column } => {
             asked.entry(column.clone()).or_default().is_compared = true;
         }
-        Predicate::IsNull { column } => {
+        Predicate::Elements { of, .. } | Predicate::AtKey { of, .. } => collect(of, is_negated, asked),
+        Predicate::IsNull { column }
+        | Predicate::Cardinality { column, .. }
+        | Predicate::IsEmpty { column } => {
             asked.entry(column.clone()).or_default();
         }
     }

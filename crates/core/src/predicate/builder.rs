@@ -1,0 +1,229 @@
+//! Predicates are built of columns and literals.
+
+use super::like::plain_like;
+use super::{Comparison, Literal, Pattern, Predicate, Quantifier};
+
+impl Predicate {
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Predicate) -> Predicate {
+        match self {
+            Predicate::And(mut all) => {
+                all.push(other);
+                Predicate::And(all)
+            }
+            first => Predicate::And(vec![first, other]),
+        }
+    }
+
+    /// At least one.
+    #[must_use]
+    pub fn or(self, other: Predicate) -> Predicate {
+        match self {
+            Predicate::Or(mut any) => {
+                any.push(other);
+                Predicate::Or(any)
+            }
+            first => Predicate::Or(vec![first, other]),
+        }
+    }
+}
+
+impl Predicate {
+    /// At least one element of a list is so.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Predicate, col};
+    /// assert_eq!(col("tags").eq("x").any(), Predicate::parse("any(tags) = 'x'")?);
+    /// assert_eq!(col("points.x").between(1, 2).any(), Predicate::parse("any(points.x between 1 and 2)")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    #[must_use]
+    pub fn any(self) -> Predicate {
+        Predicate::Elements { quantifier: Quantifier::Any, of: Box::new(self) }
+    }
+
+    /// Every element of a list is so.
+    #[must_use]
+    pub fn all(self) -> Predicate {
+        Predicate::Elements { quantifier: Quantifier::All, of: Box::new(self) }
+    }
+
+    /// The value of a map at `key` is so. What is null or absent is so only if null is.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Predicate, col};
+    /// assert_eq!(col("attributes").eq("red").at_key("colour"), Predicate::parse("attributes['colour'] = 'red'")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    #[must_use]
+    pub fn at_key(self, key: impl Into<Literal>) -> Predicate {
+        let at_key = |key: Literal, parts: Vec<Predicate>| {
+            parts.into_iter().map(|part| part.at_key(key.clone())).collect()
+        };
+        match self {
+            Predicate::And(parts) => Predicate::And(at_key(key.into(), parts)),
+            Predicate::Or(parts) => Predicate::Or(at_key(key.into(), parts)),
+            Predicate::Not(of) => !of.at_key(key),
+            of => Predicate::AtKey { key: key.into(), of: Box::new(of) },
+        }
+    }
+}
+
+impl std::ops::Not for Predicate {
+    type Output = Predicate;
+
+    fn not(self) -> Predicate {
+        Predicate::Not(Box::new(self))
+    }
+}
+
+/// A column of this dotted path, to be compared.
+pub fn col(path: impl Into<String>) -> Column {
+    Column { path: path.into() }
+}
+
+/// A column to be compared: see [`col`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    path: String,
+}
+
+impl Column {
+    /// `=`
+    pub fn eq(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Eq, literal)
+    }
+
+    /// `!=`
+    pub fn ne(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Ne, literal)
+    }
+
+    /// `<`
+    pub fn lt(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Lt, literal)
+    }
+
+    /// `<=`
+    pub fn le(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Le, literal)
+    }
+
+    /// `>`
+    pub fn gt(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Gt, literal)
+    }
+
+    /// `>=`
+    pub fn ge(self, literal: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Ge, literal)
+    }
+
+    /// Compared as `is` says.
+    pub fn compare(self, is: Comparison, literal: impl Into<Literal>) -> Predicate {
+        Predicate::Compare { column: self.path, is, literal: literal.into() }
+    }
+
+    /// Compared with another column of the same row.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Comparison, Predicate, col};
+    /// let late = col("commit_date").compare_column(Comparison::Lt, "receipt_date");
+    /// assert_eq!(late, Predicate::parse("commit_date < receipt_date")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn compare_column(self, is: Comparison, other: impl Into<String>) -> Predicate {
+        Predicate::CompareColumns { left: self.path, is, right: other.into() }
+    }
+
+    /// Whether it differs from another column of the same row, where null equals null.
+    pub fn is_distinct_from(self, other: impl Into<String>) -> Predicate {
+        Predicate::Distinct { left: self.path, right: other.into() }
+    }
+
+    /// Whether it differs from a literal, as null does: true or false, never unknown.
+    pub fn is_distinct_from_literal(self, literal: impl Into<Literal>) -> Predicate {
+        match literal.into() {
+            Literal::Null => self.is_not_null(),
+            literal => Predicate::Or(vec![self.clone().ne(literal), self.is_null()]),
+        }
+    }
+
+    /// From `low` to `high`, both included.
+    pub fn between(self, low: impl Into<Literal>, high: impl Into<Literal>) -> Predicate {
+        self.clone().ge(low).and(self.le(high))
+    }
+
+    /// Equal to one of these.
+    pub fn is_in<L: Into<Literal>>(self, list: impl IntoIterator<Item = L>) -> Predicate {
+        Predicate::In { column: self.path, list: list.into_iter().map(Into::into).collect() }
+    }
+
+    /// Whether a string begins with `prefix`.
+    pub fn starts_with(self, prefix: impl Into<Literal>) -> Predicate {
+        Predicate::StartsWith { column: self.path, prefix: prefix.into() }
+    }
+
+    /// Whether text matches a LIKE pattern: `%` is any text, `_` any character, a backslash takes the meaning from the next.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Predicate, col};
+    /// assert_eq!(col("url").like("%google%"), Predicate::parse("url like '%google%'")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn like(self, pattern: impl Into<String>) -> Predicate {
+        let pattern = pattern.into();
+        match plain_like(&pattern) {
+            Some((plain, true)) => self.starts_with(plain),
+            Some((plain, false)) => self.eq(plain),
+            None => self.matches(Pattern::Like(pattern)),
+        }
+    }
+
+    /// Whether text matches a pattern.
+    pub fn matches(self, pattern: Pattern) -> Predicate {
+        Predicate::Matches { column: self.path, pattern }
+    }
+
+    /// Whether a string has `part` anywhere.
+    pub fn contains(self, part: impl Into<Literal>) -> Predicate {
+        self.matches(Pattern::Contains(part.into()))
+    }
+
+    /// Whether a string ends with `end`.
+    pub fn ends_with(self, end: impl Into<Literal>) -> Predicate {
+        self.matches(Pattern::EndsWith(end.into()))
+    }
+
+    /// Whether there is no value.
+    pub fn is_null(self) -> Predicate {
+        Predicate::IsNull { column: self.path }
+    }
+
+    /// Whether there is a value.
+    pub fn is_not_null(self) -> Predicate {
+        !self.is_null()
+    }
+
+    /// Whether a list has no elements, or a map no entries.
+    pub fn is_empty(self) -> Predicate {
+        Predicate::IsEmpty { column: self.path }
+    }
+
+    /// Compares how many elements a list has, or entries a map.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Comparison, Predicate, col};
+    /// assert_eq!(col("tags").cardinality(Comparison::Gt, 3), Predicate::parse("cardinality(tags) > 3")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn cardinality(self, is: Comparison, count: u64) -> Predicate {
+        Predicate::Cardinality { column: self.path, is, count }
+    }
+
+    /// Whether the value is NaN.
+    pub fn is_nan(self) -> Predicate {
+        Predicate::IsNan { column: self.path }
+    }
+}

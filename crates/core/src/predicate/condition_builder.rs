@@ -1,0 +1,182 @@
+//! A condition of one column: its literals become values of the column's type.
+
+use super::bound::{BoundPredicate, Condition, Edge, Node, Test};
+use super::in_list::InList;
+use super::pattern::Pattern;
+use super::position::{Position, is_ordered, position};
+use super::{Comparison, Literal};
+use crate::logical_type::LogicalType;
+use crate::narrow_integer::NarrowInteger;
+use crate::schema::Leaf;
+use crate::sort_order::SortOrder;
+use marquetry_base::{Error, Result};
+use std::sync::Arc;
+
+/// A condition whose test is still to be made.
+pub(super) struct ConditionBuilder {
+    pub(super) column: usize,
+    pub(super) order: SortOrder,
+    pub(super) narrow: Option<NarrowInteger>,
+    pub(super) is_negated: bool,
+    pub(super) text: Arc<str>,
+}
+
+impl ConditionBuilder {
+    pub(super) fn test(self, test: Test) -> BoundPredicate {
+        let ConditionBuilder { column, order, narrow, is_negated, text } = self;
+        BoundPredicate::of(Node::Is(Condition { column, order, narrow, test, is_negated, text }))
+    }
+
+    /// What is the same for all values, but not for NULL.
+    fn constant(self, value: bool) -> BoundPredicate {
+        match value == self.is_negated {
+            true => BoundPredicate::never(),
+            false => ConditionBuilder { is_negated: true, ..self }.test(Test::IsNull),
+        }
+    }
+
+    pub(super) fn compare(self, leaf: &Leaf, is: Comparison, literal: &Literal) -> Result<BoundPredicate> {
+        if is == Comparison::Ne {
+            return ConditionBuilder { is_negated: !self.is_negated, ..self }.compare(
+                leaf,
+                Comparison::Eq,
+                literal,
+            );
+        }
+        if is != Comparison::Eq && !is_ordered(leaf) {
+            let message = "its values are not ordered; = and != are all that can be asked";
+            return Err(Error::argument(message).in_column(leaf.dotted().clone()));
+        }
+        use Comparison::*;
+        let (at, is_exact) = match position(leaf, literal)? {
+            Position::Nan => return Ok(self.constant(false)),
+            Position::Before => return Ok(self.constant(matches!(is, Gt | Ge))),
+            Position::At(value) => (value, true),
+            Position::After(value) => (value, false),
+            Position::Beyond => return Ok(self.constant(matches!(is, Lt | Le))),
+        };
+        // A zero stands for both.
+        let (first, last) = zeros(self.order, at);
+        let range = match (is, is_exact) {
+            (Eq | Ne, false) => return Ok(self.constant(false)),
+            (Eq | Ne, true) => (Edge::Included(first), Edge::Included(last)),
+            (Lt, true) => (Edge::Open, Edge::Excluded(first)),
+            (Lt | Le, _) => (Edge::Open, Edge::Included(last)),
+            (Ge, true) => (Edge::Included(first), Edge::Open),
+            (Gt | Ge, _) => (Edge::Excluded(last), Edge::Open),
+        };
+        Ok(self.range(range))
+    }
+
+    /// A range of values. Those of floats end at the infinities: NaN is beyond.
+    fn range(self, (lower, upper): (Edge, Edge)) -> BoundPredicate {
+        let (lower, upper) = match infinities(self.order) {
+            Some((least, greatest)) => (lower.or_included(least), upper.or_included(greatest)),
+            None => (lower, upper),
+        };
+        self.test(Test::Range(lower, upper))
+    }
+
+    pub(super) fn one_of(self, leaf: &Leaf, list: &[Literal]) -> Result<BoundPredicate> {
+        let mut values = Vec::new();
+        for literal in list {
+            match literal {
+                // Whether NULL is the value that was looked for is not known: "not in" is never true.
+                Literal::Null if self.is_negated => return Ok(BoundPredicate::never()),
+                Literal::Null => {}
+                literal => {
+                    if let Position::At(value) = position(leaf, literal)? {
+                        let (first, last) = zeros(self.order, value);
+                        values.extend((first != last).then_some(last));
+                        values.push(first);
+                    }
+                }
+            }
+        }
+        let list = InList::new(self.order, values);
+        Ok(match list.values() {
+            [] => self.constant(false),
+            [value] => {
+                let value = || Edge::Included(value.clone());
+                self.test(Test::Range(value(), value()))
+            }
+            _ => self.test(Test::In(Box::new(list))),
+        })
+    }
+
+    pub(super) fn starts_with(self, leaf: &Leaf, prefix: &Literal) -> Result<BoundPredicate> {
+        let wrong = |message: &'static str| Error::argument(message).in_column(leaf.dotted().clone());
+        // A UUID is written as text of another form than its bytes.
+        let is_uuid = leaf.logical() == Some(&LogicalType::Uuid) && !matches!(prefix, Literal::Bytes(_));
+        let is_bytes = matches!(self.order, SortOrder::Bytes | SortOrder::FixedLenBytes) && is_ordered(leaf);
+        match prefix {
+            _ if !is_bytes => Err(wrong("only text and bytes begin with something")),
+            Literal::Null => Ok(BoundPredicate::never()),
+            _ if is_uuid => Err(wrong("a UUID begins with bytes, such as X'0aff'")),
+            Literal::Text(text) => Ok(self.prefix(text.as_bytes())),
+            Literal::Bytes(bytes) => Ok(self.prefix(bytes)),
+            _ => Err(wrong("text begins with text, bytes with bytes")),
+        }
+    }
+
+    pub(super) fn matches(self, leaf: &Leaf, pattern: &Pattern) -> Result<BoundPredicate> {
+        let wrong = |message: String| Error::argument(message).in_column(leaf.dotted().clone());
+        let is_bytes = matches!(self.order, SortOrder::Bytes | SortOrder::FixedLenBytes) && is_ordered(leaf);
+        if !is_bytes || leaf.logical() == Some(&LogicalType::Uuid) {
+            return Err(wrong("only text and bytes match a pattern".to_owned()));
+        }
+        let matcher = pattern.matcher().map_err(wrong)?;
+        Ok(self.test(Test::Pattern(Box::new(matcher))))
+    }
+
+    fn prefix(self, prefix: &[u8]) -> BoundPredicate {
+        match prefix.is_empty() {
+            true => self.constant(true),
+            false => self.test(Test::Prefix(prefix.to_vec())),
+        }
+    }
+
+    pub(super) fn nan(self, leaf: &Leaf) -> Result<BoundPredicate> {
+        match self.order.is_float() {
+            true => {
+                Ok(ConditionBuilder { is_negated: !self.is_negated, ..self }.range((Edge::Open, Edge::Open)))
+            }
+            false => {
+                let message = "only FLOAT, DOUBLE and FLOAT16 can be NaN";
+                Err(Error::argument(message).in_column(leaf.dotted().clone()))
+            }
+        }
+    }
+}
+
+impl Edge {
+    /// Itself, but if it is open, `value`.
+    fn or_included(self, value: Vec<u8>) -> Edge {
+        if self == Edge::Open { Edge::Included(value) } else { self }
+    }
+}
+
+/// A value twice, or if it is a zero of floats, the negative one and the positive one.
+fn zeros(order: SortOrder, value: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    if !order.is_zero(&value) {
+        return (value.clone(), value);
+    }
+    let (mut negative, mut positive) = (value.clone(), value);
+    negative.iter_mut().next_back().into_iter().for_each(|sign| *sign = 0x80);
+    positive.iter_mut().next_back().into_iter().for_each(|sign| *sign = 0);
+    (negative, positive)
+}
+
+/// The least and the greatest float that is not NaN.
+fn infinities(order: SortOrder) -> Option<(Vec<u8>, Vec<u8>)> {
+    match order {
+        SortOrder::TotalFloat16 => Some((vec![0, 0xfc], vec![0, 0x7c])),
+        SortOrder::TotalFloat => {
+            Some((f32::NEG_INFINITY.to_le_bytes().to_vec(), f32::INFINITY.to_le_bytes().to_vec()))
+        }
+        SortOrder::TotalDouble => {
+            Some((f64::NEG_INFINITY.to_le_bytes().to_vec(), f64::INFINITY.to_le_bytes().to_vec()))
+        }
+        _ => None,
+    }
+}

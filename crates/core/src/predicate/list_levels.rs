@@ -1,0 +1,85 @@
+//! What the definition levels of a column say of the lists around it.
+
+use crate::nesting::{FieldKind, NestedField};
+use crate::schema::Schema;
+
+/// The lists around a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ListLevels {
+    column: usize,
+    /// The definition level from which on there is an element, of each list, outermost first.
+    elements: Vec<u8>,
+    max_def: u8,
+}
+
+/// What an entry of the column is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The row's list is null.
+    NullList,
+    /// The row's list has no elements.
+    EmptyList,
+    /// An inner list is null.
+    NullInnerList,
+    /// An inner list has no elements.
+    EmptyInnerList,
+    /// An element, whether null or not: it has a slot.
+    Element,
+}
+
+impl ListLevels {
+    pub(super) fn of(schema: &Schema, column: usize) -> Self {
+        let leaf = schema.column(column);
+        let roots = (0..schema.fields().len()).filter_map(|root| NestedField::from_root(schema, root));
+        let root = roots.into_iter().find(|root| root.has_leaf(column));
+        let mut elements = Vec::new();
+        let mut next = root.as_ref();
+        while let Some(field) = next {
+            next = match &field.kind {
+                FieldKind::Leaf(_) => None,
+                FieldKind::Struct(fields) => fields.iter().find(|field| field.has_leaf(column)),
+                FieldKind::List(inner) | FieldKind::Map(inner) => {
+                    elements.push(inner.repeated_ancestor_def_level);
+                    Some(&**inner)
+                }
+            };
+        }
+        ListLevels { column, elements, max_def: leaf.max_def() }
+    }
+
+    /// The column whose levels they are.
+    pub(crate) fn column(&self) -> usize {
+        self.column
+    }
+
+    /// The definition level of an element of the outermost list; `None` if there is no list.
+    pub(crate) fn outermost(&self) -> Option<u8> {
+        self.elements.first().copied()
+    }
+
+    /// The definition level of an element of the innermost list.
+    pub(crate) fn innermost(&self) -> u8 {
+        self.elements.last().copied().unwrap_or(0)
+    }
+
+    /// The greatest definition level.
+    pub(crate) fn max_def(&self) -> u8 {
+        self.max_def
+    }
+
+    /// What an entry of this definition level is. A level that the column does not have stands for a row that was lost.
+    pub(crate) fn entry(&self, def: u8) -> Entry {
+        if def > self.max_def {
+            return Entry::NullList;
+        }
+        match self.elements.iter().position(|element| def < *element) {
+            None => Entry::Element,
+            Some(depth) => match (depth, def + 1 == self.elements[depth]) {
+                (0, true) => Entry::EmptyList,
+                (0, false) => Entry::NullList,
+                (_, true) => Entry::EmptyInnerList,
+                (_, false) => Entry::NullInnerList,
+            },
+        }
+    }
+}
