@@ -245,7 +245,8 @@ Types after --schema, with ! or `not null` behind the type of a column that has 
   binary_view, fixed(BYTES), decimal(PRECISION, SCALE), date, date64, time(UNIT), timestamp(UNIT), timestamp(UNIT, UTC),
   duration(UNIT), interval, list<TYPE>, large_list<TYPE>, fixed_list<TYPE, LENGTH>, struct<NAME TYPE, ..>,
   map<TYPE, TYPE>, dictionary<TYPE>; UNIT is s, ms, us or ns
-Cells of CSV with nested values hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID.
+Cells of CSV with nested values hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID, binary from text with
+\\xNN for any byte, duration from PT3.5S, interval from P1M2DT3S.
 
 --sort-by orders text by its bytes, takes NaN as the largest number, and puts nulls last unless said otherwise. Equal
 rows keep their order. Rows are chosen by --offset and --limit before they are sorted.

@@ -287,19 +287,20 @@ impl<'a> ColumnCells<'a> {
         column: usize,
         data_type: &DataType,
     ) -> Self {
-        let is_text = matches!(
-            data_type,
-            DataType::Utf8
-                | DataType::LargeUtf8
-                | DataType::Utf8View
-                | DataType::Binary
-                | DataType::LargeBinary
-                | DataType::BinaryView
-        );
+        let is_text = is_text(data_type);
         // Where empty cells are not null they are empty texts; they are no values of other types.
         let empty_is_null = !is_text || cells.is_null("");
         let nulls = if cells.nulls.iter().all(String::is_empty) { &[][..] } else { &cells.nulls };
         ColumnCells { texts, rows, column, nulls, empty_is_null, is_text, quote: cells.dialect.quote }
+    }
+}
+
+/// Whether values of this type may have no characters.
+fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_text(values),
+        DataType::RunEndEncoded(_, values) => is_text(values.data_type()),
+        other => other.is_string() || other.is_binary(),
     }
 }
 
