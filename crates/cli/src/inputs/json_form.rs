@@ -102,7 +102,8 @@ impl ExpectedMembers {
     }
 }
 
-/// Appends the JSON value that `text` is, as `expected` has it; members that are not expected may be left out.
+/// Appends the JSON value that `text` is, as `expected` has it. Members that are not expected are left to a decoder that
+/// takes no notice of them, if they are to be ignored.
 pub(super) fn reform(
     text: &[u8],
     expected: &Expected,
@@ -110,33 +111,35 @@ pub(super) fn reform(
     out: &mut Vec<u8>,
 ) -> Result<(), Unfit> {
     let text = str::from_utf8(text).map_err(|_| Unfit::NotJson)?;
-    let mut former = Former { reader: JsonReader::new(text), ignore_unknown, out };
+    let mut former = Former { reader: JsonReader::new(text), ignore_unknown, text, copied: 0, out };
     former.value(expected)?;
     former.reader.skip_blanks();
-    if former.reader.peek().is_none() { Ok(()) } else { Err(Unfit::NotJson) }
+    if former.reader.peek().is_some() {
+        return Err(Unfit::NotJson);
+    }
+    former.copy_to(text.len());
+    Ok(())
 }
 
 struct Former<'a, 'o> {
     reader: JsonReader<'a>,
     ignore_unknown: bool,
+    text: &'a str,
+    /// How much of the text is in `out`: what need not change is copied in long pieces.
+    copied: usize,
     out: &'o mut Vec<u8>,
 }
 
 impl Former<'_, '_> {
+    fn copy_to(&mut self, end: usize) {
+        self.out.extend_from_slice(&self.text.as_bytes()[self.copied..end]);
+        self.copied = end;
+    }
+
     fn value(&mut self, expected: &Expected) -> Result<(), Unfit> {
         self.reader.skip_blanks();
         match (expected, self.reader.peek().ok_or(Unfit::NotJson)?) {
-            (Expected::Scalar { takes_nested, .. }, b'{' | b'[') => {
-                let json = self.reader.nested()?;
-                if !takes_nested {
-                    let message = format!(
-                        "{} stands beside values that are not nested; as utf8 in --schema, all is kept as JSON text",
-                        short(json)
-                    );
-                    return Err(unfit(message));
-                }
-                self.quoted(json)
-            }
+            (Expected::Scalar { takes_nested, .. }, b'{' | b'[') => self.json_as_text(*takes_nested),
             (Expected::Scalar { takes_bare: false, .. }, byte) if byte != b'"' && byte != b'n' => {
                 Err(unfit(format!("{} is no text", short(self.reader.scalar()?))))
             }
@@ -144,47 +147,40 @@ impl Former<'_, '_> {
             (Expected::List(element), b'[') => self.list(element),
             (Expected::Map(value), b'{') => self.map(value),
             (Expected::Map(value), b'[') => self.pairs(value),
-            (_, b'{' | b'[') => self.copied_nested(),
-            _ => {
-                let scalar = self.reader.scalar()?;
-                self.out.extend_from_slice(scalar.as_bytes());
-                Ok(())
-            }
+            // The decoder will say what is wrong with it.
+            (_, b'{' | b'[') => Ok(self.reader.nested().map(drop)?),
+            _ => Ok(self.reader.scalar().map(drop)?),
         }
     }
 
-    /// The decoder will say what is wrong with it.
-    fn copied_nested(&mut self) -> Result<(), Unfit> {
+    fn json_as_text(&mut self, is_asked_for: bool) -> Result<(), Unfit> {
+        let start = self.reader.position();
         let json = self.reader.nested()?;
-        self.out.extend_from_slice(json.as_bytes());
-        Ok(())
-    }
-
-    fn quoted(&mut self, json: &str) -> Result<(), Unfit> {
-        serde_json::to_writer(&mut *self.out, json).map_err(|_| Unfit::NotJson)
+        if !is_asked_for {
+            let message = format!(
+                "{} stands beside values that are not nested; as utf8 in --schema, all is kept as JSON text",
+                short(json)
+            );
+            return Err(unfit(message));
+        }
+        self.copy_to(start);
+        self.copied = self.reader.position();
+        quoted(json, self.out)
     }
 
     fn object(&mut self, members: &ExpectedMembers) -> Result<(), Unfit> {
-        let mut seen = vec![false; members.members.len()];
+        let mut seen = Seen::new(members.members.len());
         let mut next = 0;
-        self.out.push(b'{');
-        let mut is_first = true;
         let mut reading = self.reader.begin(b'{', b'}')?;
         while reading {
-            let raw = self.reader.name()?;
-            let name = raw.text()?;
+            let name = self.reader.name()?.text()?;
             match members.number(&name, next) {
                 Some(number) => {
-                    if std::mem::replace(&mut seen[number], true) {
+                    if seen.replace(number) {
                         let message = "comes twice in one object".to_owned();
                         let path = vec![name.into_owned()];
                         return Err(Unfit::Member { path, message, is_of_type: false });
                     }
-                    if !std::mem::take(&mut is_first) {
-                        self.out.push(b',');
-                    }
-                    self.out.extend_from_slice(raw.json.as_bytes());
-                    self.out.push(b':');
                     self.value(&members.members[number].1).map_err(|error| error.inside(&name))?;
                     next = number + 1;
                 }
@@ -197,44 +193,32 @@ impl Former<'_, '_> {
             }
             reading = self.reader.goes_on(b'}')?;
         }
-        self.out.push(b'}');
         Ok(())
     }
 
     fn list(&mut self, element: &Expected) -> Result<(), Unfit> {
-        self.out.push(b'[');
         let mut reading = self.reader.begin(b'[', b']')?;
         while reading {
             self.value(element)?;
             reading = self.reader.goes_on(b']')?;
-            if reading {
-                self.out.push(b',');
-            }
         }
-        self.out.push(b']');
         Ok(())
     }
 
     /// A map with its keys as names: they may come twice.
     fn map(&mut self, value: &Expected) -> Result<(), Unfit> {
-        self.out.push(b'{');
         let mut reading = self.reader.begin(b'{', b'}')?;
         while reading {
-            let key = self.reader.name()?.json;
-            self.out.extend_from_slice(key.as_bytes());
-            self.out.push(b':');
+            self.reader.name()?;
             self.value(value)?;
             reading = self.reader.goes_on(b'}')?;
-            if reading {
-                self.out.push(b',');
-            }
         }
-        self.out.push(b'}');
         Ok(())
     }
 
     /// A map as a list of objects with `key` and `value`.
     fn pairs(&mut self, value: &Expected) -> Result<(), Unfit> {
+        self.copy_to(self.reader.position());
         self.out.push(b'{');
         let mut reading = self.reader.begin(b'[', b']')?;
         while reading {
@@ -245,13 +229,13 @@ impl Former<'_, '_> {
             }
         }
         self.out.push(b'}');
+        self.copied = self.reader.position();
         Ok(())
     }
 
     fn pair(&mut self, expected: &Expected) -> Result<(), Unfit> {
         // The key has to come first in what is written, wherever it stands.
         let (mut key, mut value) = (None, None);
-        self.reader.skip_blanks();
         let mut reading = self.reader.begin(b'{', b'}')?;
         while reading {
             let name = self.reader.name()?.text()?;
@@ -269,10 +253,38 @@ impl Former<'_, '_> {
         match key {
             Some(key) if key.starts_with('"') => self.out.extend_from_slice(key.as_bytes()),
             Some("null") | None => return Err(unfit("a pair of a map has no key".to_owned())),
-            Some(key) => self.quoted(key)?,
+            Some(key) => quoted(key, self.out)?,
         }
         self.out.push(b':');
         reform(value.unwrap_or("null").as_bytes(), expected, self.ignore_unknown, self.out)
+    }
+}
+
+fn quoted(json: &str, out: &mut Vec<u8>) -> Result<(), Unfit> {
+    serde_json::to_writer(out, json).map_err(|_| Unfit::NotJson)
+}
+
+/// Which members of an object were there.
+enum Seen {
+    Few(u64),
+    Many(Vec<bool>),
+}
+
+impl Seen {
+    fn new(members: usize) -> Self {
+        if members <= 64 { Seen::Few(0) } else { Seen::Many(vec![false; members]) }
+    }
+
+    /// Whether it was there; now it is.
+    fn replace(&mut self, member: usize) -> bool {
+        match self {
+            Seen::Few(bits) => {
+                let was = *bits >> member & 1 == 1;
+                *bits |= 1 << member;
+                was
+            }
+            Seen::Many(seen) => std::mem::replace(&mut seen[member], true),
+        }
     }
 }
 
@@ -332,7 +344,7 @@ mod tests {
 
     #[test]
     fn values_as_the_decoder_takes_them() {
-        check(r#" { "t" : "x\"}" , "l" : [ "a" , null ] } "#, r#"{"t":"x\"}","l":["a",null]}"#);
+        check(r#" { "t" : "x\"}" , "l" : [ "a" , null ] } "#, r#" { "t" : "x\"}" , "l" : [ "a" , null ] } "#);
         check(r#"{"j":{"b":[1, "]"]},"t":null}"#, r#"{"j":"{\"b\":[1, \"]\"]}","t":null}"#);
         check(r#"{"j":1.50,"\u0074":"x"}"#, r#"{"j":1.50,"\u0074":"x"}"#);
         check(
@@ -344,7 +356,7 @@ mod tests {
         let mut out = Vec::new();
         let text = r#"{"x":{"t":1,"t":[{}]},"t":"a","y":2}"#;
         assert_eq!(reform(text.as_bytes(), &object(), true, &mut out), Ok(()));
-        assert_eq!(out, br#"{"t":"a"}"#);
+        assert_eq!(String::from_utf8(out).unwrap(), text, "the decoder leaves them out");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! A cursor over the text of JSON: it finds where names and values end, and checks no more of them than that needs.
 
-use memchr::memchr2;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -21,6 +20,11 @@ pub(super) struct Name<'a> {
 impl<'a> JsonReader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         JsonReader { text, at: 0 }
+    }
+
+    /// How many bytes it has gone over.
+    pub(super) fn position(&self) -> usize {
+        self.at
     }
 
     #[inline]
@@ -80,17 +84,17 @@ impl<'a> JsonReader<'a> {
             return Err(Broken);
         }
         self.at += 1;
-        loop {
-            let rest = self.text.as_bytes().get(self.at..).ok_or(Broken)?;
-            let found = memchr2(b'"', b'\\', rest).ok_or(Broken)?;
-            self.at += found + 1;
-            if rest[found] == b'"' {
-                return Ok(&self.text[start..self.at]);
+        // Names and most values are short: nothing is gained by looking at many bytes at a time.
+        while let Some(byte) = self.peek() {
+            self.at += 1;
+            match byte {
+                b'"' => return Ok(&self.text[start..self.at]),
+                // Whatever is escaped: the digits of \u0041 end no string, nor does what follows the first byte of others.
+                b'\\' => self.at += 1,
+                _ => {}
             }
-            // Whatever is escaped; of \u0041 the digits end no string.
-            self.at +=
-                self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
         }
+        Err(Broken)
     }
 
     /// Reads a value that is neither an object nor a list: what it is, is not checked.
