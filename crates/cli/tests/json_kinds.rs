@@ -98,3 +98,45 @@ fn maps_of_any_keys() {
         assert_eq!(success(&["convert", &csv, "-", "--schema", schema]), rows, "{schema}");
     }
 }
+
+/// Columns of one name, and columns without a name, all come through; names that were given stay.
+#[test]
+fn columns_of_one_name() {
+    use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray, StructArray};
+    use arrow_schema::{DataType, Field, Fields, Schema};
+    use std::sync::Arc;
+    let folder = Folder::new("column-names");
+    let number: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
+    let children: Fields = ["s", "s"].map(|name| Field::new(name, DataType::Int32, true)).to_vec().into();
+    let nested: ArrayRef =
+        Arc::new(StructArray::new(children, vec![number.clone(), Arc::new(Int32Array::from(vec![2]))], None));
+    let columns = [number.clone(), text.clone(), number, text, nested];
+    let names = ["", "C0", "a", "a", "n"];
+    let fields: Vec<Field> = names
+        .iter()
+        .zip(&columns)
+        .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
+        .collect();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.to_vec()).expect("a batch");
+    let input = folder.path("in.arrow");
+    let file = std::fs::File::create(&input).expect("a file");
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).expect("a writer");
+    writer.write(&batch).expect("rows");
+    writer.finish().expect("a file");
+    let row = "{\"C0_\":1,\"C0\":\"x\",\"a\":1,\"a_1\":\"x\",\"n\":{\"s\":1,\"s_1\":2}}\n";
+    let parquet = folder.path("out.parquet");
+    success(&["convert", &input, &parquet, "--report", "none"]);
+    for input in [&input, &parquet] {
+        assert_eq!(success(&["convert", input, "-"]), row);
+        let csv = success(&["convert", input, "-", "--to", "csv"]);
+        assert_eq!(csv.lines().next(), Some("C0_,C0,a,a_1,n"));
+        // Arrow has the names as they are.
+        let output = folder.path("out.arrow");
+        success(&["convert", input, &output]);
+        let file = std::fs::File::open(&output).expect("a file");
+        let schema = arrow_ipc::reader::FileReader::try_new(file, None).expect("an Arrow file").schema();
+        let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(found, names);
+    }
+}

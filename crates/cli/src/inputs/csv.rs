@@ -3,7 +3,6 @@
 mod records;
 
 use super::bad_input::{Sample, bad, bad_value};
-use super::choose::with_unique_names;
 use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
 use super::guess::Guess;
 use super::input::{Input, InputOptions};
@@ -13,6 +12,7 @@ use super::origin::Origin;
 use super::texts::{RecordTexts, Records, Span, Texts};
 use super::typed::{Trust, typed};
 use crate::args::{InferRows, InputArgs};
+use crate::column_names::unique_filled_names;
 use crate::failure::Failure;
 use crate::schema_parser;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions};
@@ -128,7 +128,7 @@ impl Cells {
             false => Ok(format!("column_{}", i + 1)),
         };
         let names = first.into_iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
-        Ok(with_unique_names(&names))
+        Ok(unique_filled_names(names.iter().map(String::as_str)))
     }
 
     fn chunks(&self, from: Box<dyn BufRead + Send>, chunk_bytes: usize) -> Chunks {
