@@ -21,8 +21,8 @@ pub(super) fn moment(text: &str) -> Option<Moment> {
     let (date, clock) = text.split_once(['T', 't', ' '])?;
     // The clock is that of any day.
     let of_day = moment::moment(&format!("1970-01-01T{clock}"))?;
-    let seconds = far_date(date)?.checked_mul(86_400)?.checked_add(of_day.seconds)?;
-    Some(Moment { seconds, ..of_day })
+    let seconds = i128::from(far_date(date)?) * 86_400 + i128::from(of_day.seconds);
+    Some(Moment { seconds: seconds.try_into().ok()?, ..of_day })
 }
 
 /// Days since 1970-01-01 of a date whose year has a sign: at least five digits behind a plus, four behind a minus, and no
