@@ -9,6 +9,8 @@
 //! words        looking at eight bytes at a time
 //! guess        what the texts of a column are: numbers, dates, ..
 //! guess_json   what the values of JSON objects are
+//! json_form    JSON as its decoder takes it: nothing twice, nothing of another kind
+//! json_reader  where names and values of JSON end
 //! typed        texts become values, none of them another one
 //! nested       the same inside of lists, structs and maps
 //! time         dates and times in text
@@ -28,6 +30,8 @@ mod decimal;
 mod guess;
 mod guess_json;
 mod input;
+mod json_form;
+mod json_reader;
 mod jsonl;
 mod kind;
 mod nested;

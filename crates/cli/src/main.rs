@@ -15,6 +15,7 @@
 //! rewrite   Parquet files out of Parquet files, copied where they can be
 //! leaves    the columns of Parquet that an Arrow type becomes
 //! rows      the values of Arrow arrays as text and as JSON
+//! column_names   names of columns, none twice
 //! value     the values in statistics and dictionaries as JSON
 //! losses    what is lost of damaged files
 //! report_file   a report in a file of its own
@@ -33,6 +34,7 @@
 
 mod args;
 mod cli;
+mod column_names;
 mod commands;
 mod convert;
 mod failure;

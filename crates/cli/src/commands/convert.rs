@@ -87,9 +87,9 @@ fn convert_rows(
     let threads = args.writing.threads.unwrap_or_else(default_threads);
     let input = inputs::open(&args.inputs, &wanted(args, target, threads))?;
     let schema = match target {
-        // A Parquet file keeps its names, the empty ones too.
-        Target::Parquet => input.schema.clone(),
-        _ => with_names(input.schema.clone()),
+        // Names are kept where they can be, the empty ones and those that come twice, too.
+        Target::Parquet | Target::Arrow => input.schema.clone(),
+        Target::Csv | Target::Jsonl => with_names(input.schema.clone()),
     };
     let keys = args.sort_by.iter().map(|key| SortKey::parse(key, &schema)).collect::<Result<Vec<_>, _>>()?;
     let report = report_format(args, to_stdout, output)?;
@@ -245,7 +245,8 @@ Types after --schema, with ! or `not null` behind the type of a column that has 
   binary_view, fixed(BYTES), decimal(PRECISION, SCALE), date, date64, time(UNIT), timestamp(UNIT), timestamp(UNIT, UTC),
   duration(UNIT), interval, list<TYPE>, large_list<TYPE>, fixed_list<TYPE, LENGTH>, struct<NAME TYPE, ..>,
   map<TYPE, TYPE>, dictionary<TYPE>; UNIT is s, ms, us or ns
-Cells of CSV with nested values hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID.
+Cells of CSV with nested values hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID, binary from text with
+\\xNN for any byte, duration from PT3.5S, interval from P1M2DT3S.
 
 --sort-by orders text by its bytes, takes NaN as the largest number, and puts nulls last unless said otherwise. Equal
 rows keep their order. Rows are chosen by --offset and --limit before they are sorted.
@@ -266,8 +267,8 @@ Values in JSON Lines, and in the cells of CSV:
   fixed-length  byte strings of fixed length, and geometries: hexadecimal digits; UUIDs in their usual form
   nested        lists [..], structs {..}; maps {..} if the keys are text, else [{\"key\":..,\"value\":..}, ..]
   null          null; in CSV an empty cell (an empty text is \"\")
-Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. A column without
-a name is called C and its number.
+Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. In
+text a column without a name is called C and its number, and a second column of the name a is called a_1.
 
 Examples:
   marquetry convert data.csv data.parquet

@@ -1,21 +1,22 @@
-//! Names for columns that have none.
+//! Names of columns as text has them.
 //!
-//! A column's name may be empty in Parquet. CSV headers, JSON keys and most tools cannot address such a column, so it is
-//! called `C` and its number, from 0, as several readers do.
+//! A column's name may be empty in Parquet, and several may have the same one. CSV headers and JSON objects cannot tell
+//! such columns apart: what would be lost gets another name.
 
+use crate::column_names::unique_filled_names;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// The schema with a name for every column; itself if all have one.
+/// The schema with a name for every column, and none twice; itself if that is so.
 pub(crate) fn with_names(schema: SchemaRef) -> SchemaRef {
-    if schema.fields().iter().all(|field| !field.name().is_empty()) {
+    let given = schema.fields().iter().map(|field| field.name().as_str());
+    let names = unique_filled_names(given.clone());
+    if given.eq(names.iter().map(String::as_str)) {
         return schema;
     }
-    let fields = schema.fields().iter().enumerate().map(|(i, field)| match field.name().is_empty() {
-        true => Arc::new(Field::clone(field).with_name(format!("C{i}"))),
-        false => field.clone(),
-    });
+    let fields =
+        schema.fields().iter().zip(names).map(|(field, name)| Arc::new(Field::clone(field).with_name(name)));
     Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
 }
 
@@ -36,7 +37,7 @@ mod tests {
 
     #[test]
     fn columns_without_a_name_get_one() {
-        let fields = ["a", "", ""].map(|name| Field::new(name, DataType::Int32, false));
+        let fields = ["a", "", "a"].map(|name| Field::new(name, DataType::Int32, false));
         let array = Arc::new(Int32Array::from(vec![1]));
         let batch = RecordBatch::try_new(
             Arc::new(Schema::new(fields.to_vec())),
@@ -46,7 +47,7 @@ mod tests {
         let schema = with_names(batch.schema());
         let batch = renamed(batch, &schema).unwrap();
         let names: Vec<_> = batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
-        assert_eq!(names, ["a", "C1", "C2"]);
+        assert_eq!(names, ["a", "C1", "a_1"]);
         assert!(Arc::ptr_eq(&with_names(schema.clone()), &schema));
     }
 }

@@ -63,27 +63,3 @@ fn rows(mut batches: Batches, mut offset: usize, mut limit: usize) -> Batches {
         }
     }))
 }
-
-/// A name for every column, and none twice: of `a, a` the second becomes `a_1`.
-pub(super) fn with_unique_names(given: &[String]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (i, name) in given.iter().enumerate() {
-        let name = if name.is_empty() { format!("C{i}") } else { name.clone() };
-        let is_taken = |name: &String| names.contains(name);
-        let mut numbered = (1..=names.len() + given.len()).map(|n| format!("{name}_{n}"));
-        let free = numbered.find(|name| !is_taken(name) && !given.contains(name));
-        names.push(if is_taken(&name) { free.unwrap_or(name) } else { name });
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_there_once() {
-        let names = with_unique_names(&["a", "", "a", "a_1", "a", "C1"].map(str::to_owned));
-        assert_eq!(names, ["a", "C1", "a_2", "a_1", "a_3", "C1_1"]);
-    }
-}

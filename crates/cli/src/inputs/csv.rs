@@ -3,7 +3,6 @@
 mod records;
 
 use super::bad_input::{Sample, bad, bad_value};
-use super::choose::with_unique_names;
 use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
 use super::guess::Guess;
 use super::input::{Input, InputOptions};
@@ -13,6 +12,7 @@ use super::origin::Origin;
 use super::texts::{RecordTexts, Records, Span, Texts};
 use super::typed::{Trust, typed};
 use crate::args::{InferRows, InputArgs};
+use crate::column_names::unique_filled_names;
 use crate::failure::Failure;
 use crate::schema_parser;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions};
@@ -128,7 +128,7 @@ impl Cells {
             false => Ok(format!("column_{}", i + 1)),
         };
         let names = first.into_iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
-        Ok(with_unique_names(&names))
+        Ok(unique_filled_names(names.iter().map(String::as_str)))
     }
 
     fn chunks(&self, from: Box<dyn BufRead + Send>, chunk_bytes: usize) -> Chunks {
@@ -287,19 +287,20 @@ impl<'a> ColumnCells<'a> {
         column: usize,
         data_type: &DataType,
     ) -> Self {
-        let is_text = matches!(
-            data_type,
-            DataType::Utf8
-                | DataType::LargeUtf8
-                | DataType::Utf8View
-                | DataType::Binary
-                | DataType::LargeBinary
-                | DataType::BinaryView
-        );
+        let is_text = is_text(data_type);
         // Where empty cells are not null they are empty texts; they are no values of other types.
         let empty_is_null = !is_text || cells.is_null("");
         let nulls = if cells.nulls.iter().all(String::is_empty) { &[][..] } else { &cells.nulls };
         ColumnCells { texts, rows, column, nulls, empty_is_null, is_text, quote: cells.dialect.quote }
+    }
+}
+
+/// Whether values of this type may have no characters.
+fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_text(values),
+        DataType::RunEndEncoded(_, values) => is_text(values.data_type()),
+        other => other.is_string() || other.is_binary(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the values of JSON objects are.
 
 use super::guess::is_exact_double;
+use super::json_form::{Expected, ExpectedMembers};
 use arrow_schema::{DataType, Field, Fields};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -18,8 +19,11 @@ pub(super) enum Shape {
         is_exact_double: bool,
     },
     Float,
-    /// Texts; or values of several kinds, whose texts are kept.
     Text,
+    /// Values of several kinds, none of them nested, whose texts are kept; or a number that no type holds.
+    Mixture,
+    /// Nested values beside others: only who asks for text gets their JSON.
+    NestedMixture,
     List(Box<Shape>),
     Object(Members),
 }
@@ -47,6 +51,11 @@ impl Members {
         }
     }
 
+    /// What is expected of later objects.
+    pub(super) fn expected(&self) -> Vec<Expected> {
+        self.members.iter().map(|(_, shape)| shape.expected()).collect()
+    }
+
     /// A field for each member. All may be null: later objects may lack them.
     pub(super) fn fields(&self) -> Fields {
         self.members.iter().map(|(name, shape)| Field::new(name, shape.data_type(), true)).collect()
@@ -56,15 +65,21 @@ impl Members {
 impl Shape {
     fn add(&mut self, value: &Value) {
         match (&mut *self, value) {
-            (_, Value::Null) | (Shape::Bool, Value::Bool(_)) | (Shape::Text, _) => {}
+            (_, Value::Null)
+            | (Shape::Bool, Value::Bool(_))
+            | (Shape::Text, Value::String(_))
+            | (Shape::NestedMixture, _) => {}
             (Shape::List(element), Value::Array(values)) => {
                 values.iter().for_each(|value| element.add(value))
             }
             (Shape::Object(members), Value::Object(object)) => members.add(object),
             (Shape::Nothing, value) => *self = Shape::of(value),
-            (_, Value::Number(_)) => *self = self.with(&Shape::of(value)),
+            (Shape::Integer { .. } | Shape::Float, Value::Number(_)) => *self = self.with(&Shape::of(value)),
             // Kinds that have no type in common.
-            _ => *self = Shape::Text,
+            (Shape::List(_) | Shape::Object(_), _) | (_, Value::Array(_) | Value::Object(_)) => {
+                *self = Shape::NestedMixture;
+            }
+            _ => *self = Shape::Mixture,
         }
     }
 
@@ -77,9 +92,9 @@ impl Shape {
             Value::Number(number) => match (number.as_i64(), number.as_f64()) {
                 (Some(integer), _) => Shape::Integer { is_exact_double: is_exact_double(integer) },
                 // An integer with more than 64 bits keeps its digits only as text.
-                (None, _) if !number.to_string().contains(['.', 'e', 'E']) => Shape::Text,
+                (None, _) if !number.to_string().contains(['.', 'e', 'E']) => Shape::Mixture,
                 (None, Some(float)) if float.is_finite() => Shape::Float,
-                _ => Shape::Text,
+                _ => Shape::Mixture,
             },
             Value::String(_) => Shape::Text,
             Value::Array(values) => {
@@ -95,7 +110,7 @@ impl Shape {
         }
     }
 
-    /// A number beside another one, or beside something else.
+    /// A number beside another one.
     fn with(&self, other: &Shape) -> Shape {
         match (self, other) {
             (Shape::Integer { is_exact_double: a }, Shape::Integer { is_exact_double: b }) => {
@@ -104,13 +119,26 @@ impl Shape {
             (Shape::Float, Shape::Float)
             | (Shape::Float, Shape::Integer { is_exact_double: true })
             | (Shape::Integer { is_exact_double: true }, Shape::Float) => Shape::Float,
-            _ => Shape::Text,
+            _ => Shape::Mixture,
+        }
+    }
+
+    fn expected(&self) -> Expected {
+        match self {
+            Shape::List(element) => Expected::List(Box::new(element.expected())),
+            Shape::Object(Members { members, .. }) => {
+                let members = members.iter().map(|(name, shape)| (name.clone(), shape.expected()));
+                Expected::Object(ExpectedMembers::new(members))
+            }
+            // Where nothing was seen, a later number would lose its kind as text.
+            Shape::Nothing | Shape::Text => Expected::Scalar { takes_bare: false, takes_nested: false },
+            _ => Expected::Scalar { takes_bare: true, takes_nested: false },
         }
     }
 
     fn data_type(&self) -> DataType {
         match self {
-            Shape::Nothing | Shape::Text => DataType::Utf8,
+            Shape::Nothing | Shape::Text | Shape::Mixture | Shape::NestedMixture => DataType::Utf8,
             Shape::Bool => DataType::Boolean,
             Shape::Integer { .. } => DataType::Int64,
             Shape::Float => DataType::Float64,

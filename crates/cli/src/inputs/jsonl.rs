@@ -6,6 +6,7 @@ use super::bad_input::{Sample, bad, bad_value};
 use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
 use super::guess_json::Members;
 use super::input::{Input, InputOptions};
+use super::json_form::{Expected, ExpectedMembers, Unfit, reform};
 use super::nested::{finished, raw_fields};
 use super::origin::Origin;
 use super::texts::{RecordTexts, Records, Texts};
@@ -72,6 +73,7 @@ pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Inpu
 struct Column {
     field: Field,
     sample: Sample,
+    expected: Expected,
 }
 
 /// The members that were seen, of the given type if there is one, then those that were only given.
@@ -79,13 +81,18 @@ fn columns(members: &Members, given: Option<&Schema>, sample: Sample) -> Vec<Col
     let seen = members.fields();
     let given_type =
         |name: &str| given.and_then(|given| given.column_with_name(name)).map(|(_, field)| field.clone());
-    let of_seen = seen.iter().map(|field| match given_type(field.name()) {
-        Some(field) => Column { field, sample: Sample::None },
-        None => Column { field: field.as_ref().clone(), sample },
-    });
+    let given_column = |field: Field| {
+        let expected = Expected::of_type(field.data_type());
+        Column { field, sample: Sample::None, expected }
+    };
+    let of_seen =
+        seen.iter().zip(members.expected()).map(|(field, expected)| match given_type(field.name()) {
+            Some(field) => given_column(field),
+            None => Column { field: field.as_ref().clone(), sample, expected },
+        });
     let is_unseen = |field: &&Arc<Field>| seen.find(field.name()).is_none();
     let of_unseen = given.into_iter().flat_map(|given| given.fields()).filter(is_unseen);
-    let of_unseen = of_unseen.map(|field| Column { field: field.as_ref().clone(), sample: Sample::None });
+    let of_unseen = of_unseen.map(|field| given_column(field.as_ref().clone()));
     of_seen.chain(of_unseen).collect()
 }
 
@@ -151,6 +158,8 @@ struct Objects {
     columns: Vec<Column>,
     /// The names, if no column is nested.
     names: Option<Names>,
+    /// What every line is expected to be.
+    expected: Expected,
     /// The schema with texts for values.
     raw: SchemaRef,
     schema: SchemaRef,
@@ -162,7 +171,9 @@ impl Objects {
         let is_flat = columns.iter().all(|column| !column.field.data_type().is_nested());
         let names = is_flat.then(|| Names::new(columns.iter().map(|column| column.field.name().clone())));
         let raw = Arc::new(Schema::new(raw_fields(schema.fields())));
-        Objects { columns, names, raw, schema, sample }
+        let members = columns.iter().map(|column| (column.field.name().clone(), column.expected.clone()));
+        let expected = Expected::Object(ExpectedMembers::new(members));
+        Objects { columns, names, expected, raw, schema, sample }
     }
 
     /// The values of a chunk, in batches of at most `batch_rows`.
@@ -174,8 +185,12 @@ impl Objects {
                 let unescaped = str::from_utf8(&unescaped).unwrap_or_default();
                 let texts = RecordTexts { columns, spans: &spans, text, unescaped };
                 let batch = |rows: Range<usize>| {
-                    let members = |column, data_type: &DataType, trust| {
-                        typed(&MemberTexts { texts: &texts, rows: rows.clone(), column }, data_type, trust)
+                    let members = |column: usize, data_type: &DataType, trust| {
+                        let members = MemberTexts { texts: &texts, rows: rows.clone(), column };
+                        if self.columns[column].expected.is_text_only() {
+                            members.check_strings()?;
+                        }
+                        typed(&members, data_type, trust)
                     };
                     self.batch(rows.len(), members, |at| lines(bytes).nth(rows.start + at))
                 };
@@ -199,7 +214,12 @@ impl Objects {
 
     /// The rows of lines that may have anything in them.
     fn decoded(&self, lines: &[Line<'_>]) -> Result<RecordBatch, Fault> {
-        let text = lines.iter().flat_map(|line| [line.text, b"\n"]).collect::<Vec<_>>().concat();
+        let mut text = Vec::new();
+        for line in lines {
+            let formed = reform(line.text, &self.expected, false, &mut text);
+            formed.map_err(|unfit| self.unfit(*line, unfit))?;
+            text.push(b'\n');
+        }
         let raw = self.decode(&text, lines.len()).map_err(|error| self.locate(lines, &error))?;
         let members =
             |column: usize, data_type: &DataType, trust| finished(raw.column(column), data_type, trust);
@@ -251,22 +271,44 @@ impl Objects {
         }
     }
 
-    /// The failure with the number of the first line that has it.
+    /// The failure of the first line that has it.
     fn locate(&self, lines: &[Line<'_>], all: &ArrowError) -> Fault {
+        let mut text = Vec::new();
         for line in lines {
-            if let Err(error) = self.decode(&[line.text, b"\n"].concat(), 1) {
-                let hint = match self.sample {
-                    Sample::First(rows) => format!(
-                        "; columns are those of the first {rows} rows and of --schema: see --infer-rows all"
-                    ),
-                    Sample::All | Sample::None => String::new(),
-                };
-                let (number, error) = (line.number, error.to_string());
-                return Fault::new(move |before| bad(format!("line {}: {error}{hint}", before + number)));
+            text.clear();
+            let formed = reform(line.text, &self.expected, false, &mut text);
+            if formed.is_ok()
+                && let Err(error) = self.decode(&text, 1)
+            {
+                return line.fault(error.to_string());
             }
         }
         let all = all.to_string();
         Fault::new(|_| bad(all))
+    }
+
+    /// The failure of a line that cannot be decoded.
+    fn unfit(&self, line: Line<'_>, unfit: Unfit) -> Fault {
+        let Unfit::Member { path, message, is_of_type } = unfit else {
+            let error = self.decode(line.text, 1).err();
+            let error = error.map_or_else(|| "is no JSON object".to_owned(), |error| error.to_string());
+            return line.fault(error);
+        };
+        let column =
+            path.first().and_then(|name| self.columns.iter().find(|column| column.field.name() == name));
+        let Some(column) = column else {
+            let hint = match self.sample {
+                Sample::First(rows) => format!(
+                    "; columns are those of the first {rows} rows and of --schema: see --infer-rows all"
+                ),
+                Sample::All | Sample::None => String::new(),
+            };
+            return line.fault([path.join("."), format!(" {message}{hint}")].concat());
+        };
+        let sample = if is_of_type { column.sample } else { Sample::None };
+        Fault::new(move |before| {
+            bad_value(&format!("line {}", before + line.number), &path.join("."), &message, sample)
+        })
     }
 }
 
@@ -275,6 +317,13 @@ impl Objects {
 struct Line<'a> {
     number: u64,
     text: &'a [u8],
+}
+
+impl Line<'_> {
+    fn fault(&self, message: String) -> Fault {
+        let number = self.number;
+        Fault::new(move |before| bad(format!("line {}: {message}", before + number)))
+    }
 }
 
 /// The lines that are not blank, without their ends.
@@ -288,6 +337,22 @@ struct MemberTexts<'a> {
     texts: &'a RecordTexts<'a>,
     rows: Range<usize>,
     column: usize,
+}
+
+impl MemberTexts<'_> {
+    /// Fails if there is a number, `true` or `false`.
+    fn check_strings(&self) -> Result<(), Misfit> {
+        let is_bare = |at: &usize| {
+            let span = self.texts.span(self.rows.start + at, self.column);
+            !span.is_null() && !self.texts.is_string(span)
+        };
+        match (0..self.rows.len()).find(is_bare) {
+            Some(at) => {
+                Err(Misfit { at, message: format!("{} is no text", self.get(at).unwrap_or_default()) })
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 impl Texts for MemberTexts<'_> {

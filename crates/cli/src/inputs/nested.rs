@@ -1,5 +1,6 @@
 //! Texts become values inside of lists, structs and maps as well.
 
+use super::json_form::{Expected, Unfit, reform};
 use super::texts::Texts;
 use super::typed::{Misfit, Trust, cast, typed};
 use arrow_array::cast::AsArray;
@@ -41,6 +42,10 @@ fn raw_field(field: &FieldRef) -> FieldRef {
 /// The values of an array of [`raw_type`] as `data_type`.
 pub(super) fn finished(raw: &ArrayRef, data_type: &DataType, trust: Trust) -> Result<ArrayRef, Misfit> {
     match (raw.data_type(), data_type) {
+        // The key of a map.
+        (DataType::Utf8, nested) if nested.is_nested() => {
+            from_json_cells(raw.as_string::<i32>(), nested, trust)
+        }
         (DataType::Utf8, _) => typed(raw.as_string(), data_type, trust),
         (DataType::Struct(_), DataType::Struct(fields)) => {
             Ok(Arc::new(structure(raw.as_struct(), fields, trust)?))
@@ -126,16 +131,13 @@ pub(super) fn from_json_cells(
     trust: Trust,
 ) -> Result<ArrayRef, Misfit> {
     let field = Arc::new(Field::new("value", raw_type(data_type), true));
+    let Formed { text, ends, broken } = formed_cells(cells, data_type)?;
     let decode = |range: std::ops::Range<usize>| -> Result<ArrayRef, ArrowError> {
-        let mut text = String::new();
-        for at in range.clone() {
-            text.push_str(cells.get(at).unwrap_or("null"));
-            text.push('\n');
-        }
+        let start = range.start.checked_sub(1).map_or(0, |before| ends[before]);
         let builder = arrow_json::ReaderBuilder::new_with_field(field.clone());
         let builder = builder.with_batch_size(range.len() + 1).with_coerce_primitive(true);
         let mut decoder = builder.with_strict_mode(true).build_decoder()?;
-        decoder.decode(text.as_bytes())?;
+        decoder.decode(&text[start..ends[range.end - 1]])?;
         match decoder.flush()? {
             Some(batch) if batch.num_rows() == range.len() => Ok(batch.column(0).clone()),
             _ => Err(ArrowError::JsonError("not one JSON value".to_owned())),
@@ -149,7 +151,43 @@ pub(super) fn from_json_cells(
         let (at, error) = single.unwrap_or((0, all));
         Misfit { at, message: error.to_string() }
     })?;
+    if let Some(at) = broken {
+        return Err(Misfit { at, message: "is not one JSON value".to_owned() });
+    }
     finished(&raw, data_type, trust)
+}
+
+/// Cells as the decoder takes them, each on a line.
+struct Formed {
+    text: Vec<u8>,
+    /// Where the line of each cell ends.
+    ends: Vec<usize>,
+    /// The first cell that is not JSON, and stands there as it is: the decoder says why.
+    broken: Option<usize>,
+}
+
+fn formed_cells(cells: &impl Texts, data_type: &DataType) -> Result<Formed, Misfit> {
+    let expected = Expected::of_type(data_type);
+    let mut formed = Formed { text: Vec::new(), ends: Vec::with_capacity(cells.len()), broken: None };
+    for at in 0..cells.len() {
+        let start = formed.text.len();
+        let cell = cells.get(at).unwrap_or("null").as_bytes();
+        match reform(cell, &expected, false, &mut formed.text) {
+            Ok(()) => {}
+            Err(Unfit::Member { mut path, message, .. }) => {
+                path.push(message);
+                return Err(Misfit { at, message: path.join(": ") });
+            }
+            Err(Unfit::NotJson) => {
+                formed.text.truncate(start);
+                formed.text.extend_from_slice(cell);
+                formed.broken = formed.broken.or(Some(at));
+            }
+        }
+        formed.text.push(b'\n');
+        formed.ends.push(formed.text.len());
+    }
+    Ok(formed)
 }
 
 #[cfg(test)]

@@ -88,6 +88,13 @@ impl<'a> RecordTexts<'a> {
         text.unwrap_or_default()
     }
 
+    /// Whether a span that is not null is a string of JSON, in quotes.
+    #[inline]
+    pub(super) fn is_string(&self, span: Span) -> bool {
+        // Only strings have escapes.
+        span.start as usize >= self.text.len() || self.follows(span, b'"')
+    }
+
     /// Whether `byte` stands before a span: of a cell, whether it is quoted.
     #[inline]
     pub(super) fn follows(&self, span: Span, byte: u8) -> bool {

@@ -4,12 +4,15 @@ use super::guess::{is_bool, is_exact_double, is_plain_number};
 use super::number::ShortNumber;
 use super::texts::Texts;
 use super::{decimal, time};
-use arrow_array::builder::FixedSizeBinaryBuilder;
+use arrow_array::builder::{FixedSizeBinaryBuilder, LargeBinaryBuilder};
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, NullArray, PrimitiveArray};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, LargeBinaryArray, NullArray, PrimitiveArray,
+};
 use arrow_buffer::{NullBufferBuilder, i256};
 use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+use memchr::memchr;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -62,8 +65,15 @@ pub(super) fn typed(texts: &impl Texts, data_type: &DataType, trust: Trust) -> R
         FixedSizeBinary(n) => fixed(texts, *n),
         Dictionary(_, values) => cast(&typed(texts, values, trust)?, data_type),
         RunEndEncoded(_, values) => cast(&typed(texts, values.data_type(), trust)?, data_type),
-        Date64 => cast(&typed(texts, &Date32, trust)?, data_type),
+        Date64 => primitive::<Date64Type>(texts, time::date64),
         Float16 => halves(texts, trust),
+        Binary | LargeBinary | BinaryView => cast(&bytes(texts), data_type),
+        Duration(unit) => durations(texts, *unit),
+        Interval(IntervalUnit::MonthDayNano) => match intervals(texts) {
+            Ok(array) => Ok(array),
+            // `1 day` and the like.
+            Err(misfit) => cast(&texts.to_array(), data_type).map_err(|_| misfit),
+        },
         _ => cast(&texts.to_array(), data_type),
     };
     found.map_err(|error| named(error, data_type))
@@ -194,6 +204,52 @@ fn timestamps(texts: &impl Texts, unit: TimeUnit, zone: Option<&Arc<str>>) -> Re
         TimeUnit::Nanosecond => primitive::<TimestampNanosecondType>(texts, parse),
     };
     relabelled(&array?, DataType::Timestamp(unit, zone.cloned()))
+}
+
+fn durations(texts: &impl Texts, unit: TimeUnit) -> Result<ArrayRef, Misfit> {
+    let parse = |text: &str| time::duration(text, unit);
+    match unit {
+        TimeUnit::Second => primitive::<DurationSecondType>(texts, parse),
+        TimeUnit::Millisecond => primitive::<DurationMillisecondType>(texts, parse),
+        TimeUnit::Microsecond => primitive::<DurationMicrosecondType>(texts, parse),
+        TimeUnit::Nanosecond => primitive::<DurationNanosecondType>(texts, parse),
+    }
+}
+
+fn intervals(texts: &impl Texts) -> Result<ArrayRef, Misfit> {
+    primitive::<IntervalMonthDayNanoType>(texts, time::interval)
+}
+
+/// Bytes of text with `\xNN` for any byte, as they are written. A backslash that begins nothing of that form is one.
+fn bytes(texts: &impl Texts) -> LargeBinaryArray {
+    let mut out = LargeBinaryBuilder::new();
+    let mut unescaped = Vec::new();
+    for at in 0..texts.len() {
+        let Some(text) = texts.get(at) else {
+            out.append_null();
+            continue;
+        };
+        unescaped.clear();
+        let mut rest = text.as_bytes();
+        while let Some(backslash) = memchr(b'\\', rest) {
+            unescaped.extend_from_slice(&rest[..backslash]);
+            let byte = escaped_byte(&rest[backslash..]);
+            unescaped.push(byte.unwrap_or(b'\\'));
+            rest = &rest[backslash + if byte.is_some() { 4 } else { 1 }..];
+        }
+        unescaped.extend_from_slice(rest);
+        out.append_value(&unescaped);
+    }
+    out.finish()
+}
+
+/// The byte of the `\xNN` in front.
+fn escaped_byte(text: &[u8]) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    match text {
+        [b'\\', b'x', high, low, ..] => u8::try_from(digit(*high)? * 16 + digit(*low)?).ok(),
+        _ => None,
+    }
 }
 
 fn decimals<T: DecimalType + ArrowPrimitiveType>(

@@ -6,6 +6,7 @@ use super::json_text::quoted;
 use super::scalar::{self, Form};
 use super::text::Text;
 use super::time;
+use crate::column_names::unique_names;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
@@ -269,8 +270,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The columns of a batch or a struct, ready to be written as objects. Columns of the same name give members of the same
-/// name.
+/// The columns of a batch or a struct, ready to be written as objects. Of columns of the same name, all but the first get
+/// another one.
 pub(super) struct Objects<'a>(Vec<Member<'a>>);
 
 impl<'a> Objects<'a> {
@@ -285,9 +286,10 @@ impl<'a> Objects<'a> {
 }
 
 fn members<'a>(fields: &'a Fields, columns: &'a [ArrayRef]) -> Vec<Member<'a>> {
+    let names = unique_names(fields.iter().map(|field| field.name().as_str()));
     let member = |(i, (field, column)): (usize, (&'a arrow_schema::FieldRef, &'a ArrayRef))| {
         let mut start = String::from(if i == 0 { "{" } else { "," });
-        quoted(field.name(), &mut start);
+        quoted(&names[i], &mut start);
         start.push(':');
         Member { start, value: Column::new(column, field) }
     };

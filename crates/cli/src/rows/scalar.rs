@@ -69,7 +69,10 @@ fn temporal(array: &dyn Array, row: usize, out: &mut String) -> Form {
     use DataType::*;
     match array.data_type() {
         Date32 => time::date(i64::from(value::<Date32Type>(array, row)), out),
-        Date64 => time::timestamp(value::<Date64Type>(array, row), TimeUnit::Millisecond, false, out),
+        Date64 => match value::<Date64Type>(array, row) {
+            ms if ms % 86_400_000 == 0 => time::date(ms / 86_400_000, out),
+            ms => time::timestamp(ms, TimeUnit::Millisecond, false, out),
+        },
         Time32(TimeUnit::Second) => {
             time::time(i64::from(value::<Time32SecondType>(array, row)), TimeUnit::Second, out);
         }

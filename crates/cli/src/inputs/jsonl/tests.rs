@@ -5,6 +5,7 @@ fn objects(columns: &[(&str, DataType)], are_flat: bool) -> Objects {
     let columns: Vec<Column> = columns
         .iter()
         .map(|(name, data_type)| Column {
+            expected: Expected::of_type(data_type),
             field: Field::new(*name, data_type.clone(), true),
             sample: Sample::All,
         })

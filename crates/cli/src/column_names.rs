@@ -1,0 +1,49 @@
+//! Names of columns where each must be there once: in headers of CSV and objects of JSON.
+
+use std::collections::HashSet;
+
+/// These names, and none twice: of `a, a` the second becomes `a_1`. Whatever is made up is no name that was given.
+pub(crate) fn unique_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+    let all: HashSet<&str> = given.clone().collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    let name = |name: &str| {
+        let numbered = (1_u64..).map(|n| format!("{name}_{n}"));
+        let mut names = std::iter::once(name.to_owned())
+            .chain(numbered.filter(|numbered| !all.contains(numbered.as_str())));
+        let name = names.find(|name| !taken.contains(name)).unwrap_or_default();
+        taken.insert(name.clone());
+        name
+    };
+    given.map(name).collect()
+}
+
+/// [`unique_names`], none of them empty: a column without a name is called `C` and its number, from 0, as several readers
+/// do.
+pub(crate) fn unique_filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+    let all: HashSet<&str> = given.clone().collect();
+    let filled = |(i, name): (usize, &str)| {
+        if !name.is_empty() {
+            return name.to_owned();
+        }
+        let mut name = format!("C{i}");
+        while all.contains(name.as_str()) {
+            name.push('_');
+        }
+        name
+    };
+    let filled: Vec<String> = given.enumerate().map(filled).collect();
+    unique_names(filled.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_there_once() {
+        let names = unique_filled_names(["a", "", "a", "a_1", "a", "C1"].into_iter());
+        assert_eq!(names, ["a", "C1_", "a_2", "a_1", "a_3", "C1"]);
+        assert_eq!(unique_filled_names(["", "C0"].into_iter()), ["C0_", "C0"]);
+        assert_eq!(unique_names(["", "", "x"].into_iter()), ["", "_1", "x"]);
+    }
+}
