@@ -8,7 +8,7 @@ use crate::fixed_len_bytes::FixedLenBytes;
 use crate::shape::Shape;
 use crate::string_views::StringViews;
 use crate::values::{Values, wrong_shape};
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, try_reserve_exact};
 use marquetry_kernels::{self as kernels, view_is_inline};
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,6 +51,16 @@ struct Remap {
     dictionary: Arc<Values>,
     /// The index of each of its values here, or [`UNKNOWN`].
     indices: Vec<u32>,
+}
+
+impl Remap {
+    /// Nothing is known of the values of `dictionary`. Fails if there is no memory for its indices.
+    fn try_new(dictionary: &Arc<Values>) -> Result<Self> {
+        let mut indices = Vec::new();
+        try_reserve_exact(&mut indices, dictionary.len())?;
+        indices.resize(dictionary.len(), UNKNOWN);
+        Ok(Remap { dictionary: dictionary.clone(), indices })
+    }
 }
 
 impl DictionaryBuilder {
@@ -123,7 +133,7 @@ impl DictionaryBuilder {
         // After an error nothing is known.
         let mut remap = match self.remap.take() {
             Some(remap) if Arc::ptr_eq(&remap.dictionary, dictionary) => remap,
-            _ => Remap { dictionary: dictionary.clone(), indices: vec![UNKNOWN; dictionary.len()] },
+            _ => Remap::try_new(dictionary)?,
         };
         for keys in keys.chunks(KEYS_PER_BLOCK) {
             let start = indices.len();
