@@ -49,7 +49,7 @@ impl Leaves<'_> {
         if let Some(batch) = place {
             let copied = convert::copied_bytes(batch, to);
             batch.held.grow(copied).map_err(|error| error.in_column(column.dotted().clone()))?;
-            self.held.merge(std::mem::take(&mut batch.held));
+            self.held.merge(batch.take_held());
         }
         match place.take() {
             Some(batch) => convert::into_array(batch, column, to, cache),

@@ -7,6 +7,7 @@ mod error;
 mod limits;
 mod memory_budget;
 mod padded_bytes;
+mod process_memory;
 mod try_reserve;
 
 pub use cursor::ByteCursor;

@@ -1,5 +1,6 @@
 //! A column's values with nulls in place of the rows that are lost.
 
+use marquetry_base::Result;
 use marquetry_core::read::ColumnBatch;
 use marquetry_encoding::{Bitmap, Values};
 use std::ops::Range;
@@ -12,7 +13,7 @@ pub(super) struct NullPadded {
 
 impl NullPadded {
     /// Those of `batch`, which has the rows of the `pieces`, in order. All rows are those of the `runs`.
-    pub(super) fn new(batch: &ColumnBatch, runs: &[Range<u64>], pieces: &[Range<u64>]) -> Self {
+    pub(super) fn new(batch: &ColumnBatch, runs: &[Range<u64>], pieces: &[Range<u64>]) -> Result<Self> {
         let mut out = NullPadded { values: batch.values.shape().empty(), validity: Bitmap::new() };
         let mut next = 0;
         for run in runs {
@@ -21,7 +22,7 @@ impl NullPadded {
             for piece in inside {
                 out.push_nulls((piece.start - row) as usize);
                 let n = (piece.end - piece.start) as usize;
-                out.values.push_range(&batch.values, next..next + n);
+                out.values.push_range(&batch.values, next..next + n)?;
                 match &batch.validity {
                     None => out.validity.push_run(true, n),
                     Some(validity) => {
@@ -33,7 +34,7 @@ impl NullPadded {
             }
             out.push_nulls((run.end - row) as usize);
         }
-        out
+        Ok(out)
     }
 
     fn push_nulls(&mut self, n: usize) {

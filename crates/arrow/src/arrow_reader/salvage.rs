@@ -252,10 +252,11 @@ impl SalvageReader {
         root: usize,
         batch: &ColumnBatch,
         chosen: &SalvagedRows,
-    ) -> Option<NullPadded> {
-        let whole = row_ranges::subtract(&chosen.runs, &self.group.as_ref()?.lost[root]);
+    ) -> Result<Option<NullPadded>> {
+        let Some(group) = &self.group else { return Ok(None) };
+        let whole = row_ranges::subtract(&chosen.runs, &group.lost[root]);
         let is_whole = row_ranges::count(&whole) == row_ranges::count(&chosen.runs);
-        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole))
+        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole)).transpose()
     }
 
     /// The array of a field with a null for each chosen row that is lost in it.

@@ -72,7 +72,7 @@ impl SalvageFilter {
             for (leaf, ..) in root.columns.iter().filter(|column| self.looks_at(column.0)) {
                 let failed = |error| RootError { root: number, leaf: None, error };
                 let batch = buffers.batch(*leaf).map_err(failed)?;
-                expanded.push((*leaf, batch, salvage.with_gaps(number, batch, chosen)));
+                expanded.push((*leaf, batch, salvage.with_gaps(number, batch, chosen).map_err(failed)?));
             }
         }
         let columns: Vec<_> =

@@ -104,8 +104,9 @@ impl DictionaryBuilder {
             }
             (Table::BytesTable(table), Values::Bytes(dictionary), Values::Bytes(views)) => {
                 let before = dictionary.len();
-                intern_strings(table, dictionary, views, range, indices);
+                let interned = intern_strings(table, dictionary, views, range, indices);
                 self.string_bytes += dictionary.data_bytes(before..dictionary.len());
+                interned?;
             }
             _ => return Err(wrong_shape(shape, values)),
         }
@@ -247,7 +248,7 @@ fn intern_strings(
     strings: &StringViews,
     range: Range<usize>,
     indices: &mut Vec<u32>,
-) {
+) -> Result<()> {
     indices.reserve(range.len());
     let views = &strings.views()[range];
     let mut arena = dictionary.arena();
@@ -281,7 +282,10 @@ fn intern_strings(
             match table.find(hash, is) {
                 Found::Index(index) => indices.push(index),
                 Found::Slot(at) => {
-                    arena.push(*view, string);
+                    if let Err(error) = arena.push(*view, string) {
+                        arena.close();
+                        return Err(error);
+                    }
                     indices.push(table.insert(at, hash));
                 }
                 Found::Crowd => {
@@ -296,6 +300,7 @@ fn intern_strings(
         }
     }
     arena.close();
+    Ok(())
 }
 
 /// The hash of each string of a block, and its index if it is where its hash says; [`NONE`] if not.
