@@ -53,6 +53,7 @@ impl PageReader {
         if self.physical == PhysicalType::FixedLenByteArray(0) && num_values > MAX_ENTRIES_OF_NO_BYTES {
             return Err(Error::corrupt(format!("a dictionary of {num_values} values of no bytes")));
         }
+        self.check_claim(start, num_values)?;
         Ok(DictionaryPage { start: start.clone(), stored: self.verified(start)?, num_values })
     }
 
