@@ -101,6 +101,7 @@ impl Page<'_> {
             max_values: self.max_values,
             physical: self.physical,
             dictionary: self.dictionary.clone(),
+            memory: marquetry_base::MemoryBudget::default(),
         })
     }
 
@@ -141,7 +142,7 @@ impl Page<'_> {
         };
         run().expect("it was decoded before");
         let mut expected = part(values, 0..before);
-        expected.push_range(values, before + skipped..n);
+        expected.push_range(values, before + skipped..n).expect("memory for a test");
         assert!(out == expected, "{skipped} skipped after {before} of {n}");
     }
 }
@@ -175,7 +176,7 @@ pub(crate) fn with_slack(bytes: &[u8], slack: u8) -> PaddedBytes {
 /// The values of `range`.
 pub(crate) fn part(values: &Values, range: std::ops::Range<usize>) -> Values {
     let mut out = values.shape().empty();
-    out.push_range(values, range);
+    out.push_range(values, range).expect("memory for a test");
     out
 }
 

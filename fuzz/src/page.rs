@@ -149,7 +149,7 @@ impl Entries {
             .iter()
             .enumerate()
             .filter(|(_, valid)| **valid)
-            .for_each(|(i, _)| values.push_range(&all, i..i + 1));
+            .for_each(|(i, _)| values.push_range(&all, i..i + 1).expect("memory for a test"));
         Entries { rep: batch.rep.clone(), def: batch.def.clone(), entries: batch.entries, valid, values }
     }
 
@@ -158,7 +158,7 @@ impl Entries {
         self.def.extend_from_slice(&other.def);
         self.entries += other.entries;
         self.valid.extend_from_slice(&other.valid);
-        self.values.push_range(&other.values, 0..other.values.len());
+        self.values.push_range(&other.values, 0..other.values.len()).expect("memory for a test");
     }
 
     fn ends_with(&self, tail: &Entries) -> bool {

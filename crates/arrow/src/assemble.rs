@@ -6,14 +6,15 @@
 use crate::arrow_error;
 use crate::column_map::ColumnMap;
 use crate::convert::{self, DictionaryCache};
+use crate::null_arrays::{MAX_NULL_BYTES, check_nulls, null_array};
 use crate::schema::element_of;
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait,
-    StructArray, UInt32Array, new_null_array,
+    StructArray, UInt32Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef};
-use marquetry_base::{Error, MemoryReservation, Result};
+use marquetry_base::{Error, MemoryReservation, Result, try_reserve_exact};
 use marquetry_core::nesting::{FieldKind, ListOffsets, NestedField};
 use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Schema;
@@ -48,7 +49,7 @@ impl Leaves<'_> {
         if let Some(batch) = place {
             let copied = convert::copied_bytes(batch, to);
             batch.held.grow(copied).map_err(|error| error.in_column(column.dotted().clone()))?;
-            self.held.merge(std::mem::take(&mut batch.held));
+            self.held.merge(batch.take_held());
         }
         match place.take() {
             Some(batch) => convert::into_array(batch, column, to, cache),
@@ -118,7 +119,7 @@ fn list(
         DataType::LargeList(_) => offset_list::<i64>(to_element, elements, slots),
         DataType::ListView(_) => list_view::<i32>(to_element, elements, slots),
         DataType::LargeListView(_) => list_view::<i64>(to_element, elements, slots),
-        DataType::FixedSizeList(_, size) => fixed_size_list(to_element, *size, elements, slots)
+        DataType::FixedSizeList(_, size) => fixed_size_list(to_element, *size, elements, slots, leaves.held)
             .map_err(|error| error.in_column(leaves.name(field.first_leaf()))),
         _ => offset_list::<i32>(to_element, elements, slots),
     }
@@ -201,7 +202,13 @@ fn offsets<O: OffsetSizeTrait>(offsets: &[i32]) -> ScalarBuffer<O> {
 }
 
 /// Parquet stores nothing for a null list; Arrow wants `size` elements there as well.
-fn fixed_size_list(element: FieldRef, size: i32, elements: ArrayRef, slots: ListOffsets) -> Result<ArrayRef> {
+fn fixed_size_list(
+    element: FieldRef,
+    size: i32,
+    elements: ArrayRef,
+    slots: ListOffsets,
+    held: &mut MemoryReservation,
+) -> Result<ArrayRef> {
     let (nulls, len) = (convert::nulls(slots.validity), slots.offsets.len() - 1);
     let is_null = |i: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(i));
     for (i, pair) in slots.offsets.windows(2).enumerate() {
@@ -213,28 +220,32 @@ fn fixed_size_list(element: FieldRef, size: i32, elements: ArrayRef, slots: List
         }
     }
     let elements = match &nulls {
-        Some(nulls) if nulls.null_count() > 0 && size > 0 => padded(&elements, nulls, size as usize)?,
+        Some(nulls) if nulls.null_count() > 0 && size > 0 => padded(&elements, nulls, size as usize, held)?,
         _ => elements,
     };
     let array = FixedSizeListArray::try_new_with_length(element, size, elements, nulls, len);
     Ok(Arc::new(array.map_err(arrow_error)?))
 }
 
-/// `elements` with `size` nulls for each null list.
-fn padded(elements: &ArrayRef, nulls: &NullBuffer, size: usize) -> Result<ArrayRef> {
+/// `elements` with `size` nulls for each null list. `held` grows by what they take.
+fn padded(
+    elements: &ArrayRef,
+    nulls: &NullBuffer,
+    size: usize,
+    held: &mut MemoryReservation,
+) -> Result<ArrayRef> {
+    // The size is only what metadata claims, and so is the width of an element: nulls alone must not make them cost gigabytes.
     let padding = nulls.null_count().saturating_mul(size);
-    // The size is only what metadata claims: nulls alone must not make it cost gigabytes.
-    if padding > MAX_PADDING {
-        return Err(Error::limit(format!(
-            "{padding} elements to fill null lists of {size}; read smaller batches"
-        )));
-    }
+    let len = elements.len().saturating_add(padding);
+    let bytes = check_nulls(elements.data_type(), len, MAX_NULL_BYTES)?;
+    held.grow(bytes.saturating_add(len.saturating_mul(POSITION_BYTES)))?;
     // Arrow takes no nulls out of runs where there are no runs.
     if elements.is_empty() {
-        return Ok(new_null_array(elements.data_type(), padding));
+        return null_array(elements.data_type(), padding);
     }
     let mut next = 0u32;
-    let mut positions = Vec::with_capacity(elements.len() + padding);
+    let mut positions = Vec::new();
+    try_reserve_exact(&mut positions, len)?;
     for valid in nulls {
         for _ in 0..size {
             positions.push(valid.then_some(next));
@@ -244,8 +255,8 @@ fn padded(elements: &ArrayRef, nulls: &NullBuffer, size: usize) -> Result<ArrayR
     arrow_select::take::take(elements, &UInt32Array::from(positions), None).map_err(arrow_error)
 }
 
-/// Most elements that are made up for null lists in a batch.
-const MAX_PADDING: usize = 1 << 26;
+/// Bytes of a position while elements are taken: an option of a number, and the number with its bit.
+const POSITION_BYTES: usize = 13;
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@
 //! evolution  a file as another schema: missing columns, wider types, another order
 //! dataset    many files as one
 //! shred      and the other way round, with the nulls and lists as levels
+//! null_arrays  nulls where no page has values, within bounds
 //! trusted    arrays from parts that were validated when they were decoded: the crate's only `unsafe`
 //! ```
 #![deny(unsafe_code)]
@@ -22,6 +23,7 @@ mod column_map;
 mod convert;
 pub mod dataset;
 pub mod evolution;
+mod null_arrays;
 pub mod schema;
 mod shred;
 #[cfg(test)]

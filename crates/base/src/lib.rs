@@ -7,9 +7,12 @@ mod error;
 mod limits;
 mod memory_budget;
 mod padded_bytes;
+mod process_memory;
+mod try_reserve;
 
 pub use cursor::ByteCursor;
 pub use error::{Error, ErrorKind, ErrorLocation, Result};
 pub use limits::Limits;
 pub use memory_budget::{MemoryBudget, MemoryReservation};
 pub use padded_bytes::{PADDING, PaddedBytes};
+pub use try_reserve::{try_reserve, try_reserve_exact};

@@ -37,7 +37,7 @@ pub struct Limits {
     /// indexes are not in it, nor batches that were handed over, nor what a source keeps of its own, as a blocking reader of
     /// an object store does. Memory is taken from it before it is allocated; only values of DELTA_BYTE_ARRAY are counted
     /// after they were put together, 2,048 at a time. Pages for which there is no memory are lost to a reader that leaves
-    /// out what it cannot read, and reported. Default: no bound.
+    /// out what it cannot read, and reported. Default: [the budget of the process](MemoryBudget::of_process).
     pub memory: MemoryBudget,
     /// Most nodes of a schema. Default 1,000,000.
     pub schema_nodes: usize,
@@ -60,7 +60,7 @@ impl Default for Limits {
             decompression_ratio: 1_000_000,
             free_page_bytes: 64 << 20,
             batch_bytes: u32::MAX as usize,
-            memory: MemoryBudget::default(),
+            memory: MemoryBudget::of_process(),
             schema_nodes: 1_000_000,
             schema_depth: 200,
             schema_path_bytes: 256 << 20,

@@ -1,10 +1,11 @@
 //! A memory budget shared by readers: memory is reserved before it is allocated.
 
-use crate::{Error, Result};
-use std::sync::Arc;
+use crate::{Error, Result, process_memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-/// The memory that readers may hold together. By default there is no bound.
+/// The memory that readers may hold together. [`Limits::default`](crate::Limits) has [that of the process](Self::of_process);
+/// `MemoryBudget::default()` has no bound.
 ///
 /// ```
 /// use marquetry_base::MemoryBudget;
@@ -20,19 +21,54 @@ pub struct MemoryBudget(Option<Arc<Shared>>);
 
 #[derive(Debug)]
 struct Shared {
-    limit: usize,
+    limit: AtomicUsize,
     used: AtomicUsize,
+    /// Whether this is the budget of the process.
+    is_of_process: bool,
 }
 
 impl MemoryBudget {
     /// A budget of `bytes`.
     pub fn new(bytes: usize) -> Self {
-        MemoryBudget(Some(Arc::new(Shared { limit: bytes, used: AtomicUsize::new(0) })))
+        MemoryBudget::with_limit(bytes, false)
+    }
+
+    fn with_limit(bytes: usize, is_of_process: bool) -> Self {
+        let (limit, used) = (AtomicUsize::new(bytes), AtomicUsize::new(0));
+        MemoryBudget(Some(Arc::new(Shared { limit, used, is_of_process })))
+    }
+
+    /// The budget that all readers of the process share, unless their limits have another one: a quarter of the machine's
+    /// memory, and at most half of what its control group (a container's limit) or its limit of address space allows. Another
+    /// bound can be [set](Self::set_process_limit).
+    ///
+    /// ```
+    /// use marquetry_base::{Limits, MemoryBudget};
+    /// assert!(MemoryBudget::of_process().limit().is_some());
+    /// assert_eq!(Limits::default().memory, MemoryBudget::of_process());
+    /// ```
+    pub fn of_process() -> Self {
+        static OF_PROCESS: OnceLock<MemoryBudget> = OnceLock::new();
+        OF_PROCESS.get_or_init(|| MemoryBudget::with_limit(process_memory::default_limit(), true)).clone()
+    }
+
+    /// Sets the bound of [the process's budget](Self::of_process) to `bytes`. What is held already stays.
+    pub fn set_process_limit(bytes: usize) {
+        if let Some(shared) = &MemoryBudget::of_process().0 {
+            shared.limit.store(bytes, Ordering::Relaxed);
+        }
     }
 
     /// The bound in bytes; `None` if there is none.
     pub fn limit(&self) -> Option<usize> {
-        self.0.as_ref().map(|shared| shared.limit)
+        self.0.as_ref().map(|shared| shared.limit.load(Ordering::Relaxed))
+    }
+
+    /// The bound, if it is one to be sparing for: one that the caller set, or that of the process if it is below 1 GiB.
+    /// Readers do not read ahead then.
+    pub fn tight_limit(&self) -> Option<usize> {
+        let is_of_process = self.0.as_ref().is_some_and(|shared| shared.is_of_process);
+        self.limit().filter(|limit| !is_of_process || *limit < TIGHT_BYTES)
     }
 
     /// Bytes that are reserved now. Always 0 without a bound, because nothing is counted then.
@@ -52,7 +88,7 @@ impl MemoryBudget {
 
     /// A reservation of 0 bytes, which can grow.
     pub fn empty(&self) -> MemoryReservation {
-        MemoryReservation { budget: self.clone(), bytes: 0 }
+        MemoryReservation { budget: self.clone(), bytes: 0, ahead: 0 }
     }
 }
 
@@ -70,6 +106,8 @@ impl Eq for MemoryBudget {}
 pub struct MemoryReservation {
     budget: MemoryBudget,
     bytes: usize,
+    /// Bytes that were taken from the budget ahead of time.
+    ahead: usize,
 }
 
 impl MemoryReservation {
@@ -80,29 +118,37 @@ impl MemoryReservation {
 
     /// Reserves `more` bytes; changes nothing if that fails.
     pub fn grow(&mut self, more: usize) -> Result<()> {
-        if let Some(shared) = &self.budget.0 {
-            let fits = |used: usize| used.checked_add(more).filter(|sum| *sum <= shared.limit);
-            shared.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map_err(|used| {
-                let limit = shared.limit;
-                Error::limit(format!(
-                    "{more} more bytes of memory, where {used} of {limit} are held; read fewer columns at once or smaller \
-                     batches, or raise Limits::memory"
-                ))
-            })?;
+        let Some(shared) = &self.budget.0 else { return Ok(()) };
+        if more <= self.ahead {
+            self.ahead -= more;
             self.bytes += more;
+            return Ok(());
         }
+        let missing = more - self.ahead;
+        // PERF: what all threads share is asked for seldom.
+        let ahead = if shared.is_of_process { self.bytes.min(AHEAD_BYTES) } else { 0 };
+        if ahead > 0 && shared.take(missing.saturating_add(ahead)).is_ok() {
+            self.ahead = ahead;
+        } else {
+            shared.take(missing).map_err(|used| shared.refused(missing, used))?;
+            self.ahead = 0;
+        }
+        self.bytes += more;
         Ok(())
     }
 
     /// Grows to at least `bytes`.
     pub fn grow_to(&mut self, bytes: usize) -> Result<()> {
-        self.grow(bytes.saturating_sub(self.bytes))
+        match bytes.checked_sub(self.bytes) {
+            None | Some(0) => Ok(()),
+            Some(more) => self.grow(more),
+        }
     }
 
     /// Takes over the bytes of another reservation of the same budget.
     pub fn merge(&mut self, mut other: MemoryReservation) {
         if other.bytes > 0 {
-            if self.bytes == 0 {
+            if self.bytes + self.ahead == 0 {
                 self.budget = other.budget.clone();
             }
             self.bytes += std::mem::take(&mut other.bytes);
@@ -110,20 +156,45 @@ impl MemoryReservation {
     }
 }
 
+impl Shared {
+    /// Takes `bytes`, or says how many are used if they do not fit.
+    fn take(&self, bytes: usize) -> std::result::Result<(), usize> {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let fits = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= limit);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map(drop)
+    }
+
+    #[cold]
+    fn refused(&self, more: usize, used: usize) -> Error {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let whose = if self.is_of_process { " of the process" } else { "" };
+        Error::limit(format!(
+            "{more} more bytes of memory, where {used} of {limit}{whose} are held; read fewer columns at once or smaller \
+             batches, or raise Limits::memory"
+        ))
+    }
+}
+
 /// A clone holds no bytes: the memory belongs to the original.
 impl Clone for MemoryReservation {
     fn clone(&self) -> Self {
-        MemoryReservation { budget: self.budget.clone(), bytes: 0 }
+        self.budget.empty()
     }
 }
 
 impl Drop for MemoryReservation {
     fn drop(&mut self) {
-        if let Some(shared) = self.budget.0.as_ref().filter(|_| self.bytes > 0) {
-            shared.used.fetch_sub(self.bytes, Ordering::Relaxed);
+        let taken = self.bytes + self.ahead;
+        if let Some(shared) = self.budget.0.as_ref().filter(|_| taken > 0) {
+            shared.used.fetch_sub(taken, Ordering::Relaxed);
         }
     }
 }
+
+/// Most bytes that a reservation takes from the process's budget ahead of time, and no more than it has.
+const AHEAD_BYTES: usize = 64 << 10;
+/// Below this, a process has to be sparing.
+const TIGHT_BYTES: usize = 1 << 30;
 
 #[cfg(test)]
 mod tests {
@@ -145,5 +216,32 @@ mod tests {
         assert_eq!(budget.used(), 0);
         assert!(budget.reserve(usize::MAX).is_err());
         assert_eq!(MemoryBudget::default().reserve(usize::MAX).unwrap().bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_taken_ahead_goes_back() {
+        let budget = MemoryBudget::with_limit(4 * AHEAD_BYTES, true);
+        let mut a = budget.reserve(AHEAD_BYTES).unwrap();
+        assert_eq!((a.bytes(), budget.used()), (AHEAD_BYTES, AHEAD_BYTES));
+        a.grow(10).unwrap();
+        assert_eq!((a.bytes(), budget.used()), (AHEAD_BYTES + 10, 2 * AHEAD_BYTES + 10));
+        a.grow(AHEAD_BYTES).unwrap();
+        assert_eq!((a.bytes(), budget.used()), (2 * AHEAD_BYTES + 10, 2 * AHEAD_BYTES + 10));
+        // What is left is given to its last byte.
+        let b = budget.reserve(2 * AHEAD_BYTES - 10).unwrap();
+        assert_eq!(budget.used(), 4 * AHEAD_BYTES);
+        assert!(a.grow(1).unwrap_err().message().contains("of the process"));
+        a.merge(b);
+        assert_eq!(a.bytes(), 4 * AHEAD_BYTES);
+        drop(a);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn only_a_small_budget_of_the_process_is_tight() {
+        assert_eq!(MemoryBudget::default().tight_limit(), None);
+        assert_eq!(MemoryBudget::new(usize::MAX).tight_limit(), Some(usize::MAX));
+        assert_eq!(MemoryBudget::with_limit(TIGHT_BYTES, true).tight_limit(), None);
+        assert_eq!(MemoryBudget::with_limit(1000, true).tight_limit(), Some(1000));
     }
 }

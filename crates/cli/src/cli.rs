@@ -2,6 +2,7 @@
 
 use crate::args::Format;
 use crate::commands;
+use crate::memory::MemoryArgs;
 use clap::{Parser, Subcommand};
 
 /// Look inside Parquet files, and convert them.
@@ -11,6 +12,8 @@ pub(crate) struct CommandLine {
     /// How facts and rows are printed
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

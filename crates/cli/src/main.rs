@@ -6,6 +6,8 @@
 //! help      texts of help, as wide as the terminal
 //! files     patterns become files, files are opened
 //! remote    files by path or URL
+//! memory    how much of it reading and writing may take
+//! bounded_rows  batches of a file, bounded by bytes as well as rows
 //! tables    a file, or many files as one table
 //! commands  one file for each command
 //! inputs    rows of Parquet, CSV, JSON Lines and Arrow files
@@ -33,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bounded_rows;
 mod cli;
 mod column_names;
 mod commands;
@@ -43,6 +46,7 @@ mod help;
 mod inputs;
 mod leaves;
 mod losses;
+mod memory;
 mod ordered_map;
 mod output;
 mod remote;
@@ -66,9 +70,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let matches = help::flowing(CommandLine::command()).get_matches();
     let args = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    args.memory.apply();
     let mut outcome = Outcome::new();
     let mut output = Output::new(args.format);
-    let run = run(&args.command, &mut output, &mut outcome).and_then(|()| Ok(output.flush()?));
+    let run = run(&args, &mut output, &mut outcome).and_then(|()| Ok(output.flush()?));
     match run {
         // Whoever reads has seen enough.
         Ok(()) | Err(Failure::ClosedPipe) => {}
@@ -77,7 +82,8 @@ fn main() -> ExitCode {
     outcome.exit_code()
 }
 
-fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let CommandLine { command, memory, .. } = args;
     if output.is_sarif() && !matches!(command, Command::Verify(_)) {
         return Err(Failure::Usage("only verify writes SARIF".to_owned()));
     }
@@ -92,7 +98,7 @@ fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<
         Command::Count(args) => commands::count::run(args, output, outcome),
         Command::Explain(args) => commands::explain::run(args, output, outcome),
         Command::Size(args) => commands::size::run(args, output, outcome),
-        Command::Convert(args) => commands::convert::run(args, output, outcome),
+        Command::Convert(args) => commands::convert::run(args, memory.to_write(), output, outcome),
         Command::Completions(args) => commands::completions::run(args, CommandLine::command(), output),
         Command::Recover(args) => commands::recover::run(args, output, outcome),
         Command::Rewrite(args) => commands::rewrite::run(args, output, outcome),

@@ -4,13 +4,14 @@
 //! the other commands look at each.
 
 use crate::args::{Selection, Together};
+use crate::bounded_rows::BoundedRows;
 use crate::convert::{plain_batch, plain_columns, plain_schema};
 use crate::failure::{Failure, line};
 use crate::remote;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use marquetry::OpenFile;
-use marquetry::arrow::arrow_reader::{ArrowReaderOptions, Int96Unit, LossReport, ParquetRecordBatchReader};
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, Int96Unit, LossReport};
 use marquetry::dataset::{Dataset, DatasetReader};
 use marquetry::errors::{Error, Result};
 use std::io::{self, Write};
@@ -95,11 +96,8 @@ impl Table {
     ) -> Result<Rows> {
         match self {
             Table::File(file) => {
-                let mut file = selection.of(plain_columns(selection.repaired(file))?).batch_size(batch_rows);
-                if let Some(limit) = limit {
-                    file = file.limit(limit);
-                }
-                Ok(Rows::File(Box::new(file.batches()?)))
+                let file = plain_columns(selection.repaired(file))?;
+                Ok(Rows::File(Box::new(BoundedRows::new(file, selection, limit, batch_rows)?)))
             }
             Table::Files(files) => {
                 let options = ArrowReaderOptions::new()
@@ -138,7 +136,7 @@ pub(crate) fn chosen(
 
 /// The rows of a table.
 pub(crate) enum Rows {
-    File(Box<ParquetRecordBatchReader>),
+    File(Box<BoundedRows>),
     /// With the schema that batches are brought to.
     Files(Box<DatasetReader>, SchemaRef),
 }

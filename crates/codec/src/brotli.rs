@@ -3,7 +3,7 @@
 use crate::codec::{Codec, CodecError};
 use brotli::enc::{BrotliEncoderParams, StandardAlloc};
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState, CompressorWriter};
-use marquetry_base::{PADDING, Result};
+use marquetry_base::{PADDING, Result, try_reserve};
 use std::io::Write;
 
 /// Bytes of output to allocate before anything is decompressed. Brotli's expansion has no bound: 10 bytes can become 16 MiB.
@@ -21,7 +21,7 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
     let (mut stored, mut read, mut produced, mut total) = (input.len(), 0, 0, 0);
     let mut room = size.min(FIRST_STEP_BYTES.max(input.len().saturating_mul(4)));
     loop {
-        output.reserve(room + PADDING - produced);
+        try_reserve(output, room + PADDING - produced)?;
         output.resize(room, 0);
         let mut left = room - produced;
         match BrotliDecompressStream(

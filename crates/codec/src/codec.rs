@@ -1,6 +1,6 @@
 //! The compression codecs by code and name, and the errors that all of them share.
 
-use marquetry_base::{Error, ErrorKind, PADDING, Result};
+use marquetry_base::{Error, ErrorKind, PADDING, Result, try_reserve};
 use std::ops::RangeInclusive;
 
 /// A compression codec; the numbers are those of `CompressionCodec` in parquet.thrift.
@@ -133,7 +133,7 @@ impl Codec {
     /// Reserves `size` bytes and the padding, if `stored` bytes can decompress to that many at all.
     ///
     /// `max_expansion` is the highest number of bytes that one stored byte can become. So a small file cannot make
-    /// the reader allocate a large buffer.
+    /// the reader allocate a large buffer. Fails if the system has no memory for it.
     pub(crate) fn reserve(
         self,
         stored: usize,
@@ -147,8 +147,7 @@ impl Codec {
                 self.name()
             )));
         }
-        output.reserve(size.saturating_add(PADDING).saturating_sub(output.len()));
-        Ok(())
+        try_reserve(output, size.saturating_add(PADDING).saturating_sub(output.len()))
     }
 }
 

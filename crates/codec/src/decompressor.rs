@@ -13,7 +13,7 @@ use crate::lzo;
 use crate::snappy;
 #[cfg(feature = "zstd")]
 use crate::zstd;
-use marquetry_base::{PADDING, Result};
+use marquetry_base::{PADDING, Result, try_reserve};
 
 /// Decompresses pages of any codec. Use one per thread: the codecs' states are created at first use and
 /// then reused.
@@ -39,7 +39,7 @@ impl Decompressor {
     ///
     /// # Errors
     /// `Corrupt` if the input is not of the codec or does not decompress to exactly `size` bytes; `Unsupported` if
-    /// the codec's feature is off. `output` is then empty.
+    /// the codec's feature is off; `Limit` if the system has no memory for `size` bytes. `output` is then empty.
     pub fn decompress(
         &mut self,
         codec: Codec,
@@ -124,7 +124,7 @@ fn clear_on_error(done: Result<()>, output: &mut Vec<u8>) -> Result<()> {
 
 fn copy(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     Codec::Uncompressed.check_produced(input.len(), size)?;
-    output.reserve(size + PADDING);
+    try_reserve(output, size + PADDING)?;
     output.extend_from_slice(input);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Collects copies of byte strings in a few buffers, each filled up before the next.
 
 use bytes::{Bytes, BytesMut};
+use marquetry_base::{Result, try_reserve_exact};
 use marquetry_kernels::{view_bytes, view_is_inline, view_len};
 
 /// Appends strings to `StringViews`. The last buffer is open meanwhile: it is filled further if it is not shared and has room, so
@@ -43,21 +44,22 @@ impl<'a> StringArena<'a> {
         self.expected = bytes;
     }
 
-    /// Appends a copy of `string`, whose view somewhere else is `view`.
+    /// Appends a copy of `string`, whose view somewhere else is `view`. Fails if there is no memory for it.
     #[inline]
-    pub(crate) fn push(&mut self, view: u128, string: &[u8]) {
+    pub(crate) fn push(&mut self, view: u128, string: &[u8]) -> Result<()> {
         if view_is_inline(view) {
             self.views.push(view);
-            return;
+            return Ok(());
         }
         if self.last.capacity() - self.last.len() < string.len() {
-            self.next_buffer(string.len());
+            self.next_buffer(string.len())?;
         }
         self.expected = self.expected.saturating_sub(string.len());
         let (buffer, offset) = (self.sealed.len() as u32, self.last.len() as u32);
         self.last.extend_from_slice(string);
         let place = u64::from(buffer) | u64::from(offset) << 32;
         self.views.push(u128::from(view as u64) | u128::from(place) << 64);
+        Ok(())
     }
 
     /// The view of string `i`, if there is one.
@@ -93,18 +95,22 @@ impl<'a> StringArena<'a> {
     }
 
     #[cold]
-    fn next_buffer(&mut self, needed: usize) {
+    fn next_buffer(&mut self, needed: usize) -> Result<()> {
         // Twice the last, so that many small calls make few buffers.
         let usual = match self.expected {
             0 => (2 * self.last.capacity()).clamp(MIN_BUFFER_BYTES, MAX_GROWN_BUFFER_BYTES),
             known => (2 * self.last.capacity()).min(MAX_GROWN_BUFFER_BYTES).max(known.min(MAX_BUFFER_BYTES)),
         };
-        let next = BytesMut::with_capacity(usual.max(needed));
+        let mut next = Vec::new();
+        try_reserve_exact(&mut next, usual.max(needed))?;
+        // A vector becomes a buffer as it is, and a buffer that nothing else refers to can be written to.
+        let next = Bytes::from(next).try_into_mut().unwrap_or_default();
         let full = std::mem::replace(&mut self.last, next);
         if self.is_last_there {
             self.sealed.push(full.freeze());
         }
         self.is_last_there = true;
+        Ok(())
     }
 }
 

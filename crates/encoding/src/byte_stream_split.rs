@@ -150,7 +150,7 @@ impl Encode for Encoder {
         if values.shape() != self.values.shape() {
             return Err(wrong_shape(self.values.shape(), values));
         }
-        self.values.push_range(values, range);
+        self.values.push_range(values, range)?;
         Ok(())
     }
 

@@ -145,7 +145,13 @@ mod tests {
         let page = |n: usize| {
             let all: Vec<String> = (0..n).map(|i| format!("{long}{}", i % 2)).collect();
             let bytes = PaddedBytes::copy_of(&encode(&strings(&all)).unwrap());
-            EncodedPage { bytes, max_values: n, physical: PhysicalType::ByteArray, dictionary: None }
+            EncodedPage {
+                bytes,
+                max_values: n,
+                physical: PhysicalType::ByteArray,
+                dictionary: None,
+                memory: marquetry_base::MemoryBudget::default(),
+            }
         };
         // 16 KiB each, of which one byte is new.
         Decoder::new(&page(1_000)).unwrap().skip(1_000).unwrap();
@@ -158,8 +164,13 @@ mod tests {
         let all: Vec<String> =
             (0..5000u64).map(|i| format!("{:x}", i * i * i).repeat(1 + i as usize % 5)).collect();
         let bytes = PaddedBytes::copy_of(&encode(&strings(&all)).unwrap());
-        let page =
-            EncodedPage { bytes, max_values: all.len(), physical: PhysicalType::ByteArray, dictionary: None };
+        let page = EncodedPage {
+            bytes,
+            max_values: all.len(),
+            physical: PhysicalType::ByteArray,
+            dictionary: None,
+            memory: marquetry_base::MemoryBudget::default(),
+        };
         let mut decoder = Decoder::new(&page).unwrap();
         let (mut out, mut expected, mut from) = (Shape::Bytes.empty(), Vec::new(), 0);
         for (i, n) in [1, 0, 100, 31, 1025, 1, 2000, 3, 1839].into_iter().enumerate() {

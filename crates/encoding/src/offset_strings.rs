@@ -9,28 +9,58 @@
 //! cost the views, too.
 
 use crate::entry_offsets::EntryOffsets;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, MemoryBudget, MemoryReservation, Result, try_reserve};
 use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
 /// Byte strings end to end, of no more than 2^32 - 1 bytes together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct OffsetStrings {
     /// Where each string begins, and where the last one ends. Ascending from 0.
     offsets: Vec<u32>,
     bytes: Vec<u8>,
+    /// Most bytes of all strings.
+    most: usize,
+    /// Reservation of the memory of `bytes`.
+    held: MemoryReservation,
 }
 
 impl Default for OffsetStrings {
     fn default() -> Self {
-        OffsetStrings { offsets: vec![0], bytes: Vec::new() }
+        let (most, held) = (u32::MAX as usize, MemoryReservation::default());
+        OffsetStrings { offsets: vec![0], bytes: Vec::new(), most, held }
     }
 }
+
+impl PartialEq for OffsetStrings {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.offsets, &self.bytes) == (&other.offsets, &other.bytes)
+    }
+}
+
+impl Eq for OffsetStrings {}
 
 impl OffsetStrings {
     /// No strings.
     pub fn new() -> Self {
         OffsetStrings::default()
+    }
+
+    /// No strings; those that come have at most `most` bytes together, and their memory is reserved from `budget` before it is
+    /// allocated.
+    pub fn with_limits(most: usize, budget: &MemoryBudget) -> Self {
+        let most = most.min(u32::MAX as usize);
+        OffsetStrings { most, held: budget.empty(), ..OffsetStrings::default() }
+    }
+
+    /// Takes the reservation of the strings' memory. What is appended afterwards is not counted.
+    pub fn take_held(&mut self) -> MemoryReservation {
+        std::mem::take(&mut self.held)
+    }
+
+    /// Reserves the memory that was allocated without. A clone must call it.
+    pub fn hold(&mut self) -> Result<()> {
+        self.held.grow_to(self.bytes.capacity())
     }
 
     /// The number of strings.
@@ -176,6 +206,8 @@ impl OffsetStrings {
     /// Lends the bytes to `dense`, which must be empty, so that strings are decoded after them; or takes them back.
     pub(crate) fn swap_bytes(&mut self, dense: &mut OffsetStrings) {
         std::mem::swap(&mut self.bytes, &mut dense.bytes);
+        std::mem::swap(&mut self.held, &mut dense.held);
+        std::mem::swap(&mut self.most, &mut dense.most);
         dense.offsets[0] = self.end();
     }
 
@@ -208,20 +240,28 @@ impl OffsetStrings {
     /// Fails if `more` bytes were too many for offsets of 32 bits, or for the memory.
     pub(crate) fn make_room(&mut self, more: usize) -> Result<()> {
         let total = self.bytes.len().saturating_add(more);
-        if u32::try_from(total).is_err() {
-            return Err(Error::limit(format!(
-                "{total} bytes of strings in one array; read smaller batches, or as views"
-            )));
+        if total > self.most {
+            return Err(too_many(total, self.most));
         }
-        // A long string that a dictionary repeats adds up to more than any memory: an error, not an abort.
-        self.bytes.try_reserve(more).map_err(|_| {
-            Error::limit(format!("no memory for {total} bytes of strings; read smaller batches, or as views"))
-        })
+        if total > self.bytes.capacity() {
+            self.held.grow_to(total)?;
+            // A long string that a dictionary repeats adds up to more than any memory: an error, not an abort.
+            try_reserve(&mut self.bytes, more)?;
+        }
+        self.hold()
     }
 
     fn end(&self) -> u32 {
         *self.offsets.last().expect("the first offset is always there")
     }
+}
+
+#[cold]
+fn too_many(total: usize, most: usize) -> Error {
+    let raise = if most < u32::MAX as usize { "raise Limits::batch_bytes" } else { "as views" };
+    Error::limit(format!(
+        "{total} bytes of strings in one array, over {most}; read smaller batches, or {raise}"
+    ))
 }
 
 impl<T: AsRef<[u8]>> FromIterator<T> for OffsetStrings {

@@ -87,23 +87,25 @@ impl StringViews {
         self.views.push(view);
     }
 
-    /// Appends copies of the strings in `range` of `other`: long ones in a buffer that they share.
+    /// Appends copies of the strings in `range` of `other`: long ones in a buffer that they share. Fails if there is no memory
+    /// for them.
     ///
     /// # Panics
     /// If the range is not inside `other`.
-    pub fn push_copied(&mut self, other: &StringViews, range: Range<usize>) {
+    pub fn push_copied(&mut self, other: &StringViews, range: Range<usize>) -> Result<()> {
         let views = &other.views[range];
         let long = |view: &u128| if view_is_inline(*view) { 0 } else { view_len(*view) as usize };
         let total = views.iter().map(long).sum();
         self.views.reserve(views.len());
         if total == 0 {
             self.views.extend_from_slice(views);
-            return;
+            return Ok(());
         }
         let mut arena = self.arena();
         arena.expect(total);
-        views.iter().for_each(|view| arena.push(*view, other.resolve(view)));
+        let pushed = views.iter().try_for_each(|view| arena.push(*view, other.resolve(view)));
         arena.close();
+        pushed
     }
 
     /// Appends those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.

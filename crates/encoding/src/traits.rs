@@ -3,7 +3,7 @@
 use crate::dictionary::Dictionary;
 use crate::shape::{PhysicalType, Shape};
 use crate::values::Values;
-use marquetry_base::{PaddedBytes, Result};
+use marquetry_base::{MemoryBudget, PaddedBytes, Result};
 use marquetry_kernels::Bitmap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,12 +19,20 @@ pub struct EncodedPage {
     pub physical: PhysicalType,
     /// The chunk's dictionary, if a dictionary page was read.
     pub dictionary: Option<Arc<Dictionary>>,
+    /// What decoders that put values together take memory from, before they allocate it.
+    pub memory: MemoryBudget,
 }
 
 impl EncodedPage {
     /// A page of `bytes` with at most `max_values` values, without a dictionary.
     pub fn new(bytes: &[u8], physical: PhysicalType, max_values: usize) -> Self {
-        EncodedPage { bytes: PaddedBytes::copy_of(bytes), max_values, physical, dictionary: None }
+        EncodedPage {
+            bytes: PaddedBytes::copy_of(bytes),
+            max_values,
+            physical,
+            dictionary: None,
+            memory: MemoryBudget::default(),
+        }
     }
 }
 

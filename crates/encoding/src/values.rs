@@ -168,11 +168,11 @@ impl Values {
         Ok(())
     }
 
-    /// Appends the values in `range` of `other`, which must be of the same shape.
+    /// Appends the values in `range` of `other`, which must be of the same shape. Fails if there is no memory for their strings.
     ///
     /// # Panics
     /// If the shapes differ or the range is not inside `other`.
-    pub fn push_range(&mut self, other: &Values, range: Range<usize>) {
+    pub fn push_range(&mut self, other: &Values, range: Range<usize>) -> Result<()> {
         match (self, other) {
             (Values::Bit(out), Values::Bit(bits)) => {
                 out.push_packed(bits.as_bytes(), range.start, range.len());
@@ -182,10 +182,11 @@ impl Values {
             (Values::Fixed(out), Values::Fixed(values)) if out.width() == values.width() => {
                 out.push_range(values, range)
             }
-            (Values::Bytes(out), Values::Bytes(views)) => out.push_copied(views, range),
+            (Values::Bytes(out), Values::Bytes(views)) => return out.push_copied(views, range),
             (Values::Offsets(out), Values::Offsets(strings)) => out.push_range(strings, range),
             (out, other) => unreachable!("{:?} appended to {:?}", other.shape(), out.shape()),
         }
+        Ok(())
     }
 
     /// The size in bytes of the values in `range`: the bytes of the strings, or the width of a value for each.

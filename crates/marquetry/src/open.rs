@@ -8,7 +8,7 @@ use marquetry_arrow::arrow_reader::{
 };
 use marquetry_arrow::evolution::Evolution;
 use marquetry_arrow::schema::StringLayout;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Limits, Result};
 use marquetry_core::io::LocalFile;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
@@ -189,6 +189,13 @@ impl OpenFile {
     #[must_use]
     pub fn offset(mut self, rows: usize) -> Self {
         self.offset = rows;
+        self
+    }
+
+    /// Limits on what reading may take. Default: those that the footer was read with.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.options = self.options.with_limits(limits);
         self
     }
 

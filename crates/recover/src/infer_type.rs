@@ -8,7 +8,7 @@ use crate::open_page::{fills, fits_codec, fitting_codecs, open};
 use crate::report::Confidence;
 use crate::search_budget::SearchBudget;
 use crate::window::Window;
-use marquetry_base::{ByteCursor, PaddedBytes};
+use marquetry_base::{ByteCursor, MemoryBudget, PaddedBytes};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::{EncodedPage, PhysicalType, Values, registry};
 
@@ -414,7 +414,13 @@ fn decode(
     physical: PhysicalType,
     mut see: impl FnMut(&Values),
 ) -> bool {
-    let page = EncodedPage { bytes: values.clone(), max_values: n, physical, dictionary: None };
+    let page = EncodedPage {
+        bytes: values.clone(),
+        max_values: n,
+        physical,
+        dictionary: None,
+        memory: MemoryBudget::of_process(),
+    };
     let Ok(mut decoder) = registry::decoder(encoding, &page) else { return false };
     let mut left = n;
     while left > 0 {

@@ -2,7 +2,7 @@
 
 use crate::found_page::FoundPage;
 use crate::window::Window;
-use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
+use marquetry_base::{ByteCursor, Error, MemoryBudget, MemoryReservation, PaddedBytes, Result};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::levels::Levels;
@@ -14,6 +14,8 @@ pub(crate) struct Opened {
     pub(crate) rep: Levels,
     pub(crate) def: Levels,
     pub(crate) values: PaddedBytes,
+    /// Reservation of their memory.
+    _held: MemoryReservation,
 }
 
 /// The codecs that decompress a page to the size in its header, the likeliest first. If there are none, it is no page.
@@ -81,6 +83,7 @@ fn decompresses(codec: Codec, bytes: &[u8], size: usize, decompressor: &mut Deco
         Codec::Gzip => bytes.starts_with(&[0x1f, 0x8b]),
         _ => true,
     };
+    let Ok(_held) = MemoryBudget::of_process().reserve(size) else { return false };
     is_likely && decompressor.decompress(codec, bytes, size, &mut Vec::new()).is_ok()
 }
 
@@ -93,9 +96,11 @@ pub(crate) fn open(
     decompressor: &mut Decompressor,
 ) -> Result<Opened> {
     let (levels, stored, size, is_compressed) = parts(window, page)?;
+    let mut held = MemoryBudget::of_process().empty();
     let values = if codec == Codec::Uncompressed || !is_compressed || stored.is_empty() {
         stored
     } else {
+        held.grow(size)?;
         let mut plain = Vec::new();
         decompressor.decompress(codec, stored.as_slice(), size, &mut plain)?;
         PaddedBytes::from(plain)
@@ -104,16 +109,16 @@ pub(crate) fn open(
         let rep_len = (v2.repetition_levels_byte_length.max(0) as usize).min(levels.len());
         let rep = Levels::rle(levels.slice(0..rep_len), max_rep)?;
         let def = Levels::rle(levels.slice(rep_len..levels.len()), max_def)?;
-        return Ok(Opened { rep, def, values });
+        return Ok(Opened { rep, def, values, _held: held });
     }
     let Some(v1) = page.header.data_page_header.as_ref().filter(|_| !page.is_dictionary()) else {
-        return Ok(Opened { rep: Levels::zero(), def: Levels::zero(), values });
+        return Ok(Opened { rep: Levels::zero(), def: Levels::zero(), values, _held: held });
     };
     let n = page.values() as usize;
     let (rep, rep_len) = Levels::v1(v1.repetition_level_encoding.0, &values, max_rep, n)?;
     let rest = values.slice(rep_len..values.len());
     let (def, def_len) = Levels::v1(v1.definition_level_encoding.0, &rest, max_def, n)?;
-    Ok(Opened { rep, def, values: rest.slice(def_len..rest.len()) })
+    Ok(Opened { rep, def, values: rest.slice(def_len..rest.len()), _held: held })
 }
 
 /// The number of rows that begin in a data page. Fails if its levels cannot be read.

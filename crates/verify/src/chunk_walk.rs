@@ -64,8 +64,8 @@ pub(crate) fn check_chunk(
     let order = file.order(column);
     let wants_distinct = chunk.statistics().is_some_and(|statistics| statistics.distinct_count.is_some());
     let levels = LevelReader::new(file, column);
-    let values =
-        (file.level == Level::Deep).then(|| ValueReader::new(chunk.leaf(), order, filter, wants_distinct));
+    let values = (file.level == Level::Deep)
+        .then(|| ValueReader::new(chunk.leaf(), order, filter, wants_distinct, &file.limits.memory));
     let all = ObservedPage {
         rows: Some(0),
         levels: Some(LevelHistogram::new(chunk.leaf().max_def(), chunk.leaf().max_rep())),

@@ -4,7 +4,7 @@ use crate::bloom::Filter;
 use crate::display::{display_value, escaped};
 use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
-use marquetry_base::{Error, ErrorLocation, Result};
+use marquetry_base::{Error, ErrorLocation, MemoryBudget, Result};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::page::{DataPage, LocatedHeader};
 use marquetry_core::schema::Leaf;
@@ -106,6 +106,7 @@ pub(crate) struct ValueReader<'a> {
     is_geo_valid: bool,
     keys: Values,
     out: Values,
+    memory: MemoryBudget,
 }
 
 /// What decoding the values of a page yields.
@@ -132,8 +133,10 @@ impl<'a> ValueReader<'a> {
         order: Option<SortOrder>,
         filter: Option<Filter>,
         wants_distinct: bool,
+        memory: &MemoryBudget,
     ) -> Self {
         ValueReader {
+            memory: memory.clone(),
             leaf,
             order: order.or(SortOrder::for_deprecated(leaf)).unwrap_or(SortOrder::Undefined),
             check: ValueCheck::from_logical(leaf.logical()),
@@ -264,6 +267,7 @@ impl<'a> ValueReader<'a> {
             max_values: page.max_values,
             physical: self.leaf.physical(),
             dictionary: None,
+            memory: self.memory.clone(),
         };
         registry::decoder(encoding, &encoded)
     }

@@ -304,7 +304,8 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     fn threads_of_filtered(&self, row_groups: &[usize], options: &ArrowReaderOptions) -> usize {
         // Predicates over arrays may remember what they saw, and who counts rows needs to know what was before.
         let is_each_its_own = self.filter.is_none() && self.limit.is_none() && self.offset == 0;
-        let may_read_ahead = self.source.request_cost().is_none() && options.limits.memory.limit().is_none();
+        let may_read_ahead =
+            self.source.request_cost().is_none() && options.limits.memory.tight_limit().is_none();
         match is_each_its_own && may_read_ahead {
             true => self.threads.min(row_groups.len()).max(1),
             false => 1,

@@ -174,7 +174,7 @@ impl FilteredReader {
             pruning,
             remote: RemoteSource::of(source, metadata, &options.limits),
             lookahead: RowGroupLookahead::default(),
-            looks_ahead: wanted.limit == usize::MAX && options.limits.memory.limit().is_none(),
+            looks_ahead: wanted.limit == usize::MAX && options.limits.memory.tight_limit().is_none(),
             group: None,
             block: None,
             batch_size: wanted.batch_size,

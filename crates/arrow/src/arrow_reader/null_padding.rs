@@ -1,5 +1,6 @@
 //! A column's values with nulls in place of the rows that are lost.
 
+use marquetry_base::Result;
 use marquetry_core::read::ColumnBatch;
 use marquetry_encoding::{Bitmap, Values};
 use std::ops::Range;
@@ -23,7 +24,7 @@ impl NullPadded {
         runs: &[Range<u64>],
         pieces: &[Range<u64>],
         element_level: u8,
-    ) -> Self {
+    ) -> Result<Self> {
         let mut out = NullPadded {
             values: batch.values.shape().empty(),
             validity: Bitmap::new(),
@@ -37,22 +38,23 @@ impl NullPadded {
             for piece in inside {
                 out.push_lost(batch, (piece.start - row) as usize);
                 let (entries, slots) = next.rows((piece.end - piece.start) as usize);
-                out.push(batch, entries, slots);
+                out.push(batch, entries, slots)?;
                 row = piece.end;
             }
             out.push_lost(batch, (run.end - row) as usize);
         }
-        out
+        Ok(out)
     }
 
-    fn push(&mut self, batch: &ColumnBatch, entries: Range<usize>, slots: Range<usize>) {
-        self.values.push_range(&batch.values, slots.clone());
+    fn push(&mut self, batch: &ColumnBatch, entries: Range<usize>, slots: Range<usize>) -> Result<()> {
+        self.values.push_range(&batch.values, slots.clone())?;
         match &batch.validity {
             None => self.validity.push_run(true, slots.len()),
             Some(validity) => slots.for_each(|slot| self.validity.push_run(validity.get(slot), 1)),
         }
         self.def.extend(batch.def.get(entries.clone()).unwrap_or_default());
         self.rep.extend(batch.rep.get(entries).unwrap_or_default());
+        Ok(())
     }
 
     fn push_lost(&mut self, batch: &ColumnBatch, rows: usize) {

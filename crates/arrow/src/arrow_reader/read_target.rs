@@ -28,7 +28,7 @@ pub(super) fn value_layout(
     options: &ArrowReaderOptions,
 ) -> ValueLayout {
     // Strings that are joined as they are decoded have taken their memory before they can be counted.
-    let is_bounded = options.limits.memory.limit().is_some();
+    let is_bounded = options.limits.memory.tight_limit().is_some();
     match array_type(field, arrow, index) {
         Some(DataType::Dictionary(_, _)) => ValueLayout::Indices,
         Some(DataType::Timestamp(_, _)) if leaf.physical() == PhysicalType::Int96 => ValueLayout::Indices,

@@ -143,7 +143,7 @@ impl ParquetRecordBatchReader {
         });
         // What is read ahead would take from a budget that one thread keeps.
         let may_read_ahead =
-            prefetch.is_none() && salvage.is_none() && options.limits.memory.limit().is_none();
+            prefetch.is_none() && salvage.is_none() && options.limits.memory.tight_limit().is_none();
         Ok(ParquetRecordBatchReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, read_as.schema.metadata().clone())),
             threads: if may_read_ahead { plan.threads } else { 1 },

@@ -11,8 +11,8 @@ use super::null_padding::NullPadded;
 use super::root_reader::RootReader;
 use super::row_ranges;
 use crate::arrow_error;
+use crate::null_arrays::{MAX_NULL_BYTES, check_nulls};
 use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
-use arrow_schema::DataType;
 use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::fetch::chunk_ranges;
 use marquetry_core::metadata::ParquetMetaData;
@@ -253,10 +253,11 @@ impl SalvageReader {
         batch: &ColumnBatch,
         element_level: u8,
         chosen: &SalvagedRows,
-    ) -> Option<NullPadded> {
-        let whole = row_ranges::subtract(&chosen.runs, &self.group.as_ref()?.lost[root]);
+    ) -> Result<Option<NullPadded>> {
+        let Some(group) = &self.group else { return Ok(None) };
+        let whole = row_ranges::subtract(&chosen.runs, &group.lost[root]);
         let is_whole = row_ranges::count(&whole) == row_ranges::count(&chosen.runs);
-        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole, element_level))
+        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole, element_level)).transpose()
     }
 
     /// The array of a field with a null for each chosen row that is lost in it.
@@ -277,10 +278,7 @@ impl SalvageReader {
             return Ok(array);
         }
         // A type's width is only what metadata claims: nulls alone must not make it cost gigabytes.
-        let bytes = (nulls as usize).saturating_mul(null_bytes(array.data_type()));
-        if bytes > self.options.limits.batch_bytes {
-            return Err(Error::limit(format!("{bytes} bytes of nulls in one batch; read smaller batches")));
-        }
+        check_nulls(array.data_type(), nulls as usize, self.options.limits.batch_bytes.min(MAX_NULL_BYTES))?;
         if array.is_empty() {
             return Ok(new_null_array(array.data_type(), rows as usize));
         }
@@ -328,19 +326,5 @@ impl SalvageReader {
     fn first_row(&self, row_group: usize) -> u64 {
         let before = self.metadata.row_groups().take(row_group);
         before.fold(0, |rows, row_group| rows.saturating_add(row_group.num_rows()))
-    }
-}
-
-/// What a null takes at most, where that is not a few bytes.
-fn null_bytes(data_type: &DataType) -> usize {
-    match data_type {
-        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0),
-        DataType::FixedSizeList(element, size) => {
-            usize::try_from(*size).unwrap_or(0).saturating_mul(null_bytes(element.data_type()))
-        }
-        DataType::Struct(fields) => {
-            fields.iter().fold(0, |sum, field| sum.saturating_add(null_bytes(field.data_type())))
-        }
-        _ => 16,
     }
 }

@@ -3,7 +3,7 @@ use crate::schema::{TypeOptions, to_arrow};
 use crate::test_schemas::{OPTIONAL, REPEATED, REQUIRED, batch, column, group, schema};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use marquetry_encoding::Values;
+use marquetry_encoding::{Shape, Values};
 use marquetry_format::{LogicalType, SchemaElement, Type};
 use std::collections::HashMap;
 
@@ -84,6 +84,16 @@ fn lists_of_one_size() {
     // A size that only a hostile file claims costs nothing.
     let nulls = leaf(&[], None, &[0; 1000], &[0; 1000]);
     assert!(assembled(list(), to(i32::MAX), vec![nulls]).is_err());
+    // Nor does the width of an element, which is a claim as well.
+    let mut wide = list();
+    wide[2] = column("element", OPTIONAL, Type::FIXED_LEN_BYTE_ARRAY, None);
+    wide[2].type_length = Some(1 << 20);
+    let element = Arc::new(ArrowField::new("e", DataType::FixedSizeBinary(1 << 20), true));
+    let null =
+        ColumnBatch { def: vec![0], rep: vec![0], entries: 1, ..batch(Shape::Fixed(1 << 20).empty(), None) };
+    let to = DataType::FixedSizeList(element, 1 << 26);
+    let error = assembled(wide, Some(to), vec![Some(null)]).unwrap_err();
+    assert_eq!(error.kind(), marquetry_base::ErrorKind::Limit);
 }
 
 fn pair(repetition: marquetry_format::Repetition) -> Vec<SchemaElement> {

@@ -224,7 +224,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let rest = if scan.salvages() { (0, rest.1) } else { rest };
         let is_known = !scan.filter.has_filter() && !scan.salvages() || rest == (0, u64::MAX);
         // What is fetched ahead must leave room for what is wanted now.
-        let room = scan.metadata.options.limits.memory.limit().map_or(u64::MAX, |limit| limit as u64 / 4);
+        let room =
+            scan.metadata.options.limits.memory.tight_limit().map_or(u64::MAX, |limit| limit as u64 / 4);
         let rest = (!is_known).then_some(rest);
         Ok(ParquetRecordBatchStream::new(schema, adapter, scan, jobs, prefetch.min(room), rest))
     }

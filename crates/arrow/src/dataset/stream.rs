@@ -72,7 +72,7 @@ impl DatasetStream {
     pub(super) fn new(dataset: Dataset<dyn AsyncSource>, plan: Plan) -> Self {
         let schema = plan.schema(&dataset.choice);
         let (offset, left) = (dataset.choice.offset, dataset.choice.limit.unwrap_or(usize::MAX));
-        let memory = dataset.choice.options.limits.memory.limit();
+        let memory = dataset.choice.options.limits.memory.tight_limit();
         let room = memory.map_or(u64::MAX, |limit| limit as u64 / 4);
         let prefetch = dataset.choice.prefetch.min(room);
         let (next, begun, losses, is_over) = Default::default();

@@ -1,10 +1,11 @@
 //! Casts batches to the wanted schema.
 
 use crate::arrow_error;
+use crate::null_arrays::null_array;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait,
-    RecordBatch, RecordBatchOptions, StructArray, UInt32Array, new_null_array,
+    RecordBatch, RecordBatchOptions, StructArray, UInt32Array,
 };
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
@@ -79,7 +80,7 @@ fn remade(parts: &[ColumnSource], arrays: &[ArrayRef], len: usize) -> Result<Vec
     let part = |part: &ColumnSource| match part {
         ColumnSource::Of(i, recipe) => recipe.apply(&arrays[*i]),
         ColumnSource::Constant(value) => repeated(value, len),
-        ColumnSource::Null(data_type) => Ok(new_null_array(data_type, len)),
+        ColumnSource::Null(data_type) => null_array(data_type, len),
     };
     parts.iter().map(part).collect()
 }

@@ -44,7 +44,8 @@ fn strings(shredded: &ShreddedColumn) -> Vec<String> {
         ColumnValues::Values(values) => values.clone(),
         ColumnValues::Keys { keys, dictionary } => {
             let mut values = dictionary.shape().empty();
-            keys.iter().for_each(|&key| values.push_range(dictionary, key as usize..key as usize + 1));
+            keys.iter()
+                .for_each(|&key| values.push_range(dictionary, key as usize..key as usize + 1).unwrap());
             values
         }
     };

@@ -1,6 +1,6 @@
 //! `convert`: rows into a file of another kind, or of another form.
 
-use crate::args::{InputArgs, Report, Selection, Target, Together, WriteArgs, bytes};
+use crate::args::{InputArgs, Report, Selection, Target, Together, WriteArgs};
 use crate::convert::{
     Destination, Part, Progress, Sink, SizeReport, Total, formatted, properties, renamed, with_names,
 };
@@ -41,9 +41,6 @@ pub(crate) struct ConvertArgs {
     /// Sort the chosen rows: columns with commas between, each with :asc or :desc and :nulls-first or :nulls-last
     #[arg(long, value_name = "A,B:desc", value_delimiter = ',')]
     pub(crate) sort_by: Vec<String>,
-    /// Memory for rows that are sorted or written; what needs more goes to temporary files
-    #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = bytes)]
-    pub(crate) memory_limit: usize,
     #[command(flatten)]
     pub(crate) together: Together,
     #[command(flatten)]
@@ -52,8 +49,14 @@ pub(crate) struct ConvertArgs {
     pub(crate) writing: WriteArgs,
 }
 
-pub(crate) fn run(args: &ConvertArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    match convert(args, output) {
+/// `memory_limit` is what sorting and writing may hold, in bytes.
+pub(crate) fn run(
+    args: &ConvertArgs,
+    memory_limit: usize,
+    output: &mut Output,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    match convert(args, memory_limit, output) {
         Err(failure @ (Failure::File(_) | Failure::Check(_))) => {
             outcome.report(Some(&failure.file(&args.inputs[0])), &failure)
         }
@@ -65,16 +68,17 @@ pub(crate) fn run(args: &ConvertArgs, output: &mut Output, outcome: &mut Outcome
     Ok(())
 }
 
-fn convert(args: &ConvertArgs, output: &mut Output) -> Result<(), Failure> {
+fn convert(args: &ConvertArgs, memory_limit: usize, output: &mut Output) -> Result<(), Failure> {
     let to_stdout = args.output.as_os_str() == "-";
     let out = Some(args.output.as_path()).filter(|_| !to_stdout);
     let mut lost = Losses::new(&args.selection, &args.inputs, out)?;
-    let converted = convert_rows(args, to_stdout, &mut lost, output);
+    let converted = convert_rows(args, memory_limit, to_stdout, &mut lost, output);
     lost.finish(converted)
 }
 
 fn convert_rows(
     args: &ConvertArgs,
+    memory_limit: usize,
     to_stdout: bool,
     lost: &mut Losses,
     output: &mut Output,
@@ -101,7 +105,7 @@ fn convert_rows(
     let written = destination.written();
     let mut progress = Progress::new(total(&input), to_stdout, written.clone());
     let mut sink = match target {
-        Target::Parquet => parquet_sink(args, &input, &keys, &mut destination)?,
+        Target::Parquet => parquet_sink(args, memory_limit, &input, &keys, &mut destination)?,
         _ => Sink::new(target, to_stdout, &mut destination, &schema)?,
     };
     let batches = {
@@ -112,7 +116,7 @@ fn convert_rows(
         true => Box::new(batches),
         false => {
             progress.begin("sorting ", None);
-            let budget = Budget::new(args.memory_limit, args.batch_size.get(), threads);
+            let budget = Budget::new(memory_limit, args.batch_size.get(), threads);
             let advance = |rows| progress.advance(rows);
             let sorted = sort::sorted(Box::new(batches), &schema, Keys::new(keys)?, budget, advance)?;
             progress.begin("writing ", Some(Total::Rows(progress.rows())));
@@ -165,13 +169,14 @@ fn wanted(args: &ConvertArgs, target: Target, threads: NonZeroUsize) -> InputOpt
 
 fn parquet_sink<'a, 'b>(
     args: &ConvertArgs,
+    memory_limit: usize,
     input: &Input,
     keys: &[SortKey],
     destination: &'a mut Destination<'b>,
 ) -> Result<Sink<'a, 'b>, Failure> {
     let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
     // Merging takes a quarter at most.
-    let memory_limit = if keys.is_empty() { args.memory_limit } else { args.memory_limit / 4 * 3 };
+    let memory_limit = if keys.is_empty() { memory_limit } else { memory_limit / 4 * 3 };
     let properties = properties(&args.writing, memory_limit, keys, pairs);
     // Bytes of some rows cannot be told from those of all.
     let has_all_rows =

@@ -3,11 +3,12 @@
 //! The stored Arrow schema may make columns dictionaries or runs. An Arrow file cannot hold a dictionary that changes
 //! from batch to batch, as those of row groups do, and text formats know neither: the values are read instead.
 
+use crate::memory::bounded_options;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use marquetry::OpenFile;
-use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ChunkReader};
+use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub(crate) fn plain_columns(file: OpenFile) -> errors::Result<OpenFile> {
         true => file.clone().batches()?.schema(),
         false => file.schema()?,
     };
-    let options = ArrowReaderOptions::new().with_schema(plain_schema(&schema));
+    let options = bounded_options().with_schema(plain_schema(&schema));
     OpenFile::new(file.into_source()?, options)
 }
 

@@ -3,6 +3,7 @@
 use super::input::{Input, InputOptions, Losses};
 use super::origin::Origin;
 use crate::args::Selection;
+use crate::bounded_rows::BoundedRows;
 use crate::convert::{is_int96, plain_batch, plain_columns, plain_schema};
 use crate::failure::Failure;
 use crate::remote;
@@ -11,9 +12,7 @@ use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, FieldRef, Schema};
 use marquetry::OpenFile;
 use marquetry::arrow::StringLayout;
-use marquetry::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96Unit, ParquetRecordBatchReader,
-};
+use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96Unit};
 use marquetry::file::LocalFile;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -31,13 +30,9 @@ pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Inpu
 fn of_file(file: OpenFile, origin: &Origin, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let file = wanted.selection.repaired(file);
     let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file, wanted.selection)? };
-    let mut chosen = wanted.selection.of(file.clone()).batch_size(wanted.batch_rows);
-    if let Some(limit) = wanted.limit {
-        chosen = chosen.limit(limit);
-    }
     let rows = file.metadata().num_rows().saturating_sub(wanted.selection.offset as u64);
     let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
-    let reader = chosen.batches()?;
+    let reader = BoundedRows::new(file.clone(), wanted.selection, wanted.limit, wanted.batch_rows)?;
     let losses = Arc::<Mutex<Losses>>::default();
     let path = origin.path().unwrap_or(Path::new("-")).to_owned();
     Ok(Input {
@@ -132,7 +127,7 @@ fn is_pipe(path: &Path) -> bool {
 }
 
 struct Reader {
-    reader: ParquetRecordBatchReader,
+    reader: BoundedRows,
     path: PathBuf,
     losses: Arc<Mutex<Losses>>,
 }

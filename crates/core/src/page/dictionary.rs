@@ -49,6 +49,11 @@ impl PageReader {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));
         }
         let num_values = size(header.num_values, "DictionaryPageHeader.num_values")?;
+        // All others take bytes of the page for each of their values.
+        if self.physical == PhysicalType::FixedLenByteArray(0) && num_values > MAX_ENTRIES_OF_NO_BYTES {
+            return Err(Error::corrupt(format!("a dictionary of {num_values} values of no bytes")));
+        }
+        self.check_claim(start, num_values)?;
         Ok(DictionaryPage { start: start.clone(), stored: self.verified(start)?, num_values })
     }
 
@@ -89,6 +94,9 @@ impl PageReader {
 
 /// Bytes to decompress beyond the share of the wanted entries.
 const ROUNDING_BYTES: usize = 64;
+
+/// All values of no bytes are the same: a writer has a use for one.
+const MAX_ENTRIES_OF_NO_BYTES: usize = 1 << 16;
 
 const PLAIN: i32 = 0;
 const PLAIN_DICTIONARY: i32 = 2;

@@ -261,6 +261,7 @@ impl PageReader {
         max_def: u8,
     ) -> Result<DataPage> {
         let num_values = start.num_values()?;
+        self.check_claim(start, num_values)?;
         let stored = self.verified(start)?;
         let bytes = self.decompressed(stored, start.uncompressed_len(), self.codec, None)?;
         let (rep, rep_len) = Levels::v1(header.repetition_level_encoding.0, &bytes, max_rep, num_values)
@@ -280,6 +281,7 @@ impl PageReader {
         max_def: u8,
     ) -> Result<DataPage> {
         let num_values = start.num_values()?;
+        self.check_claim(start, num_values)?;
         let nulls = size(header.num_nulls, "DataPageHeaderV2.num_nulls")?;
         let rep_len = size(header.repetition_levels_byte_length, "repetition_levels_byte_length")?;
         let def_len = size(header.definition_levels_byte_length, "definition_levels_byte_length")?;
@@ -327,6 +329,25 @@ impl PageReader {
         Ok(PaddedBytes::from_file_range(&bytes, 0..len))
     }
 
+    /// Fails if a page of `n` values is far larger than they can be in any encoding, levels included: it would be decompressed
+    /// for nothing. Strings have any size.
+    pub(super) fn check_claim(&self, start: &LocatedHeader, n: usize) -> Result<()> {
+        let width = match self.physical {
+            PhysicalType::Boolean => 1,
+            PhysicalType::Int32 | PhysicalType::Float => 4,
+            PhysicalType::Int64 | PhysicalType::Double => 8,
+            PhysicalType::Int96 => 12,
+            PhysicalType::FixedLenByteArray(width) => width,
+            PhysicalType::ByteArray => return Ok(()),
+        };
+        let len = start.uncompressed_len();
+        let most = n.saturating_mul(width.saturating_add(BYTES_BESIDE_VALUE)).saturating_mul(2);
+        match len > most.saturating_add(BYTES_BESIDE_VALUES) {
+            true => Err(Error::corrupt(format!("a page of {n} values of {width} bytes that says it has {len} bytes"))),
+            false => Ok(()),
+        }
+    }
+
     /// Decompresses `stored` to `len` bytes; with `part` only the first bytes of them, at least `part`.
     pub(super) fn decompressed(
         &mut self,
@@ -355,6 +376,11 @@ impl PageReader {
         Ok(PaddedBytes::from(out))
     }
 }
+
+/// Levels of a value, and what its encoding adds, are never more: a run of one, whose length is written in 5 bytes, for each.
+const BYTES_BESIDE_VALUE: usize = 16;
+/// A page may be padded, and miniblocks are full.
+const BYTES_BESIDE_VALUES: usize = 1 << 20;
 
 fn in_header(error: Error) -> Error {
     let framed = Error::new(error.kind(), format!("page header: {}", error.message()));

@@ -261,7 +261,7 @@ impl ColumnReader {
 
     /// An empty batch for this column.
     pub fn empty_batch(&self) -> ColumnBatch {
-        ColumnBatch { held: self.options.limits.memory.empty(), ..ColumnBatch::for_target(&self.target) }
+        ColumnBatch::for_target(&self.target, &self.options.limits)
     }
 
     /// Moves to the first row of `row_group`, which must exist. Only this row group is read from now on, and only `row_limit` of

@@ -3,7 +3,7 @@
 use super::target::{ReadTarget, ValueLayout, ValueRepair};
 use crate::nesting::LeafLevels;
 use crate::row_mask::compacted;
-use marquetry_base::{Error, MemoryReservation, Result};
+use marquetry_base::{Error, Limits, MemoryReservation, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Shape, Values, filter_bits, filter_u8};
 use std::sync::Arc;
@@ -32,8 +32,9 @@ pub struct ColumnBatch {
 
 impl ColumnBatch {
     /// An empty batch for `target`.
-    pub(super) fn for_target(target: &ReadTarget) -> Self {
-        ColumnBatch::with_values(target.empty_values())
+    pub(super) fn for_target(target: &ReadTarget, limits: &Limits) -> Self {
+        let held = limits.memory.empty();
+        ColumnBatch { held, ..ColumnBatch::with_values(target.empty_values(limits)) }
     }
 
     /// An empty batch of values of `shape`.
@@ -54,11 +55,24 @@ impl ColumnBatch {
         }
     }
 
+    /// Takes what the batch has reserved, before its values become an array.
+    pub fn take_held(&mut self) -> MemoryReservation {
+        let mut held = std::mem::take(&mut self.held);
+        if let Values::Offsets(strings) = &mut self.values {
+            held.merge(strings.take_held());
+        }
+        held
+    }
+
     /// A copy, which reserves memory of its own. Pages and dictionaries are shared.
     pub fn copied(&self) -> Result<ColumnBatch> {
         let mut held = self.held.clone();
         held.grow(self.entries.saturating_mul(width(self.values.shape()) + LEVEL_BYTES))?;
-        Ok(ColumnBatch { held, ..self.clone() })
+        let mut copied = ColumnBatch { held, ..self.clone() };
+        if let Values::Offsets(strings) = &mut copied.values {
+            strings.hold()?;
+        }
+        Ok(copied)
     }
 
     /// Reserves capacity for `rows` rows, up to `RESERVED_BYTES`: a schema may claim any width.
@@ -257,7 +271,7 @@ mod tests {
     #[test]
     fn a_width_that_a_schema_claims_reserves_nothing() {
         let target = target(PhysicalType::FixedLenByteArray(i32::MAX as usize));
-        let mut batch = ColumnBatch::for_target(&target);
+        let mut batch = ColumnBatch::for_target(&target, &Limits::default());
         batch.reserve(8192, &target);
         let Values::Fixed(values) = batch.values else { unreachable!() };
         assert_eq!(values.into_bytes().capacity(), 0);
@@ -267,12 +281,12 @@ mod tests {
     fn nulls_and_runs_are_held_against_the_limit() {
         let limit = 1 << 20;
         let narrow = target(PhysicalType::Int64);
-        let mut batch = ColumnBatch::for_target(&narrow);
+        let mut batch = ColumnBatch::for_target(&narrow, &Limits::default());
         batch.check_room(1 << 16, &narrow, limit).unwrap();
         batch.entries = 1 << 16;
         let error = batch.check_room(1 << 16, &narrow, limit).unwrap_err();
         assert!(error.message().contains("Limits::batch_bytes"), "{error}");
         let wide = target(PhysicalType::FixedLenByteArray(i32::MAX as usize));
-        assert!(ColumnBatch::for_target(&wide).check_room(1, &wide, limit).is_err());
+        assert!(ColumnBatch::for_target(&wide, &Limits::default()).check_room(1, &wide, limit).is_err());
     }
 }

@@ -10,7 +10,7 @@ use crate::metadata::ColumnChunk;
 use crate::page::{LocatedHeader, PageBuffers, PageOptions, PageReader};
 use crate::row_mask::next_one;
 use crate::source::Source;
-use marquetry_base::{Error, Limits, MemoryBudget, PaddedBytes, Result};
+use marquetry_base::{Error, Limits, PaddedBytes, Result};
 use marquetry_encoding::Bitmap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct ColumnChunkReader {
     /// The open page's memory, to be reused after it.
     memory: Option<PaddedBytes>,
     scratch: DecodeScratch,
-    budget: MemoryBudget,
+    limits: Arc<Limits>,
     position: ChunkPosition,
     /// The offset index, if it may be used.
     offset_index: OffsetIndexCursor,
@@ -46,8 +46,8 @@ impl ColumnChunkReader {
         buffers: PageBuffers,
     ) -> Result<Self> {
         Ok(ColumnChunkReader {
-            scratch: DecodeScratch::new(&target, options.limits.batch_bytes),
-            budget: options.limits.memory.clone(),
+            scratch: DecodeScratch::new(&target, &options.limits),
+            limits: options.limits.clone(),
             pages: PageReader::new(source, chunk, options, buffers)?,
             dictionary: ChunkDictionary::new(&target),
             target,
@@ -364,12 +364,11 @@ impl ColumnChunkReader {
 
     fn try_decode_open(&mut self, rows: u64) -> Result<u64> {
         let mut done = 0;
-        while let Self { page: Some(page), target, scratch, budget, .. } = self
+        while let Self { page: Some(page), target, scratch, limits, .. } = self
             && !page.is_over()
             && (done < rows || target.max_rep > 0)
         {
-            let mut out = ColumnBatch::for_target(target);
-            out.held = budget.empty();
+            let mut out = ColumnBatch::for_target(target, limits);
             let left = usize::try_from(rows - done.min(rows)).unwrap_or(usize::MAX);
             let read = match target.max_rep {
                 0 => page.read_flat(ROWS_PER_TRIAL.min(left), target, scratch, &mut out),
@@ -421,7 +420,7 @@ impl ColumnChunkReader {
             self.dictionary.read_for_page(&mut self.pages, &bytes, page.max_values, rows)?;
         }
         let dictionary = self.dictionary.entries().filter(|_| is_dictionary_encoded);
-        let page = PageDecoder::new(header, page, bytes, dictionary, &self.target);
+        let page = PageDecoder::new(header, page, bytes, dictionary, &self.target, &self.limits.memory);
         let mut page = page?;
         if self.is_after_gap && self.target.max_rep > 0 {
             page.skip_nested(0).map_err(|error| page.header.place(error))?;

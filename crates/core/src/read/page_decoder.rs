@@ -8,7 +8,7 @@ use super::target::{ReadTarget, ValueLayout};
 use super::utf8::not_utf8;
 use crate::page::{DataPage, LocatedHeader};
 use crate::sort_order::plain_value;
-use marquetry_base::{Error, PaddedBytes, Result};
+use marquetry_base::{Error, Limits, MemoryBudget, PaddedBytes, Result};
 use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, IndexLookup, check_indices};
 use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{Bitmap, Decode, EncodedPage, PhysicalType, Values, filter_u8, registry};
@@ -61,14 +61,14 @@ pub(super) struct DecodeScratch {
 }
 
 impl DecodeScratch {
-    pub(super) fn new(target: &ReadTarget, batch_bytes: usize) -> Self {
+    pub(super) fn new(target: &ReadTarget, limits: &Limits) -> Self {
         DecodeScratch {
-            dense: target.empty_values(),
+            dense: target.empty_values(limits),
             dense_indices: Values::W32(Vec::new()),
-            whole: target.empty_values(),
+            whole: target.empty_values(limits),
             whole_indices: Values::W32(Vec::new()),
             levels: Vec::new(),
-            batch_bytes,
+            batch_bytes: limits.batch_bytes,
         }
     }
 }
@@ -81,6 +81,7 @@ impl PageDecoder {
         bytes: PaddedBytes,
         dictionary: Option<&Arc<Dictionary>>,
         target: &ReadTarget,
+        memory: &MemoryBudget,
     ) -> Result<Self> {
         let copied_bytes = if target.layout == ValueLayout::Offsets { bytes.len() } else { 0 };
         // QUIRK: a page of only nulls may have no value bytes even if its encoding stores a header. PLAIN stores none.
@@ -90,7 +91,8 @@ impl PageDecoder {
             Some(_) => Box::new(IndexDecoder::new(&bytes).map_err(|error| header.place(error))?),
             None => {
                 let (max_values, physical) = (page.max_values, target.physical);
-                let encoded = EncodedPage { bytes, max_values, physical, dictionary: dictionary.cloned() };
+                let (dictionary, memory) = (dictionary.cloned(), memory.clone());
+                let encoded = EncodedPage { bytes, max_values, physical, dictionary, memory };
                 registry::decoder(encoding, &encoded).map_err(|error| header.place(error))?
             }
         };

@@ -3,6 +3,7 @@
 use crate::logical_type::LogicalType;
 use crate::nesting::{FieldKind, NestedField};
 use crate::schema::Leaf;
+use marquetry_base::Limits;
 use marquetry_encoding::{OffsetStrings, PhysicalType, Values};
 
 /// What to read of a leaf, and how to interpret its levels.
@@ -72,10 +73,12 @@ impl ReadTarget {
         self.is_text && self.repair != ValueRepair::ReplaceInvalidUtf8
     }
 
-    /// No values, in this layout.
-    pub(super) fn empty_values(&self) -> Values {
+    /// No values, in this layout. Strings that are put end to end keep to the limits.
+    pub(super) fn empty_values(&self, limits: &Limits) -> Values {
         match self.layout {
-            ValueLayout::Offsets => Values::Offsets(OffsetStrings::new()),
+            ValueLayout::Offsets => {
+                Values::Offsets(OffsetStrings::with_limits(limits.batch_bytes, &limits.memory))
+            }
             ValueLayout::Native | ValueLayout::Indices => self.physical.shape().empty(),
         }
     }

@@ -38,6 +38,8 @@ struct Extent {
     any: bool,
     min: Vec<u8>,
     max: Vec<u8>,
+    /// Whether there was no memory for a bound: then there is none.
+    is_lost: bool,
 }
 
 impl MinMaxStats {
@@ -54,8 +56,9 @@ impl MinMaxStats {
     /// Forgets all values, keeps the memory.
     pub fn clear(&mut self) {
         self.nan_count = 0;
-        self.numbers.any = false;
-        self.nans.any = false;
+        for extent in [&mut self.numbers, &mut self.nans] {
+            (extent.any, extent.is_lost) = (false, false);
+        }
     }
 
     /// Takes the values in `range`, and counts their NaNs.
@@ -140,6 +143,7 @@ impl MinMaxStats {
         assert_eq!(self.order, other.order, "bounds of one column");
         self.nan_count += other.nan_count;
         for (ours, theirs) in [(&mut self.numbers, &other.numbers), (&mut self.nans, &other.nans)] {
+            ours.is_lost |= theirs.is_lost;
             if theirs.any {
                 ours.widen(self.order.total(), &theirs.min, &theirs.max);
             }
@@ -179,11 +183,12 @@ impl MinMaxStats {
     }
 
     fn extent(&self) -> Option<&Extent> {
-        match (self.numbers.any, self.order.is_total() && self.nans.any) {
+        let extent = match (self.numbers.any, self.order.is_total() && self.nans.any) {
             (true, _) => Some(&self.numbers),
             (false, true) => Some(&self.nans),
             (false, false) => None,
-        }
+        };
+        extent.filter(|extent| !extent.is_lost)
     }
 
     fn is_ambiguous_zero(&self, value: &[u8]) -> bool {
@@ -288,15 +293,23 @@ impl MinMaxStats {
 impl Extent {
     fn widen(&mut self, order: SortOrder, min: &[u8], max: &[u8]) {
         if !self.any || order.compare(min, &self.min) == Some(Ordering::Less) {
-            self.min.clear();
-            self.min.extend_from_slice(min);
+            self.is_lost |= !replace(&mut self.min, min);
         }
         if !self.any || order.compare(max, &self.max) == Some(Ordering::Greater) {
-            self.max.clear();
-            self.max.extend_from_slice(max);
+            self.is_lost |= !replace(&mut self.max, max);
         }
         self.any = true;
     }
+}
+
+/// Copies a bound, unless there is no memory for it: a value may take as much as its page, which is there already.
+fn replace(bound: &mut Vec<u8>, value: &[u8]) -> bool {
+    bound.clear();
+    let fits = bound.try_reserve_exact(value.len()).is_ok();
+    if fits {
+        bound.extend_from_slice(value);
+    }
+    fits
 }
 
 /// The values of a FLOAT16 column, 2 bytes each.

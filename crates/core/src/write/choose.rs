@@ -117,7 +117,7 @@ impl WithDictionary<'_> {
         let index_bytes = compressed(&page, settings, workspace)? as f64 / sample.len() as f64;
         let mut entries = self.dictionary.shape().empty();
         let wanted = sample_len(self.page_bytes / distinct.max(1), SAMPLE);
-        stretches(distinct, wanted).for_each(|range| entries.push_range(self.dictionary, range));
+        stretches(distinct, wanted).try_for_each(|range| entries.push_range(self.dictionary, range))?;
         let entry_bytes =
             compressed(&plain::encode(&entries)?, settings, workspace)? as f64 / entries.len() as f64;
         let plain_bytes = self.page_bytes as f64 / distinct as f64;
@@ -191,15 +191,15 @@ impl Measured {
 }
 
 /// A sample of `values`.
-pub(super) fn sample_of(values: &Values, physical: PhysicalType) -> Values {
+pub(super) fn sample_of(values: &Values, physical: PhysicalType) -> Result<Values> {
     let bytes = match values.shape() {
         Shape::Bytes => values.data_bytes(0..values.len()) / values.len().max(1),
         _ => 8,
     };
     let mut sample = values.shape().empty();
     stretches(values.len(), sample_len(bytes, most(physical)))
-        .for_each(|range| sample.push_range(values, range));
-    sample
+        .try_for_each(|range| sample.push_range(values, range))?;
+    Ok(sample)
 }
 
 /// The better of two candidates.

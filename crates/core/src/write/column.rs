@@ -57,7 +57,7 @@ impl Held {
     fn push(&mut self, levels: Levels<'_>, entries: usize, present: &ColumnValues) -> Result<()> {
         let before = self.values.len();
         match present {
-            ColumnValues::Values(new) => self.values.push_range(new, 0..new.len()),
+            ColumnValues::Values(new) => self.values.push_range(new, 0..new.len())?,
             ColumnValues::Keys { keys, dictionary } => {
                 dictionary::look_up(dictionary, keys, &mut self.values)?
             }
@@ -191,7 +191,7 @@ impl ColumnWriter {
             return self.begin_direct(PLAIN, workspace);
         }
         let ColumnWriter { leaf, settings, .. } = self;
-        let sample = choose::sample_of(&held.values, leaf.physical());
+        let sample = choose::sample_of(&held.values, leaf.physical())?;
         let tried = choose::try_all(&sample, leaf.physical(), settings, workspace)?;
         let best = tried[0];
         self.choice = Choice { reason: SMALLEST, candidates: tried };

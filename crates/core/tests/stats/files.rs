@@ -82,7 +82,7 @@ fn chunk(
     let mut values = leaf.physical().shape().empty();
     for slot in 0..batch.values.len() {
         if batch.validity.as_ref().is_none_or(|validity| validity.get(slot)) {
-            values.push_range(&batch.values, slot..slot + 1);
+            values.push_range(&batch.values, slot..slot + 1).unwrap();
         }
     }
     let bloom = column.bloom_filter_offset().and_then(|offset| {

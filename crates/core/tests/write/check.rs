@@ -2,7 +2,7 @@
 
 use crate::chunk::data::cell;
 use bytes::Bytes;
-use marquetry_base::{Limits, PaddedBytes};
+use marquetry_base::{Limits, MemoryBudget, PaddedBytes};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_core::metadata::ColumnChunk;
 use marquetry_core::page_index::{read_column_index, read_offset_index};
@@ -213,8 +213,13 @@ fn data_page<'a>(
     let values = (before.values.1, before.values.1 + present);
     let part = Part { truth, entries, values };
     assert!(part.rows() <= truth.settings.page_rows);
-    let encoded =
-        EncodedPage { bytes, max_values: present, physical: truth.physical, dictionary: dictionary.cloned() };
+    let encoded = EncodedPage {
+        bytes,
+        max_values: present,
+        physical: truth.physical,
+        dictionary: dictionary.cloned(),
+        memory: MemoryBudget::default(),
+    };
     let mut decoded = truth.values.shape().empty();
     registry::decoder(encoding(&page.header).0, &encoded).unwrap().decode(present, &mut decoded).unwrap();
     for (i, at) in (values.0..values.1).enumerate() {

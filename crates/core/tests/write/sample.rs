@@ -123,7 +123,7 @@ pub(crate) fn flat_blocks(values: &Values) -> Vec<ShreddedColumn> {
         .map(|start| {
             let end = (start + 8192).min(values.len());
             let mut block = values.shape().empty();
-            block.push_range(values, start..end);
+            block.push_range(values, start..end).unwrap();
             flat(block)
         })
         .collect()

@@ -4,7 +4,7 @@ use super::{Decoder, decode, encode};
 use crate::shape::PhysicalType;
 use crate::traits::EncodedPage;
 use crate::values::Values;
-use marquetry_base::PaddedBytes;
+use marquetry_base::{MemoryBudget, PaddedBytes};
 
 /// A page of two vectors of FLOATs: 8 values of 0 bits each, then 2 of 4 bits with an exception.
 const PAGE: [u8; 41] = [
@@ -68,6 +68,7 @@ fn what_the_format_forbids_is_refused() {
         max_values: 9,
         physical: PhysicalType::Float,
         dictionary: None,
+        memory: MemoryBudget::default(),
     };
     assert!(Decoder::new(&page).is_err());
 }

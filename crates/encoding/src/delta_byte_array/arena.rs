@@ -3,7 +3,7 @@
 use crate::delta_length_byte_array::MAX_INLINE_BYTES;
 use crate::string_views::StringViews;
 use bytes::Bytes;
-use marquetry_base::Result;
+use marquetry_base::{MemoryBudget, MemoryReservation, Result, try_reserve};
 use marquetry_kernels as kernels;
 
 /// How many bytes values have.
@@ -37,18 +37,20 @@ pub(super) struct ValueArena<'a> {
     bytes: Vec<u8>,
     /// Where in `bytes` the string before the next begins, if it is there.
     last: Option<usize>,
+    /// Reservation of the memory of all buffers, until they are handed over.
+    held: MemoryReservation,
 }
 
 impl<'a> ValueArena<'a> {
-    pub(super) fn new(out: &'a mut StringViews) -> Self {
-        ValueArena { out, views: Vec::new(), bytes: Vec::new(), last: None }
+    pub(super) fn new(out: &'a mut StringViews, memory: &MemoryBudget) -> Self {
+        ValueArena { out, views: Vec::new(), bytes: Vec::new(), last: None, held: memory.empty() }
     }
 
     pub(super) fn reserve(&mut self, size: Size) -> Result<()> {
         let room = MAX_ARENA_BYTES - self.bytes.len().min(MAX_ARENA_BYTES);
+        self.held.grow(size.new as usize)?;
         // A copy of the last string may take that much more, for a moment.
-        self.bytes.reserve((size.new as usize).min(room) + SHORT_VALUE_BYTES);
-        Ok(())
+        try_reserve(&mut self.bytes, (size.new as usize).min(room) + SHORT_VALUE_BYTES)
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use crate::offset_strings::OffsetStrings;
 use crate::shape::Shape;
 use crate::traits::{Decode, EncodedPage};
 use crate::values::Values;
-use marquetry_base::{Error, PaddedBytes, Result};
+use marquetry_base::{Error, MemoryBudget, PaddedBytes, Result};
 
 /// Puts values together: long byte strings in an arena for each call of `decode`.
 #[derive(Debug)]
@@ -22,6 +22,7 @@ pub struct Decoder {
     prefix_lengths: Vec<u32>,
     /// How many more bytes the page may make of what it repeats.
     budget: u64,
+    memory: MemoryBudget,
 }
 
 impl Decoder {
@@ -39,6 +40,7 @@ impl Decoder {
         Ok(Decoder {
             budget: FREE_BYTES.saturating_add((page.bytes.len() as u64).saturating_mul(MAX_EXPANSION)),
             page: page.bytes.clone(),
+            memory: page.memory.clone(),
             shape: page.physical.shape(),
             prefixes,
             suffixes,
@@ -131,7 +133,8 @@ impl Decode for Decoder {
                 self.for_each(n, out, reserve, |out, value| out.push_padded(value.padded, value.len as usize))
             }
             _ => {
-                let mut arena = ValueArena::new(out.as_bytes()?);
+                let memory = self.memory.clone();
+                let mut arena = ValueArena::new(out.as_bytes()?, &memory);
                 self.for_each(n, &mut arena, ValueArena::reserve, ValueArena::push)?;
                 arena.seal();
                 Ok(())

@@ -8,7 +8,7 @@ use crate::fixed_len_bytes::FixedLenBytes;
 use crate::shape::Shape;
 use crate::string_views::StringViews;
 use crate::values::{Values, wrong_shape};
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, try_reserve_exact};
 use marquetry_kernels::{self as kernels, view_is_inline};
 use std::ops::Range;
 use std::sync::Arc;
@@ -53,6 +53,16 @@ struct Remap {
     indices: Vec<u32>,
 }
 
+impl Remap {
+    /// Nothing is known of the values of `dictionary`. Fails if there is no memory for its indices.
+    fn try_new(dictionary: &Arc<Values>) -> Result<Self> {
+        let mut indices = Vec::new();
+        try_reserve_exact(&mut indices, dictionary.len())?;
+        indices.resize(dictionary.len(), UNKNOWN);
+        Ok(Remap { dictionary: dictionary.clone(), indices })
+    }
+}
+
 impl DictionaryBuilder {
     /// An empty dictionary of values of `shape`.
     pub fn new(shape: Shape) -> Self {
@@ -94,8 +104,9 @@ impl DictionaryBuilder {
             }
             (Table::BytesTable(table), Values::Bytes(dictionary), Values::Bytes(views)) => {
                 let before = dictionary.len();
-                intern_strings(table, dictionary, views, range, indices);
+                let interned = intern_strings(table, dictionary, views, range, indices);
                 self.string_bytes += dictionary.data_bytes(before..dictionary.len());
+                interned?;
             }
             _ => return Err(wrong_shape(shape, values)),
         }
@@ -123,7 +134,7 @@ impl DictionaryBuilder {
         // After an error nothing is known.
         let mut remap = match self.remap.take() {
             Some(remap) if Arc::ptr_eq(&remap.dictionary, dictionary) => remap,
-            _ => Remap { dictionary: dictionary.clone(), indices: vec![UNKNOWN; dictionary.len()] },
+            _ => Remap::try_new(dictionary)?,
         };
         for keys in keys.chunks(KEYS_PER_BLOCK) {
             let start = indices.len();
@@ -237,7 +248,7 @@ fn intern_strings(
     strings: &StringViews,
     range: Range<usize>,
     indices: &mut Vec<u32>,
-) {
+) -> Result<()> {
     indices.reserve(range.len());
     let views = &strings.views()[range];
     let mut arena = dictionary.arena();
@@ -271,7 +282,10 @@ fn intern_strings(
             match table.find(hash, is) {
                 Found::Index(index) => indices.push(index),
                 Found::Slot(at) => {
-                    arena.push(*view, string);
+                    if let Err(error) = arena.push(*view, string) {
+                        arena.close();
+                        return Err(error);
+                    }
                     indices.push(table.insert(at, hash));
                 }
                 Found::Crowd => {
@@ -286,6 +300,7 @@ fn intern_strings(
         }
     }
     arena.close();
+    Ok(())
 }
 
 /// The hash of each string of a block, and its index if it is where its hash says; [`NONE`] if not.

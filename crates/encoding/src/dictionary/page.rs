@@ -5,7 +5,7 @@ use crate::plain;
 use crate::shape::PhysicalType;
 use crate::traits::{Decode, EncodedPage};
 use crate::values::Values;
-use marquetry_base::{Error, PaddedBytes, Result};
+use marquetry_base::{Error, MemoryBudget, PaddedBytes, Result};
 
 impl Dictionary {
     /// Reads a dictionary page of `n` PLAIN values.
@@ -14,7 +14,8 @@ impl Dictionary {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));
         }
         let mut values = Values::empty(physical.shape());
-        let page = EncodedPage { bytes, max_values: n, physical, dictionary: None };
+        let page =
+            EncodedPage { bytes, max_values: n, physical, dictionary: None, memory: MemoryBudget::default() };
         plain::Decoder::new(&page).decode(n, &mut values)?;
         Ok(Dictionary::with_page(values, page.bytes))
     }

@@ -233,14 +233,14 @@ fn copied_strings_share_few_buffers() {
         (0..2_000).map(|i| format!("{:>1$}", mix(i), (mix(i) % 60) as usize)).collect();
     let all = StringViews::from_iter(&strings);
     let mut copy = StringViews::new();
-    copy.push_copied(&all, 0..2_000);
+    copy.push_copied(&all, 0..2_000).unwrap();
     assert_eq!((&copy, copy.buffers().len()), (&all, 1));
     for i in 0..2_000 {
-        copy.push_copied(&all, i..i + 1);
+        copy.push_copied(&all, i..i + 1).unwrap();
     }
     assert!(copy.buffers().len() < 20, "{} buffers", copy.buffers().len());
     // A clone shares the buffers, which then stay as they are.
     let clone = copy.clone();
-    copy.push_copied(&all, 5..10);
+    copy.push_copied(&all, 5..10).unwrap();
     assert_eq!(part(&Values::Bytes(copy), 0..4_000), Values::Bytes(clone));
 }

@@ -9,7 +9,7 @@ mod pages;
 mod random;
 
 use data::{Case, PHYSICAL, cases, mix, sets};
-use marquetry_base::ErrorKind;
+use marquetry_base::{ErrorKind, MemoryBudget};
 use marquetry_encoding::registry::{self, ENCODINGS};
 use marquetry_encoding::{Bitmap, EncodedPage, OffsetStrings, PhysicalType, Values};
 use pages::{Page, part};
@@ -78,7 +78,9 @@ fn skipping_is_decoding_and_dropping() {
                 decoder.decode(after.min(40), &mut out).unwrap();
                 decoder.skip(after - after.min(40)).unwrap();
                 let mut expected = part(&case.values, 0..before);
-                expected.push_range(&case.values, before + skipped..before + skipped + after.min(40));
+                expected
+                    .push_range(&case.values, before + skipped..before + skipped + after.min(40))
+                    .unwrap();
                 assert!(out == expected, "{case}: {skipped} skipped after {before}");
             }
         }
@@ -177,7 +179,7 @@ fn what_was_there_stays() {
                 let mut decoder = page.open().unwrap();
                 decoder.decode(n, &mut out).unwrap();
                 decoder.decode(0, &mut out).unwrap();
-                expected.push_range(&case.values, 0..n);
+                expected.push_range(&case.values, 0..n).unwrap();
             }
             assert_eq!(out, expected, "{case} after {there}");
         }
@@ -291,7 +293,13 @@ fn codes_are_unique_and_illegal_types_are_refused() {
     for row in &ENCODINGS {
         assert_eq!(ENCODINGS.iter().filter(|other| other.code == row.code).count(), 1, "{}", row.name);
         for physical in PHYSICAL {
-            let page = EncodedPage { bytes: vec![].into(), max_values: 0, physical, dictionary: None };
+            let page = EncodedPage {
+                bytes: vec![].into(),
+                max_values: 0,
+                physical,
+                dictionary: None,
+                memory: MemoryBudget::default(),
+            };
             let refused = registry::decoder(row.code, &page).is_err();
             assert!(refused || (row.supports)(physical), "{} of {physical}", row.name);
         }

@@ -1,7 +1,7 @@
 //! Writing a page, and opening it again.
 
 use bytes::Bytes;
-use marquetry_base::{PADDING, PaddedBytes, Result};
+use marquetry_base::{MemoryBudget, PADDING, PaddedBytes, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::registry::EncodingEntry;
 use marquetry_encoding::{Decode, Encode, EncodedPage, PhysicalType, Values, plain};
@@ -46,6 +46,7 @@ impl Page {
             max_values: self.max_values,
             physical: self.physical,
             dictionary: self.dictionary.clone(),
+            memory: MemoryBudget::default(),
         })
     }
 
@@ -76,6 +77,6 @@ impl Page {
 /// The values of `range`.
 pub(crate) fn part(values: &Values, range: std::ops::Range<usize>) -> Values {
     let mut out = values.shape().empty();
-    out.push_range(values, range);
+    out.push_range(values, range).unwrap();
     out
 }

@@ -339,7 +339,8 @@ fn batch(shredded: &ShreddedColumn, field: &NestedField, max_def: u8) -> ColumnB
         ColumnValues::Values(values) => values.clone(),
         ColumnValues::Keys { keys, dictionary } => {
             let mut values = dictionary.shape().empty();
-            keys.iter().for_each(|&key| values.push_range(dictionary, key as usize..key as usize + 1));
+            keys.iter()
+                .for_each(|&key| values.push_range(dictionary, key as usize..key as usize + 1).unwrap());
             values
         }
     };
@@ -347,7 +348,7 @@ fn batch(shredded: &ShreddedColumn, field: &NestedField, max_def: u8) -> ColumnB
     let (mut values, mut next) = (dense.shape().empty(), 0);
     for &valid in &valid {
         match valid {
-            true => values.push_range(&dense, next..next + 1),
+            true => values.push_range(&dense, next..next + 1).unwrap(),
             false => values.push_nulls(1),
         }
         next += usize::from(valid);

@@ -182,7 +182,7 @@ impl PageDecoder {
             if kept * COPY_FRACTION <= n && matches!(out, Values::Bytes(_)) {
                 whole.clear();
                 self.decode_runs(keep, values, whole)?;
-                out.push_range(whole, 0..kept);
+                out.push_range(whole, 0..kept)?;
                 return Ok(());
             }
             return self.decode_runs(keep, values, out);

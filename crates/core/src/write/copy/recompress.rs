@@ -1,6 +1,6 @@
 //! A page under another codec.
 
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, MemoryBudget, Result};
 use marquetry_codec::{Codec, Compressor, Decompressor};
 use marquetry_format::{PageHeader, PageType};
 
@@ -24,6 +24,8 @@ impl Recompressor {
         let len = usize::try_from(header.uncompressed_page_size).map_err(|_| {
             Error::corrupt(format!("uncompressed_page_size is {}", header.uncompressed_page_size))
         })?;
+        // Both forms of the page are in memory.
+        let _held = MemoryBudget::of_process().reserve(len.saturating_mul(2))?;
         let mut out = Vec::new();
         if header.type_ == PageType::DATA_PAGE_V2 {
             let plain_len = self.v2(header, stored, len, &mut out)?;

@@ -1,0 +1,30 @@
+//! Reserves memory of vectors in a way that can fail: an error, where the standard library ends the process.
+
+use crate::{Error, Result};
+
+/// Reserves capacity for exactly `more` elements.
+///
+/// ```
+/// let mut bytes: Vec<u8> = Vec::new();
+/// assert!(marquetry_base::try_reserve_exact(&mut bytes, 100).is_ok());
+/// assert!(marquetry_base::try_reserve_exact(&mut bytes, usize::MAX).is_err());
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the system does not give that much.
+pub fn try_reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
+    vec.try_reserve_exact(more).map_err(|_| refused::<T>(more))
+}
+
+/// Reserves capacity for at least `more` elements, with room to grow.
+///
+/// # Errors
+/// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the system does not give that much.
+pub fn try_reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
+    vec.try_reserve(more).map_err(|_| refused::<T>(more))
+}
+
+#[cold]
+fn refused<T>(more: usize) -> Error {
+    Error::limit(format!("the system has no memory for {} more bytes", more.saturating_mul(size_of::<T>())))
+}

@@ -1,0 +1,45 @@
+//! How much memory a command takes: the process's budget for reading, and what writing may hold.
+
+use crate::args::bytes;
+use clap::Args as ClapArgs;
+use marquetry::arrow::arrow_reader::ArrowReaderOptions;
+use marquetry::errors::{Limits, MemoryBudget};
+
+/// The argument of all commands.
+#[derive(Debug, Clone, Copy, ClapArgs)]
+pub(crate) struct MemoryArgs {
+    /// Memory for reading, sorting and writing together; what is sorted or written and needs more goes to temporary files. A
+    /// quarter of the machine's memory and half of a container's if not given, for sorting and writing 1 GiB
+    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) memory_limit: Option<usize>,
+}
+
+impl MemoryArgs {
+    /// Sets the bound of what is read. To be called before anything is.
+    pub(crate) fn apply(self) {
+        if let Some(limit) = self.memory_limit {
+            MemoryBudget::set_process_limit((limit / 2).max(LEAST_TO_READ));
+        }
+    }
+
+    /// What sorting and writing may hold.
+    pub(crate) fn to_write(self) -> usize {
+        let readers = MemoryBudget::of_process().limit().unwrap_or(usize::MAX);
+        self.memory_limit.map_or(USUAL_TO_WRITE.min(readers), |limit| (limit / 2).max(1))
+    }
+}
+
+/// The limits of readers whose batches [`BoundedRows`](crate::bounded_rows::BoundedRows) makes smaller if they exceed them.
+pub(crate) fn batch_limits() -> Limits {
+    let readers = MemoryBudget::of_process().limit().unwrap_or(usize::MAX);
+    Limits { batch_bytes: (readers / 8).clamp(16 << 20, 256 << 20), ..Limits::default() }
+}
+
+/// Options with these limits.
+pub(crate) fn bounded_options() -> ArrowReaderOptions {
+    ArrowReaderOptions::new().with_limits(batch_limits())
+}
+
+/// Windows on a file, and a page of each of some columns, take as much.
+const LEAST_TO_READ: usize = 64 << 20;
+const USUAL_TO_WRITE: usize = 1 << 30;
