@@ -7,9 +7,11 @@ mod error;
 mod limits;
 mod memory_budget;
 mod padded_bytes;
+mod url_secrets;
 
 pub use cursor::ByteCursor;
 pub use error::{Error, ErrorKind, ErrorLocation, Result};
 pub use limits::Limits;
 pub use memory_budget::{MemoryBudget, MemoryReservation};
 pub use padded_bytes::{PADDING, PaddedBytes};
+pub use url_secrets::{text_without_secrets, url_without_secrets};
