@@ -7,6 +7,7 @@ mod error;
 mod limits;
 mod memory_budget;
 mod padded_bytes;
+mod printable;
 mod url_secrets;
 
 pub use cursor::ByteCursor;
@@ -14,4 +15,5 @@ pub use error::{Error, ErrorKind, ErrorLocation, Result};
 pub use limits::Limits;
 pub use memory_budget::{MemoryBudget, MemoryReservation};
 pub use padded_bytes::{PADDING, PaddedBytes};
+pub use printable::{Printable, steers_terminal};
 pub use url_secrets::{text_without_secrets, url_without_secrets};

@@ -4,6 +4,7 @@
 //! cli       the command line: options and subcommands
 //! args      arguments that several commands share
 //! help      texts of help, as wide as the terminal
+//! file_name  names of files as they are shown
 //! files     patterns become files, files are opened
 //! remote    files by path or URL
 //! tables    a file, or many files as one table
@@ -21,6 +22,7 @@
 //! unreferenced    bytes of a file that nothing refers to
 //! ordered_map    a parallel map that keeps the order
 //! output    standard output: text or JSON
+//! terminal  output to a terminal
 //! failure   what goes wrong, its line on standard error and its exit code
 //! ```
 //!
@@ -36,6 +38,7 @@ mod cli;
 mod commands;
 mod convert;
 mod failure;
+mod file_name;
 mod files;
 mod help;
 mod inputs;
@@ -51,19 +54,24 @@ mod schema_parser;
 mod sort;
 mod table;
 mod tables;
+mod terminal;
 mod unreferenced;
 mod value;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Command, CommandLine};
 use failure::{Failure, Outcome};
+use marquetry_base::{steers_terminal, text_without_secrets};
 use output::Output;
 use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let matches = help::flowing(CommandLine::command()).get_matches();
-    let args = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = help::flowing(CommandLine::command()).try_get_matches();
+    let args = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
+        Ok(args) => args,
+        Err(error) => return refused(&error),
+    };
     let mut outcome = Outcome::new();
     let mut output = Output::new(args.format);
     let run = run(&args.command, &mut output, &mut outcome).and_then(|()| Ok(output.flush()?));
@@ -73,6 +81,20 @@ fn main() -> ExitCode {
         Err(failure) => outcome.report(None, &failure),
     }
     outcome.exit_code()
+}
+
+/// Says why arguments are none, or gives the help that they ask for.
+fn refused(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    let shown = text_without_secrets(&text);
+    let shown = terminal::escaped(&shown, |c| steers_terminal(c) && !matches!(c, '\n' | '\t'));
+    // There is nowhere left to say that this failed.
+    let _ = match shown == text || !error.use_stderr() {
+        true => error.print(),
+        // What the user wrote has to be left out: without colours, which steer the terminal, too.
+        false => std::io::stderr().write_all(shown.as_bytes()),
+    };
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 fn run(command: &Command, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
