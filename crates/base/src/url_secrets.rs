@@ -81,7 +81,8 @@ fn split_user<'a>(scheme: &str, rest: &'a str) -> (bool, &'a str) {
     match port {
         Some(port) if !is_port(port) => match rest.rfind('@') {
             Some(at) => (true, &rest[at + 1..]),
-            None => (false, rest),
+            // The start of a URL that was cut off: what is no port may be the start of a password.
+            None => (true, &rest[authority.len()..]),
         },
         _ => (false, rest),
     }
@@ -127,6 +128,7 @@ mod tests {
             ("https://[::1]:80/x@y", "https://[::1]:80/x@y"),
             ("https://[::1]/x@y", "https://[::1]/x@y"),
             ("http://h/me@there.parquet", "http://h/me@there.parquet"),
+            ("http://me:pa/?sig", "http://***@/?***"),
             ("s3://key:secret@bucket/x", "s3://***@bucket/x"),
             ("s3://bucket/part-?.parquet", "s3://bucket/part-?.parquet"),
             ("s3://bucket/year=?/x.parquet", "s3://bucket/year=?/x.parquet"),
