@@ -5,6 +5,7 @@
 //! the column, the file reader the file. Known parts are never overwritten, because the innermost layer
 //! knows best.
 
+use crate::url_secrets::url_without_secrets;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -169,10 +170,16 @@ impl Error {
         &self.0.place
     }
 
-    /// Adds the file name, unless known.
+    /// Adds the file name, unless known. Of a URL its [secrets](url_without_secrets) are left out.
     #[must_use]
     pub fn in_file(mut self, file: impl Into<Arc<str>>) -> Self {
-        self.0.place.file.get_or_insert_with(|| file.into());
+        self.0.place.file.get_or_insert_with(|| {
+            let file = file.into();
+            match url_without_secrets(&file) {
+                Cow::Borrowed(_) => file.clone(),
+                Cow::Owned(shown) => shown.into(),
+            }
+        });
         self
     }
 

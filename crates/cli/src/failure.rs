@@ -1,7 +1,10 @@
 //! What goes wrong, its line on standard error, and the exit code.
 
+use crate::file_name;
+use crate::table::printable;
 use arrow_schema::ArrowError;
 use marquetry::errors::{Error, ErrorKind};
+use marquetry_base::text_without_secrets;
 use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,13 +70,14 @@ impl Outcome {
     }
 }
 
-/// One line for standard error, whatever a file's names contain.
+/// One line for standard error, whatever a file's names contain, and without the secrets of URLs.
 pub(crate) fn line(file: Option<&Path>, message: impl Display) -> String {
-    let line = match file {
-        Some(file) => format!("marquetry: {}: {message}", file.display()),
+    let message = message.to_string();
+    let message = text_without_secrets(&message);
+    printable(&match file {
+        Some(file) => format!("marquetry: {}: {message}", file_name::shown(file)),
         None => format!("marquetry: {message}"),
-    };
-    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    })
 }
 
 impl Display for Failure {

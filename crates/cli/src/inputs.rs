@@ -45,6 +45,7 @@ mod words;
 
 use crate::args::OnCorruptArg;
 use crate::failure::Failure;
+use crate::file_name;
 use bad_input::bad;
 pub(crate) use input::{Batches, Input, InputOptions, Losses};
 use kind::Kind;
@@ -62,7 +63,7 @@ pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input
             match (paths, paths.iter().find(is_other)) {
                 ([_, _, ..], Some(other)) => Err(Failure::Usage(format!(
                     "{}: only Parquet files can be read as one table",
-                    other.display()
+                    file_name::shown(other)
                 ))),
                 ([path], Some(_)) => open_one(path, wanted),
                 _ => parquet::open_many(paths, wanted),

@@ -2,6 +2,7 @@
 
 use crate::args::Selection;
 use crate::failure::{Failure, line};
+use crate::file_name;
 use crate::report_file::ReportFile;
 use marquetry::arrow::arrow_reader::{Loss, LossReport};
 use serde_json::{Value, json};
@@ -86,7 +87,7 @@ fn json_of(path: &Path, report: &LossReport) -> Value {
         })
     };
     json!({
-        "file": path.display().to_string(),
+        "file": file_name::shown(path),
         "rows_left_out": report.rows_left_out,
         "values_made_null": report.values_made_null,
         "losses": report.losses.iter().map(loss).collect::<Vec<_>>(),

@@ -4,6 +4,7 @@
 //! cli       the command line: options and subcommands
 //! args      arguments that several commands share
 //! help      texts of help, as wide as the terminal
+//! file_name  names of files as they are shown
 //! files     patterns become files, files are opened
 //! remote    files by path or URL
 //! memory    how much of it reading and writing may take
@@ -24,6 +25,7 @@
 //! unreferenced    bytes of a file that nothing refers to
 //! ordered_map    a parallel map that keeps the order
 //! output    standard output: text or JSON
+//! terminal  output to a terminal
 //! failure   what goes wrong, its line on standard error and its exit code
 //! ```
 //!
@@ -41,6 +43,7 @@ mod column_names;
 mod commands;
 mod convert;
 mod failure;
+mod file_name;
 mod files;
 mod help;
 mod inputs;
@@ -57,19 +60,24 @@ mod schema_parser;
 mod sort;
 mod table;
 mod tables;
+mod terminal;
 mod unreferenced;
 mod value;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Command, CommandLine};
 use failure::{Failure, Outcome};
+use marquetry_base::{steers_terminal, text_without_secrets};
 use output::Output;
 use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let matches = help::flowing(CommandLine::command()).get_matches();
-    let args = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = help::flowing(CommandLine::command()).try_get_matches();
+    let args = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
+        Ok(args) => args,
+        Err(error) => return refused(&error),
+    };
     args.memory.apply();
     let mut outcome = Outcome::new();
     let mut output = Output::new(args.format);
@@ -80,6 +88,20 @@ fn main() -> ExitCode {
         Err(failure) => outcome.report(None, &failure),
     }
     outcome.exit_code()
+}
+
+/// Says why arguments are none, or gives the help that they ask for.
+fn refused(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    let shown = text_without_secrets(&text);
+    let shown = terminal::escaped(&shown, |c| steers_terminal(c) && !matches!(c, '\n' | '\t'));
+    // There is nowhere left to say that this failed.
+    let _ = match shown == text || !error.use_stderr() {
+        true => error.print(),
+        // What the user wrote has to be left out: without colours, which steer the terminal, too.
+        false => std::io::stderr().write_all(shown.as_bytes()),
+    };
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {

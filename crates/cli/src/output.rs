@@ -1,19 +1,33 @@
 //! Standard output: text or JSON.
 
 use crate::args::Format;
+use crate::terminal::{TerminalWriter, escaped};
+use marquetry_base::{Printable, steers_terminal};
+use serde::Serialize;
 use serde_json::Value;
-use std::io::{self, BufWriter, Stdout, Write};
+use serde_json::ser::{Formatter, Serializer};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 /// Standard output, buffered. That nobody reads it any more shows as [`io::ErrorKind::BrokenPipe`], which becomes
 /// [`Failure::ClosedPipe`](crate::failure::Failure::ClosedPipe).
 pub(crate) struct Output {
     format: Format,
-    out: BufWriter<Stdout>,
+    out: BufWriter<Destination>,
+}
+
+/// What standard output is.
+enum Destination {
+    Terminal(TerminalWriter<Stdout>),
+    Other(Stdout),
 }
 
 impl Output {
     pub(crate) fn new(format: Format) -> Self {
-        Output { format, out: BufWriter::with_capacity(BUFFER, io::stdout()) }
+        let out = match io::stdout().is_terminal() {
+            true => Destination::Terminal(TerminalWriter::new(io::stdout())),
+            false => Destination::Other(io::stdout()),
+        };
+        Output { format, out: BufWriter::with_capacity(BUFFER, out) }
     }
 
     /// Whether facts are wanted as JSON.
@@ -32,9 +46,9 @@ impl Output {
         self.out.write_all(b"\n")
     }
 
-    /// Writes a value as one line of JSON.
+    /// Writes a value as one line of JSON. What steers a terminal is escaped wherever it goes: it is the same value.
     pub(crate) fn json(&mut self, value: &Value) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, value)?;
+        value.serialize(&mut Serializer::with_formatter(&mut self.out, Harmless))?;
         self.out.write_all(b"\n")
     }
 }
@@ -46,6 +60,34 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Destination::Terminal(out) => out.write(bytes),
+            Destination::Other(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Destination::Terminal(out) => out.flush(),
+            Destination::Other(out) => out.flush(),
+        }
+    }
+}
+
+/// JSON in which no character steers a terminal.
+struct Harmless;
+
+impl Formatter for Harmless {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, text: &str) -> io::Result<()> {
+        match Printable(text).is_plain() {
+            true => out.write_all(text.as_bytes()),
+            false => out.write_all(escaped(text, steers_terminal).as_bytes()),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Files to read: by path, or by the URL of a file in a store.
 
+use crate::file_name;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
@@ -20,7 +21,7 @@ pub(crate) fn open_with_options(path: &Path, options: ArrowReaderOptions) -> Res
     match is_url(path) {
         true => {
             let open = OpenFile::new(source(path)?, options);
-            open.map_err(|error| error.in_file(path.display().to_string()))
+            open.map_err(|error| error.in_file(file_name::shown(path)))
         }
         false => marquetry::open_with_options(path, options),
     }
@@ -37,6 +38,15 @@ pub(crate) fn source(path: &Path) -> Result<Arc<dyn Source>> {
 /// Whether `path` is the URL of a file in a store.
 pub(crate) fn is_url(path: &Path) -> bool {
     url(path).is_some()
+}
+
+/// The name of a file without its extension; of a URL without the query, which may be its secret.
+pub(crate) fn file_stem(path: &Path) -> String {
+    let name = match url(path) {
+        Some(url) if url.starts_with("http") => Path::new(url.split(['?', '#']).next().unwrap_or_default()),
+        _ => path,
+    };
+    name.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Whether `path` is a URL with a pattern; in those of web servers a question mark is none.

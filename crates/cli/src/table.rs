@@ -2,6 +2,7 @@
 
 use crate::output::Output;
 use comfy_table::{CellAlignment, ContentArrangement, Table as ComfyTable, presets};
+use marquetry_base::Printable;
 use std::io::{self, IsTerminal};
 use unicode_width::UnicodeWidthChar;
 
@@ -74,14 +75,7 @@ impl Table {
 
 /// The text on one line, and without what would steer a terminal.
 pub(crate) fn printable(text: &str) -> String {
-    let is_harmless = |c: char| {
-        !c.is_control()
-            && !matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if text.chars().all(is_harmless) {
-        return text.to_owned();
-    }
-    text.chars().flat_map(|c| if is_harmless(c) { vec![c] } else { c.escape_default().collect() }).collect()
+    Printable(text).to_string()
 }
 
 /// A part of the whole as percent.

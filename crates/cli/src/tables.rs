@@ -7,6 +7,7 @@ use crate::args::{Selection, Together};
 use crate::bounded_rows::BoundedRows;
 use crate::convert::{plain_batch, plain_columns, plain_schema};
 use crate::failure::{Failure, line};
+use crate::file_name;
 use crate::remote;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
@@ -33,7 +34,7 @@ impl Table {
             several if several.iter().any(|path| remote::is_url(path)) => {
                 if let Some(local) = several.iter().find(|path| !remote::is_url(path)) {
                     let message = "files in stores and files of this machine are not read as one table";
-                    return Err(Error::argument(message).in_file(local.display().to_string()));
+                    return Err(Error::argument(message).in_file(file_name::shown(local)));
                 }
                 let files = several.iter().map(|url| remote::files(url)).collect::<Result<Vec<_>>>()?;
                 Table::of_urls(files.into_iter().flatten(), together)
@@ -46,7 +47,7 @@ impl Table {
     pub(crate) fn open_one(path: &Path, together: &Together) -> Result<Self> {
         if remote::is_url(path) {
             if path.ends_with("_metadata") {
-                let url = path.display().to_string();
+                let url = path.to_string_lossy();
                 let files = Dataset::from_summary(&url, remote::source)?;
                 return match files.files().eq([path]) {
                     true => remote::open(path).map(Table::File),

@@ -72,6 +72,84 @@ fn commands_read_urls() {
     assert_eq!(failure(&["split", &url, "--rows", "50"]).0, 2);
 }
 
+/// Every command, on what succeeds and on what fails, in every format: the user is sent, and no secret comes out.
+#[test]
+fn secrets_of_urls_are_in_no_output() {
+    let path = wines();
+    let folder = tempfile::tempdir().unwrap();
+    let into = folder.path().to_str().unwrap();
+    let out = folder.path().join("out.parquet");
+    let out = out.to_str().unwrap();
+    let secret = |server: &Server| {
+        let url = server.url().replace("http://", "http://me:PASSWORD@");
+        format!("{url}?X-Amz-Signature=SIGN.AT/URE&token=TOKEN")
+    };
+    let good = served(&path);
+    let forbidden = Server::start(Vec::new(), Faults { forbids: true, ..Faults::default() });
+    let damaged = Server::start(vec![0; 5000], Faults::default());
+    let report = folder.path().join("report.json");
+    for server in [&good, &forbidden, &damaged] {
+        let url = secret(server);
+        let missing = url.replace("data", "none");
+        for command in [
+            &["schema", &url][..],
+            &["schema", "--arrow", &url, &url],
+            &["meta", &url, &url],
+            &["meta", "set", &url, "a=b"],
+            &["pages", &url, &url],
+            &["dictionary", "--column", "country", &url],
+            &["index", &url, &url],
+            &["head", &url],
+            &["cat", &url, &url],
+            &["cat", &url, &path],
+            &["cat", &url, "--on-corrupt", "skip-page"],
+            &["count", &url, &url],
+            &["count", &missing],
+            &["explain", &url, "--where", "country = 'FR'"],
+            &["explain", &url, &url, "--where", "country = 'FR'", "--scan"],
+            &["size", &url, &url],
+            &["convert", &url, out],
+            &["convert", &url, "-", "--from", "csv"],
+            &["convert", &path, &url],
+            &["convert", &url, &url],
+            &["rewrite", &url, out, "--overwrite"],
+            &["rewrite", &path, &url],
+            &["merge", &url, &url, out, "--overwrite"],
+            &["merge", &path, &path, &url],
+            &["split", &url, "--rows", "50", "--out-dir", into, "--overwrite"],
+            &["append", &url, &path],
+            &["drop-row-group", &url, "0"],
+            &["summary", &url],
+            &["recover", &url, out, "--overwrite"],
+            &["recover", &path, out, "--overwrite", "--schema-from", &url],
+            &["verify", "--deep", &url, &url],
+            &["verify", "--format", "sarif", &url, &missing],
+            &["rules", &url],
+            &["completions", &url],
+            &[&url],
+            &["count", "--", &url, &missing],
+            &["count", "http://me:PASSWORD@"],
+            &["count", "http://me:PASS/WORD@host.invalid:1/x?sig=SIGNATURE"],
+        ] {
+            for format in [&["--format", "json"][..], &[]] {
+                let wants_format = command.contains(&"--format") || command.contains(&"--");
+                let all = if wants_format { command.to_vec() } else { [command, format].concat() };
+                let (_, text) = command::everything(&all);
+                for hidden in ["PASS", "WORD", "SIGN", "URE&", "TOKEN"] {
+                    assert!(!text.contains(hidden), "{all:?}: {text}");
+                }
+            }
+        }
+    }
+    let (_, text) =
+        command::everything(&["cat", &secret(&damaged), "--loss-report", report.to_str().unwrap()]);
+    assert!(text.contains("http://***@") && text.contains("file%201.parquet?***"), "{text}");
+    let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    names.for_each(|name| assert!(!name.to_string_lossy().contains("SIGN"), "{name:?}"));
+    assert_eq!(success(&["count", &secret(&good)]), success(&["count", &path]));
+    assert_eq!(good.take_authorization().as_deref(), Some("Basic bWU6UEFTU1dPUkQ="));
+}
+
 #[test]
 fn other_formats_are_read_by_url_too() {
     let server = Server::start(b"id,name\n1,oak\n2,elm\n".to_vec(), Faults::default());

@@ -1,12 +1,13 @@
 //! One object of a store as a source of bytes.
 
+use crate::store_error::StoreError;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use marquetry_arrow::async_reader::{AsyncSource, FileVersion, Tail};
 use marquetry_base::{Error, ErrorKind, Result};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::ops::Range;
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -17,6 +18,8 @@ use tokio::task::JoinHandle;
 /// Ranges are fetched at the same time, up to 16. Inside of a Tokio runtime each is a task of its own, so that bytes
 /// come while batches are decoded; tasks are given up with the future that waits for them. What is retried, and how
 /// often, is up to the store.
+///
+/// An answer that breaks off is taken up where it ended. No answer is read beyond what was asked for.
 ///
 /// Every answer is held against the version that was opened: by its ETag, which the store is told too, or where there is
 /// none by the time of the last change, and by its length. Reading a file that has changed is an error.
@@ -39,41 +42,91 @@ impl ObjectFile {
             answer => answer.map_err(|error| self.failed(error))?,
         };
         let version = version_of(&answer.meta);
-        let bytes = answer.bytes().await.map_err(|error| self.failed(error))?;
+        let range = version.len.saturating_sub(len as u64)..version.len;
+        let bytes = self.whole(&version, range, answer).await?;
         Ok(Tail { version, bytes })
     }
 
     /// The end of the file from a store that must be told where it begins. `refused` is why it was not given as asked for.
-    async fn tail_by_length(
-        &self,
-        len: usize,
-        refused: object_store::Error,
-    ) -> Result<object_store::GetResult> {
-        use object_store::Error::{NotImplemented, NotSupported};
-        let meta = match (self.store.head(&self.path).await, refused) {
-            (Ok(meta), _) => meta,
+    async fn tail_by_length(&self, len: usize, refused: object_store::Error) -> Result<GetResult> {
+        use object_store::Error::{NotFound, NotImplemented, NotSupported};
+        let (size, e_tag) = match (self.store.head(&self.path).await, refused) {
+            (Ok(meta), _) => (meta.size, meta.e_tag),
+            // Some servers tell sizes with ranges only; and where one answers in whole, this says so.
+            (Err(NotFound { .. }), NotSupported { .. } | NotImplemented { .. }) => {
+                let first = GetOptions::new().with_range(Some(GetRange::Bounded(0..1)));
+                let answer = self.store.get_opts(&self.path, first).await;
+                let meta = answer.map_err(|error| self.failed(error))?.meta;
+                (meta.size, meta.e_tag)
+            }
             // The store was not asked for the file before.
             (Err(error), NotSupported { .. } | NotImplemented { .. }) => return Err(self.failed(error)),
             (Err(_), refused) => return Err(self.failed(refused)),
         };
         // Servers refuse ranges of nothing, and may give all where all is asked for.
-        let start = meta.size.saturating_sub(len as u64);
-        let range = (start > 0).then_some(GetRange::Bounded(start..meta.size));
-        let options = GetOptions { if_match: strong(meta.e_tag.as_deref()), ..GetOptions::new() };
+        let start = size.saturating_sub(len as u64);
+        let range = (start > 0).then_some(GetRange::Bounded(start..size));
+        let options = GetOptions { if_match: strong(e_tag.as_deref()), ..GetOptions::new() };
         self.store.get_opts(&self.path, options.with_range(range)).await.map_err(|error| self.failed(error))
     }
 
     async fn range(self, version: FileVersion, range: Range<u64>) -> Result<Bytes> {
+        let answer = self.answer(&version, range.clone()).await?;
+        self.whole(&version, range, answer).await
+    }
+
+    /// The answer of the store to a request for a range of this version of the file.
+    async fn answer(&self, version: &FileVersion, range: Range<u64>) -> Result<GetResult> {
         let options = GetOptions { if_match: strong(version.tag.as_deref()), ..GetOptions::new() };
-        let options = options.with_range(Some(GetRange::Bounded(range.clone())));
-        let place = |error: Error| error.at(range.start);
-        let answer = self.store.get_opts(&self.path, options).await;
-        let answer = answer.map_err(|error| place(self.failed(error)))?;
+        let start = range.start;
+        let answer =
+            self.store.get_opts(&self.path, options.with_range(Some(GetRange::Bounded(range)))).await;
+        let answer = answer.map_err(|error| self.failed(error).at(start))?;
         // Not every server looks at the condition.
-        if version_of(&answer.meta) != version {
-            return Err(place(changed()));
+        if version_of(&answer.meta) != *version {
+            return Err(changed().at(start));
         }
-        answer.bytes().await.map_err(|error| place(self.failed(error)))
+        Ok(answer)
+    }
+
+    /// The bytes of a range: those of the answer, and where that breaks off, of requests for what is missing. No more than
+    /// the range is ever taken of an answer.
+    async fn whole(&self, version: &FileVersion, range: Range<u64>, answer: GetResult) -> Result<Bytes> {
+        let wanted = (range.end - range.start) as usize;
+        let mut parts: Vec<Bytes> = Vec::new();
+        let mut got = 0;
+        let mut pieces = answer.into_stream();
+        let (mut failures, mut in_vain) = (0, 0);
+        while got < wanted {
+            let place = range.start + got as u64;
+            match pieces.next().await {
+                Some(Ok(piece)) => {
+                    if piece.len() > wanted - got {
+                        let message = format!("{wanted} bytes asked for, and the store gives more");
+                        return Err(Error::new(ErrorKind::Io, message).at(range.start));
+                    }
+                    got += piece.len();
+                    in_vain = if piece.is_empty() { in_vain } else { 0 };
+                    parts.push(piece);
+                }
+                // A connection broke. Who asked knows how many bytes there have to be.
+                Some(Err(error)) if in_vain >= RESUMES_IN_VAIN || failures >= RESUMES => {
+                    return Err(self.failed(error).at(place));
+                }
+                Some(Err(_)) => {
+                    (failures, in_vain) = (failures + 1, in_vain + 1);
+                    pieces = self.answer(version, place..range.end).await?.into_stream();
+                }
+                None => {
+                    let message = format!("{wanted} bytes asked for, {got} given");
+                    return Err(Error::new(ErrorKind::Io, message).at(range.start));
+                }
+            }
+        }
+        Ok(match parts.as_mut_slice() {
+            [one] => std::mem::take(one),
+            _ => parts.concat().into(),
+        })
     }
 
     #[cold]
@@ -82,7 +135,7 @@ impl ObjectFile {
         match error {
             Precondition { .. } => changed(),
             NotFound { path, .. } => Error::new(ErrorKind::Io, format!("there is no object {path}")),
-            error => Error::caused_by(ErrorKind::Io, "the store failed", error),
+            error => Error::caused_by(ErrorKind::Io, "the store failed", StoreError::new(&error)),
         }
     }
 }
@@ -101,6 +154,12 @@ impl AsyncSource for ObjectFile {
         stream::iter(parts).buffered(AT_ONCE).try_collect().boxed()
     }
 }
+
+/// How often an answer is taken up again that breaks off.
+const RESUMES: usize = 32;
+
+/// The same, if nothing came in between.
+const RESUMES_IN_VAIN: usize = 2;
 
 /// Requests of one file at the same time: enough to fill a fast connection, few enough for any server.
 const AT_ONCE: usize = 16;

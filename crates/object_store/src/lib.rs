@@ -28,10 +28,15 @@
 //! them where nothing waits, such as in a command line.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "transport")]
+mod connector;
 mod file;
 mod listing;
 #[cfg(feature = "transport")]
+mod own_runtime;
+#[cfg(feature = "transport")]
 mod remote;
+mod store_error;
 #[cfg(feature = "transport")]
 mod url;
 

@@ -1,6 +1,7 @@
 //! Which files of a store are meant by a path.
 
 use crate::ObjectFile;
+use crate::store_error::StoreError;
 use futures::TryStreamExt;
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::{Dataset, files_among, is_named_parquet};
@@ -77,8 +78,9 @@ async fn listed(store: &dyn ObjectStore, path: &str, is_pattern: bool) -> Result
         true => store.list_with_delimiter(Some(&folder)).await.map(|listed| listed.objects),
         false => store.list(Some(&folder)).try_collect::<Vec<_>>().await,
     };
-    let listed = listed
-        .map_err(|error| Error::caused_by(ErrorKind::Io, "cannot list the files of the store", error))?;
+    let listed = listed.map_err(|error| {
+        Error::caused_by(ErrorKind::Io, "cannot list the files of the store", StoreError::new(&error))
+    })?;
     Ok(listed.into_iter().map(|meta| meta.location.into()).collect())
 }
 

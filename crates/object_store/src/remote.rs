@@ -1,6 +1,7 @@
 //! Files in stores for who does not wait: a runtime of one thread behind a door that blocks.
 
 use crate::listing::WILDCARDS;
+use crate::own_runtime::OwnRuntime;
 use crate::url::Url;
 use crate::{ObjectFile, listing};
 use bytes::Bytes;
@@ -14,7 +15,7 @@ use std::collections::HashMap;
 use std::iter::once;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::runtime::{Builder, Handle, Runtime};
+use std::time::Duration;
 
 /// Stores, found by the URLs of their files. Each is connected once.
 ///
@@ -25,7 +26,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 ///
 /// `http://` and `https://` are plain web servers, whatever their name, and may have a query.
 pub struct Stores {
-    runtime: Arc<Runtime>,
+    runtime: Arc<OwnRuntime>,
+    patience: Duration,
     connected: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
 }
 
@@ -34,8 +36,19 @@ impl Stores {
     pub fn new() -> Result<Self> {
         // Where another part of the program has chosen TLS already, that is it.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        Ok(Stores { runtime: Arc::new(runtime), connected: Mutex::default() })
+        Ok(Stores {
+            runtime: Arc::new(OwnRuntime::new()?),
+            patience: Duration::from_secs(30),
+            connected: Mutex::default(),
+        })
+    }
+
+    /// How long nothing may come from a store until that is an error; 30 seconds if this is not said. An answer may take
+    /// longer as long as it keeps coming. Stores that are connected already keep what they have.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Opens the file at `url`: fetches its last 64 KiB.
@@ -67,7 +80,8 @@ impl Stores {
                 };
             }
             let store = self.store(parsed)?;
-            let files = wait(&self.runtime, listing::files(&*store, parsed.path))??;
+            let path = parsed.path.to_owned();
+            let files = self.runtime.wait(async move { listing::files(&*store, &path).await })?;
             Ok(files.into_iter().map(|path| parsed.with_path(&path)).collect())
         };
         files().map_err(|error: Error| error.in_file(url))
@@ -75,24 +89,25 @@ impl Stores {
 
     fn store(&self, url: Url<'_>) -> Result<Arc<dyn ObjectStore>> {
         let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = connected.get(&url.store()) {
+        if let Some(store) = connected.get(&url.store_of_user()) {
             return Ok(store.clone());
         }
-        let store = url.connect()?;
-        connected.insert(url.store(), store.clone());
+        let store = url.connect(self.patience)?;
+        connected.insert(url.store_of_user(), store.clone());
         Ok(store)
     }
 }
 
-/// A file in a store, for readers that do not wait. It must not be read inside of an asynchronous runtime: there is
-/// [`ObjectFile`] for that.
+/// A file in a store, for readers that block until bytes are there. It may be read and dropped on any thread, also on those of
+/// an asynchronous runtime; on a thread that runs tasks it keeps the others waiting, so that reading belongs in
+/// `spawn_blocking` there, or [`ObjectFile`] is for that.
 ///
 /// What was said to be [read soon](Source::will_read) is fetched in few requests and kept until other bytes are said to
 /// be; anything else is a request of its own.
 pub struct RemoteFile {
     file: ObjectFile,
     version: FileVersion,
-    runtime: Arc<Runtime>,
+    runtime: Arc<OwnRuntime>,
     /// The end of the file.
     tail: RangeCache,
     /// The end of the file, and what was fetched ahead.
@@ -100,8 +115,9 @@ pub struct RemoteFile {
 }
 
 impl RemoteFile {
-    fn open(file: ObjectFile, runtime: Arc<Runtime>) -> Result<Self> {
-        let read = wait(&runtime, file.read_tail(TAIL_READ))??;
+    fn open(file: ObjectFile, runtime: Arc<OwnRuntime>) -> Result<Self> {
+        let opened = file.clone();
+        let read = runtime.wait(async move { opened.read_tail(TAIL_READ).await })?;
         let tail = RangeCache::new(read.version.len);
         tail.give(read.version.len.saturating_sub(read.bytes.len() as u64), read.bytes);
         let held = Mutex::new(Arc::new(copy_of(&tail)));
@@ -126,7 +142,8 @@ impl RemoteFile {
         if requests.is_empty() {
             return Ok(());
         }
-        let parts = wait(&self.runtime, self.file.read_ranges(&self.version, requests.clone()))??;
+        let (file, version, ranges) = (self.file.clone(), self.version.clone(), requests.clone());
+        let parts = self.runtime.wait(async move { file.read_ranges(&version, ranges).await })?;
         for (request, part) in requests.into_iter().zip(parts) {
             let wanted = request.end - request.start;
             if part.len() as u64 != wanted {
@@ -196,10 +213,3 @@ const MOST_FOOTER: u64 = 64 << 20;
 
 /// Most bytes that are held at a time. Row groups with more of the chosen columns are read piece by piece.
 const MOST_AHEAD: u64 = 256 << 20;
-
-fn wait<T>(runtime: &Runtime, work: impl Future<Output = T>) -> Result<T> {
-    if Handle::try_current().is_ok() {
-        return Err(Error::argument("a file that blocks is read inside of an asynchronous runtime"));
-    }
-    Ok(runtime.block_on(work))
-}

@@ -1,8 +1,14 @@
 //! URLs of files, and the stores that they are in.
 
-use marquetry_base::{Error, ErrorKind, Result};
+use crate::connector::CautiousConnector;
+use crate::store_error::StoreError;
+#[cfg(feature = "http")]
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use marquetry_base::{Error, ErrorKind, Result, url_without_secrets};
 use object_store::path::Path;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+#[cfg(feature = "http")]
+use object_store::{HeaderMap, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +16,10 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Url<'a> {
     pub(crate) scheme: &'a str,
-    /// Bucket, container, or host.
+    /// Bucket, container, or host: without a user.
     pub(crate) authority: &'a str,
+    /// `user:password` of web servers.
+    pub(crate) user: Option<&'a str>,
     /// Without the slash before it.
     pub(crate) path: &'a str,
     /// With the question mark before it: of web servers only, where the path may be signed by it.
@@ -27,29 +35,57 @@ const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "
 
 impl<'a> Url<'a> {
     pub(crate) fn parse(text: &'a str) -> Result<Self> {
-        let wrong = || Error::argument(format!("no URL of a file in a store: {text}"));
+        let wrong = || Error::argument(format!("no URL of a file in a store: {}", url_without_secrets(text)));
         let (scheme, rest) = text.split_once("://").filter(|_| is_url(text)).ok_or_else(wrong)?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let (user, authority) = match authority.rsplit_once('@').filter(|_| is_web(scheme)) {
+            Some((user, host)) => (Some(user), host),
+            None => (None, authority),
+        };
         let query = if is_web(scheme) { path.find('?').unwrap_or(path.len()) } else { path.len() };
         let (path, query) = path.split_at(query);
         if authority.is_empty() {
             return Err(wrong());
         }
-        Ok(Url { scheme, authority, path, query })
+        Ok(Url { scheme, user, authority, path, query })
     }
 
     pub(crate) fn is_web(self) -> bool {
         is_web(self.scheme)
     }
 
-    /// What tells its store from others.
-    pub(crate) fn store(self) -> String {
+    /// The URL of its store.
+    fn store(self) -> String {
         format!("{}://{}/{}", self.scheme, self.authority, self.query)
+    }
+
+    /// What tells its store, as this user sees it, from others.
+    pub(crate) fn store_of_user(self) -> String {
+        self.with_path("")
     }
 
     /// The URL of another file of the same store.
     pub(crate) fn with_path(self, path: &str) -> String {
-        format!("{}://{}/{path}{}", self.scheme, self.authority, self.query)
+        let (user, at) = self.user.map_or(("", ""), |user| (user, "@"));
+        format!("{}://{user}{at}{}/{path}{}", self.scheme, self.authority, self.query)
+    }
+
+    /// The headers of every request: who asks.
+    #[cfg(feature = "http")]
+    fn headers(self) -> Result<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        if let Some(user) = self.user {
+            let (name, password) = user.split_once(':').unwrap_or((user, ""));
+            let mut plain = decoded(name);
+            plain.push(b':');
+            plain.extend(decoded(password));
+            let basic = format!("Basic {}", BASE64_STANDARD.encode(plain));
+            let mut basic = HeaderValue::from_str(&basic)
+                .map_err(|_| Error::argument("no user and password for a web server"))?;
+            basic.set_sensitive(true);
+            headers.insert("authorization", basic);
+        }
+        Ok(headers)
     }
 
     /// Where the file is in its store. Paths of web servers have some characters as `%20`, keys of stores are as they are.
@@ -59,8 +95,10 @@ impl<'a> Url<'a> {
     }
 
     /// Connects to the store, as the usual environment variables say.
-    pub(crate) fn connect(self) -> Result<Arc<dyn ObjectStore>> {
+    pub(crate) fn connect(self, patience: Duration) -> Result<Arc<dyn ObjectStore>> {
         let store = self.store();
+        let connector = CautiousConnector { patience };
+        let retries = retries(patience);
         let connected: Result<Arc<dyn ObjectStore>, object_store::Error> = match self.scheme {
             #[cfg(feature = "aws")]
             "s3" | "s3a" => {
@@ -71,30 +109,46 @@ impl<'a> Url<'a> {
                     .find_map(|name| std::env::var(name).ok())
                     .is_some_and(|endpoint| endpoint.starts_with("http://"));
                 let builder = if is_plain { builder.with_allow_http(true) } else { builder };
-                builder.with_retry(retries()).build().map(|store| Arc::new(store) as _)
+                builder
+                    .with_retry(retries)
+                    .with_http_connector(connector)
+                    .build()
+                    .map(|store| Arc::new(store) as _)
             }
             #[cfg(feature = "gcp")]
             "gs" => {
                 let builder = object_store::gcp::GoogleCloudStorageBuilder::from_env().with_url(store);
-                builder.with_retry(retries()).build().map(|store| Arc::new(store) as _)
+                builder
+                    .with_retry(retries)
+                    .with_http_connector(connector)
+                    .build()
+                    .map(|store| Arc::new(store) as _)
             }
             #[cfg(feature = "azure")]
             "az" | "azure" | "abfs" | "abfss" => {
                 let builder = object_store::azure::MicrosoftAzureBuilder::from_env().with_url(store);
-                builder.with_retry(retries()).build().map(|store| Arc::new(store) as _)
+                builder
+                    .with_retry(retries)
+                    .with_http_connector(connector)
+                    .build()
+                    .map(|store| Arc::new(store) as _)
             }
             #[cfg(feature = "http")]
             "http" | "https" => {
                 let options = object_store::ClientOptions::new().with_allow_http(self.scheme == "http");
+                let options = options.with_default_headers(self.headers()?);
                 let builder = object_store::http::HttpBuilder::new().with_url(store);
-                let builder = builder.with_client_options(options).with_retry(retries());
+                let builder =
+                    builder.with_client_options(options).with_retry(retries).with_http_connector(connector);
                 builder.build().map(|store| Arc::new(store) as _)
             }
             scheme => {
                 return Err(Error::unsupported(format!("this build has no support for {scheme}://")));
             }
         };
-        connected.map_err(|error| Error::caused_by(ErrorKind::Argument, "cannot use the store", error))
+        connected.map_err(|error| {
+            Error::caused_by(ErrorKind::Argument, "cannot use the store", StoreError::new(&error))
+        })
     }
 }
 
@@ -102,9 +156,31 @@ fn is_web(scheme: &str) -> bool {
     matches!(scheme, "http" | "https")
 }
 
-/// Somebody may be waiting: a store that does not answer is given up after half a minute instead of three.
-fn retries() -> RetryConfig {
-    RetryConfig { backoff: BackoffConfig::default(), max_retries: 6, retry_timeout: Duration::from_secs(30) }
+/// Somebody may be waiting: what fails is tried again for as long as nothing may come, but not after nothing came for so long.
+fn retries(patience: Duration) -> RetryConfig {
+    let retry_timeout = patience.mul_f32(0.9);
+    RetryConfig { backoff: BackoffConfig::default(), max_retries: 6, retry_timeout }
+}
+
+/// Percent signs and two hexadecimal digits become bytes.
+#[cfg(feature = "http")]
+fn decoded(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, others @ ..] = rest {
+        let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+        match (first, others) {
+            (b'%', [high, low, behind @ ..]) if digit(*high).is_some() && digit(*low).is_some() => {
+                out.push(digit(*high).unwrap_or(0) * 16 + digit(*low).unwrap_or(0));
+                rest = behind;
+            }
+            _ => {
+                out.push(*first);
+                rest = others;
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -112,7 +188,7 @@ mod tests {
     use super::*;
 
     fn url<'a>(scheme: &'a str, authority: &'a str, path: &'a str, query: &'a str) -> Url<'a> {
-        Url { scheme, authority, path, query }
+        Url { scheme, user: None, authority, path, query }
     }
 
     #[test]
@@ -125,6 +201,7 @@ mod tests {
                 url("abfss", "c@account.dfs.core.windows.net", "x", ""),
             ),
             ("https://host:1/a/b.parquet?key=1/2", url("https", "host:1", "a/b.parquet", "?key=1/2")),
+            ("http://me:pass@host/x", Url { user: Some("me:pass"), ..url("http", "host", "x", "") }),
         ];
         for (text, cut) in cases {
             assert_eq!(Url::parse(text).unwrap(), cut);

@@ -9,8 +9,14 @@ use std::sync::Arc;
 /// What a directory is called whose rows have no value.
 const NO_VALUE: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Keys and values of the directories that a path leads through; a value that is null is `None`.
+/// Keys and values of the directories that a path leads through; a value that is null is `None`. What is asked of a web
+/// server behind the path is no directory, even if it has slashes.
 pub(super) fn pairs(path: &Path) -> Vec<(String, Option<String>)> {
+    let is_web = |text: &&str| text.starts_with("http://") || text.starts_with("https://");
+    let path = match path.to_str().filter(is_web).and_then(|url| url.split_once('?')) {
+        Some((path, _)) => Path::new(path),
+        None => path,
+    };
     let directories = path.parent().into_iter().flat_map(Path::components).filter_map(|part| match part {
         Component::Normal(name) => name.to_str(),
         _ => None,
@@ -102,6 +108,8 @@ mod tests {
         assert_eq!(text("a=__HIVE_DEFAULT_PARTITION__/x"), "a:null");
         assert_eq!(text("a=%ff/b=100%/c=%4/=1/x"), "a:%ff b:100% c:%4");
         assert_eq!(text("../a=b=c/x"), "a:b=c");
+        assert_eq!(text("http://host/a=1/x.parquet?b=2/c=3"), "a:1");
+        assert_eq!(text("a?b=1/x.parquet"), "a?b:1");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What is said of a file that was changed in place.
 
 use crate::failure::Failure;
+use crate::file_name;
 use crate::output::Output;
 use crate::rewrite::Tally;
-use crate::table::printable;
 use crate::unreferenced;
 use marquetry::file::Edited;
 use serde_json::json;
@@ -21,7 +21,7 @@ pub(super) fn report(
     let grown = edited.len.saturating_sub(before);
     if output.is_json() {
         return Ok(output.json(&json!({
-            "file": path.display().to_string(),
+            "file": file_name::shown(path),
             "rows": rows,
             "row_groups": row_groups,
             "size": edited.len,
@@ -30,7 +30,7 @@ pub(super) fn report(
             "notes": tally.json(),
         }))?);
     }
-    let name = printable(&path.display().to_string());
+    let name = file_name::shown_on_line(path);
     let size = edited.len;
     output
         .line(format!("{name}: {rows} rows in {row_groups} row groups, {size} bytes, {grown} of them new"))?;

@@ -2,6 +2,7 @@
 
 use crate::args::{Tables, ValueArgs, condition};
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::tables::Table;
 use arrow_array::RecordBatch;
@@ -43,8 +44,8 @@ pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) 
         };
         total = total.saturating_add(rows);
         match (output.is_json(), are_several) {
-            (true, _) => output.json(&json!({"file": path.display().to_string(), "rows": rows}))?,
-            (false, true) => output.line(format!("{rows:>12}  {}", path.display()))?,
+            (true, _) => output.json(&json!({"file": file_name::shown(path), "rows": rows}))?,
+            (false, true) => output.line(format!("{rows:>12}  {}", file_name::shown_on_line(path)))?,
             (false, false) => output.line(rows.to_string())?,
         }
         Ok(())

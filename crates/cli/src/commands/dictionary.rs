@@ -4,6 +4,7 @@ use super::column_chunks::{Chunks, page_reader};
 use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::table::Table;
 use crate::value;
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &DictionaryArgs, output: &mut Output, outcome: &mut Outc
             table.print(output)?;
         }
         if output.is_json() {
-            let file = path.display().to_string();
+            let file = file_name::shown(path);
             output.json(&json!({"file": file, "column": &**leaf.dotted(), "dictionaries": dictionaries}))?;
         }
         Ok(())

@@ -10,6 +10,7 @@ mod told;
 use super::heading::title;
 use crate::args::{Tables, condition};
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::remote;
 use crate::tables::Table as Input;
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output, outcome: &mut Outcome
         };
         if output.is_json() {
             let mut json = told.json();
-            json["file"] = path.display().to_string().into();
+            json["file"] = file_name::shown(path).into();
             return Ok(output.json(&json)?);
         }
         if are_several {
@@ -101,7 +102,7 @@ fn explain_all(files: &Dataset, args: &ExplainArgs) -> Result<Told, Failure> {
             Needed::Rows(predicate) => predicate,
         };
         opened += 1;
-        let name = path.display().to_string();
+        let name = file_name::shown(&path);
         let mut of_file = remote::open(&path).map_err(Failure::from).and_then(|file| {
             let wanted = there(file.metadata(), args.columns.as_deref());
             explain(&file, &predicate, &wanted, args.scan)

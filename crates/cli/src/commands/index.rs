@@ -4,6 +4,7 @@ use super::column_chunks::Chunks;
 use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::table::Table;
 use crate::value::{self, cell};
@@ -13,6 +14,7 @@ use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::{Error, Limits};
 use marquetry::format::{ColumnIndex, OffsetIndex};
 use marquetry::schema::Leaf;
+use marquetry_base::Printable;
 use marquetry_core::page_index::{read_bloom_filter_header, read_column_index, read_offset_index};
 use serde_json::{Value, json};
 
@@ -50,7 +52,7 @@ pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) 
             }
         }
         if output.is_json() {
-            output.json(&json!({"file": path.display().to_string(), "columns": columns}))?;
+            output.json(&json!({"file": file_name::shown(path), "columns": columns}))?;
         }
         Ok(())
     })?;
@@ -130,7 +132,11 @@ fn print(row_group: usize, leaf: &Leaf, facts: &Value, output: &mut Output) -> R
         Value::Null => about.push("no bloom filter".to_owned()),
         bloom => about.push(format!("bloom filter of {} bytes at byte {}", bloom["bytes"], bloom["offset"])),
     }
-    output.line(format!("row group {row_group}, column {}: {}", leaf.dotted(), about.join(", ")))?;
+    output.line(format!(
+        "row group {row_group}, column {}: {}",
+        Printable(leaf.dotted()),
+        about.join(", ")
+    ))?;
     let Value::Array(pages) = &facts["pages"] else {
         return Ok(());
     };

@@ -3,6 +3,7 @@
 use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::table::{Table, printable, shortened};
 use crate::unreferenced::{self, unreferenced};
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &MetaArgs, output: &mut Output, outcome: &mut Outcome) -
         facts["size"] = json!(source.len());
         facts["unreferenced"] = json!(unreferenced(&*source, &metadata));
         if output.is_json() {
-            facts["file"] = Value::String(path.display().to_string());
+            facts["file"] = Value::String(file_name::shown(path));
             return Ok(output.json(&facts)?);
         }
         if are_several {

@@ -4,6 +4,7 @@ use super::column_chunks::{Chunks, page_reader};
 use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::table::Table;
 use crate::value::cell;
@@ -13,6 +14,7 @@ use marquetry::errors::Error;
 use marquetry::file::page::{Checksum, LocatedHeader, PageReader};
 use marquetry::format::Encoding;
 use marquetry::schema::Leaf;
+use marquetry_base::Printable;
 use serde_json::{Value, json};
 
 /// The arguments of `pages`.
@@ -53,7 +55,7 @@ pub(crate) fn run(args: &PagesArgs, output: &mut Output, outcome: &mut Outcome) 
             }
         }
         if output.is_json() {
-            output.json(&json!({"file": path.display().to_string(), "pages": all}))?;
+            output.json(&json!({"file": file_name::shown(path), "pages": all}))?;
         }
         Ok(())
     })?;
@@ -203,7 +205,7 @@ fn encodings(start: &LocatedHeader) -> (Option<Encoding>, Option<Encoding>, Opti
 }
 
 fn print(row_group: usize, leaf: &Leaf, pages: &[Value], output: &mut Output) -> Result<(), Failure> {
-    output.line(format!("row group {row_group}, column {}", leaf.dotted()))?;
+    output.line(format!("row group {row_group}, column {}", Printable(leaf.dotted())))?;
     let mut headings: Vec<String> = HEADINGS.iter().map(|(heading, _)| (*heading).to_owned()).collect();
     let has_levels = [leaf.max_def() > 0, leaf.max_rep() > 0];
     headings.extend(has_levels[0].then(|| "def levels".to_owned()));

@@ -1,9 +1,11 @@
 //! `recover`: a whole file out of what is left of one.
 
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::report_file::ReportFile;
 use crate::rewrite::{refuse_existing, report_failure};
+use crate::table::printable;
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
@@ -116,7 +118,7 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     }
     match output.is_json() {
         true => output.json(&as_json)?,
-        false => output.line(report.to_string())?,
+        false => report.to_string().lines().try_for_each(|line| output.line(printable(line)))?,
     }
     if report.row_groups.is_empty() {
         let why = match report.schema {
@@ -158,7 +160,7 @@ fn write(path: &Path, recovery: &Recovery) -> Result<(), Error> {
 impl RecoverArgs {
     fn given_schema(&self) -> Result<Option<GivenSchema>, Failure> {
         if let Some(path) = &self.schema_from {
-            let named = |error: Error| error.in_file(path.display().to_string());
+            let named = |error: Error| error.in_file(file_name::shown(path));
             let file = crate::remote::source(path)?;
             let metadata = read_metadata(&*file, &Default::default()).map_err(named)?.metadata;
             let of_schema = |pair: &&KeyValue| pair.key == marquetry::arrow::ARROW_SCHEMA_META_KEY;
@@ -198,7 +200,7 @@ fn report_json(file: &Path, report: &Report) -> Value {
     };
     let loss = |loss: &Loss| json!({"start": loss.bytes.start, "end": loss.bytes.end, "rows": loss.rows, "why": loss.why});
     json!({
-        "file": file.display().to_string(),
+        "file": file_name::shown(file),
         "schema": report.schema.map(SchemaOrigin::name),
         "rows": report.rows(),
         "bytes": report.bytes,

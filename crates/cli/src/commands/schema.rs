@@ -3,11 +3,13 @@
 use super::heading::title;
 use crate::args::Tables;
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::tables::Table;
 use arrow_schema::{Field, Schema as ArrowSchema};
 use clap::Args as ClapArgs;
 use marquetry::schema::{Node, NodeKind, Schema};
+use marquetry_base::Printable;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome)
 
 fn tree(path: &Path, schema: &Schema) -> Value {
     let fields: Vec<Value> = schema.fields().iter().map(|field| node(field, schema)).collect();
-    json!({"file": path.display().to_string(), "name": schema.name(), "fields": fields})
+    json!({"file": file_name::shown(path), "name": schema.name(), "fields": fields})
 }
 
 fn node(node: &Node, schema: &Schema) -> Value {
@@ -71,7 +73,7 @@ fn node(node: &Node, schema: &Schema) -> Value {
 
 fn arrow_tree(path: &Path, schema: &ArrowSchema) -> Value {
     let fields: Vec<Value> = schema.fields().iter().map(|field| arrow_field(field)).collect();
-    json!({"file": path.display().to_string(), "metadata": schema.metadata(), "fields": fields})
+    json!({"file": file_name::shown(path), "metadata": schema.metadata(), "fields": fields})
 }
 
 fn arrow_field(field: &Field) -> Value {
@@ -86,7 +88,8 @@ fn arrow_field(field: &Field) -> Value {
 fn print_arrow(schema: &ArrowSchema, output: &mut Output) -> Result<(), Failure> {
     for field in schema.fields() {
         let required = if field.is_nullable() { "" } else { " not null" };
-        output.line(format!("{}: {}{required}", field.name(), field.data_type()))?;
+        let (name, data_type) = (field.name(), field.data_type().to_string());
+        output.line(format!("{}: {}{required}", Printable(name), Printable(&data_type)))?;
     }
     Ok(())
 }

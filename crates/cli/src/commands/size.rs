@@ -3,6 +3,7 @@
 use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::table::{Table, percent};
 use crate::unreferenced::{self, unreferenced};
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -
         if output.is_json() {
             let columns: Vec<Value> = columns.iter().map(|column| column.json(compressed)).collect();
             return Ok(output.json(&json!({
-                "file": path.display().to_string(),
+                "file": file_name::shown(path),
                 "compressed_size": compressed,
                 "uncompressed_size": uncompressed,
                 "size": source.len(),

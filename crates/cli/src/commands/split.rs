@@ -1,7 +1,9 @@
 //! `split`: a file cut into files of so many rows.
 
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
+use crate::remote;
 use crate::rewrite::{
     Footer, Input, NewFile, Recoder, Room, Tally, codec_of, column_orders, refuse_existing, report_failure,
 };
@@ -85,7 +87,7 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
         let size = cutter.write(name, part)?;
         let rows: u64 = part.iter().map(|piece| piece.rows.end - piece.rows.start).sum();
         let copied = part.iter().filter(|piece| piece.is_whole).count();
-        let file = name.display().to_string();
+        let file = file_name::shown(name);
         match output.is_json() {
             true => output.json(&json!({
                 "file": file, "rows": rows, "row_groups": part.len(), "copied": copied, "size": size,
@@ -127,7 +129,7 @@ fn parts(sizes: &[u64], rows: u64, whole_row_groups: bool) -> Vec<Vec<Piece>> {
 }
 
 fn names(args: &SplitArgs, count: usize) -> Result<Vec<PathBuf>, Failure> {
-    let stem = args.input.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = remote::file_stem(&args.input);
     let pattern = args.name.clone().unwrap_or_else(|| format!("{stem}-{{}}.parquet"));
     if count > 1 && !pattern.contains("{}") {
         return Err(Failure::Usage("--name needs {} where the number goes".to_owned()));
@@ -137,7 +139,7 @@ fn names(args: &SplitArgs, count: usize) -> Result<Vec<PathBuf>, Failure> {
     }
     let directory = match &args.out_dir {
         Some(directory) => directory.as_path(),
-        None if crate::remote::is_url(&args.input) => {
+        None if remote::is_url(&args.input) => {
             return Err(Failure::Usage("--out-dir says where the new files of a URL go".to_owned()));
         }
         None => args.input.parent().unwrap_or(Path::new("")),

@@ -1,6 +1,7 @@
 //! `summary`: the footers of a directory's files in one.
 
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::rewrite::{Footer, Input, Same, Tally, column_orders, leaf_map, refuse_existing, report_failure};
 use clap::Args as ClapArgs;
@@ -65,7 +66,7 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
     }
     let (rows, row_groups) = (summary.num_rows, summary.row_groups.len());
     if output.is_json() {
-        let directory = args.directory.display().to_string();
+        let directory = file_name::shown(&args.directory);
         return Ok(output.json(&json!({
             "directory": directory, "files": inputs.len(), "row_groups": row_groups, "rows": rows,
             "notes": tally.json(),

@@ -5,6 +5,7 @@ mod sarif;
 use crate::args::Files;
 use crate::commands::rules::named;
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::output::Output;
 use crate::table::printable;
 use clap::Args as ClapArgs;
@@ -180,7 +181,7 @@ fn show(
 
 fn text(args: &VerifyArgs, file: &Path, report: &Report, output: &mut Output) -> Result<(), Failure> {
     if args.files.are_several() {
-        let name = printable(&file.display().to_string());
+        let name = file_name::shown_on_line(file);
         output.line(format!("{name}: {}", headline(report)))?;
     } else {
         output.line(headline(report))?;
@@ -237,7 +238,7 @@ fn object(file: &Path, report: &Report) -> Value {
     });
     let omitted = report.omitted.iter().map(|(rule, count)| json!({"rule": rule.id, "count": count}));
     json!({
-        "file": file.display().to_string(),
+        "file": file_name::shown(file),
         "pages": report.pages,
         "bytes": report.bytes,
         "worst": report.worst().map(Severity::name),

@@ -1,6 +1,7 @@
 //! Bytes of each column before and after, and which encodings they got, and why.
 
 use crate::failure::Failure;
+use crate::file_name;
 use crate::output::Output;
 use crate::table::{Table, percent};
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
@@ -137,7 +138,7 @@ impl SizeReport {
             String::new(),
             String::new(),
         ]);
-        let path = crate::table::printable(&path.display().to_string());
+        let path = file_name::shown_on_line(path);
         output.line(format!("{path}: {} rows, {} row groups, {size} bytes", self.rows, self.row_groups))?;
         table.print(output)?;
         self.checkpoints.map_or(Ok(()), |cost| output.line(checkpoints_line(cost, size)))
@@ -146,7 +147,7 @@ impl SizeReport {
     /// The report as JSON.
     pub(crate) fn json(&self, path: &Path, size: u64) -> Value {
         json!({
-            "file": path.display().to_string(),
+            "file": file_name::shown(path),
             "rows": self.rows,
             "row_groups": self.row_groups,
             "size": size,

@@ -1,6 +1,7 @@
 //! The files that are read.
 
 use crate::failure::Failure;
+use crate::file_name;
 use arrow_schema::DataType;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ChunkReader;
@@ -43,7 +44,7 @@ impl Input {
 
     /// The path as text.
     pub(crate) fn name(&self) -> String {
-        self.path.display().to_string()
+        file_name::shown(&self.path)
     }
 
     /// Bytes of a column in all row groups. Sizes that make no sense count as nothing.

@@ -1,6 +1,7 @@
 //! The file that is written: not over an input, nor over anything unasked, and whole or not at all.
 
 use crate::failure::Failure;
+use crate::file_name;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
 use marquetry::file::metadata::ParquetMetaData;
@@ -36,7 +37,7 @@ pub(crate) fn refuse_existing<'a>(
 
 /// What is said of a file that is not written.
 pub(crate) fn refuse(path: &Path, why: &str) -> Failure {
-    Failure::File(Error::argument(why.to_owned()).in_file(path.display().to_string()))
+    Failure::File(Error::argument(why.to_owned()).in_file(file_name::shown(path)))
 }
 
 /// Whether there is anything of that name. A link that leads nowhere yet is something.

@@ -27,6 +27,13 @@ pub(crate) fn failure(arguments: &[&str]) -> (i32, Vec<String>) {
     (output.status.code().expect("no signal"), errors.lines().map(str::to_owned).collect())
 }
 
+/// The exit code, and all that goes to standard output and standard error.
+pub(crate) fn everything(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = run(arguments);
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
 /// [`success`] with something on standard input.
 #[track_caller]
 pub(crate) fn with_input(arguments: &[&str], input: &str) -> String {

@@ -343,7 +343,9 @@ impl PageReader {
         let len = start.uncompressed_len();
         let most = n.saturating_mul(width.saturating_add(BYTES_BESIDE_VALUE)).saturating_mul(2);
         match len > most.saturating_add(BYTES_BESIDE_VALUES) {
-            true => Err(Error::corrupt(format!("a page of {n} values of {width} bytes that says it has {len} bytes"))),
+            true => Err(Error::corrupt(format!(
+                "a page of {n} values of {width} bytes that says it has {len} bytes"
+            ))),
             false => Ok(()),
         }
     }

@@ -2,12 +2,14 @@
 
 use super::{Node, NodeKind, Repetition, Schema};
 use crate::logical_type::{LogicalType, TimeUnit};
+use marquetry_base::Printable;
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Schema {
     /// `message name { ... }` with one field a line, annotations in parentheses and field ids after `=`.
+    /// Characters of names that would begin a line or steer a terminal stand as `\u{..}`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "message {} {{", self.name)?;
+        writeln!(f, "message {} {{", Printable(&self.name))?;
         self.fields.iter().try_for_each(|field| self.print(field, 1, f))?;
         write!(f, "}}")
     }
@@ -18,10 +20,10 @@ impl Schema {
         let indent = depth * 2;
         write!(f, "{:indent$}{} ", "", node.repetition)?;
         match &node.kind {
-            NodeKind::Group(_) => write!(f, "group {}", node.name)?,
+            NodeKind::Group(_) => write!(f, "group {}", Printable(&node.name))?,
             NodeKind::Leaf(leaf) => {
                 let physical = self.leaves[*leaf].physical.to_string().to_lowercase();
-                write!(f, "{physical} {}", node.name)?;
+                write!(f, "{physical} {}", Printable(&node.name))?;
             }
         }
         if let Some(logical) = &node.logical {

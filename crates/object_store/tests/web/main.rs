@@ -1,5 +1,6 @@
 //! Files on a web server, read by a stream and by who does not wait.
 
+mod hostile;
 mod server;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
@@ -147,10 +148,6 @@ fn who_does_not_wait_reads_by_url() {
     let error = stores.open(&missing).err().unwrap();
     assert!(error.to_string().contains("there is no object none/file 1.parquet"), "{error}");
     assert!(stores.files(&server.url().replace("file", "*")).unwrap_err().message().contains("web server"));
-    // Inside of a runtime nothing may block.
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-    let error = runtime.block_on(async { source.read_at(1000, 10) }).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Argument);
 }
 
 /// Ranges that lie apart are requests of their own, which are on their way together: who does not wait pays one latency for

@@ -22,6 +22,8 @@ struct State {
     /// Requests that wait for their answers, and how often one came when none did.
     waiting: usize,
     rounds: usize,
+    /// Who asked last.
+    authorization: Option<String>,
 }
 
 /// What goes wrong. Requests are counted from 0.
@@ -43,6 +45,20 @@ pub(crate) struct Faults {
     pub(crate) knows_no_suffix: bool,
     /// Whether ranges are not looked at.
     pub(crate) knows_no_ranges: bool,
+    /// Whether HEAD is refused.
+    pub(crate) knows_no_head: bool,
+    /// Whether all requests are refused, with a body that does not end.
+    pub(crate) forbids: bool,
+    /// Whether ranges get the rest of the file, and the length of that.
+    pub(crate) gives_more: bool,
+    /// Whether answers to ranges do not tell how long the file is.
+    pub(crate) hides_size: bool,
+    /// Whether answers do not tell how long they are.
+    pub(crate) hides_length: bool,
+    /// Bodies come in pieces of so many bytes, with a pause after each.
+    pub(crate) pieces: Option<(usize, Duration)>,
+    /// These get no answer at all.
+    pub(crate) silent: Option<(usize, usize)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +72,7 @@ struct Request {
     path: String,
     range: Option<String>,
     if_match: Option<String>,
+    authorization: Option<String>,
 }
 
 impl Server {
@@ -83,6 +100,11 @@ impl Server {
     /// the client has paid.
     pub(crate) fn take_rounds(&self) -> usize {
         std::mem::take(&mut self.state.lock().unwrap().rounds)
+    }
+
+    /// Who asked last, as the request says.
+    pub(crate) fn take_authorization(&self) -> Option<String> {
+        self.state.lock().unwrap().authorization.take()
     }
 
     /// The answers since this was last asked.
@@ -118,14 +140,20 @@ fn read_request(reader: &mut impl BufRead) -> Result<Option<Request>> {
     let mut words = line.split_whitespace();
     let (method, path) = (words.next().unwrap(), words.next().unwrap());
     assert!(matches!(method, "GET" | "HEAD"), "{method}");
-    let mut request =
-        Request { is_head: method == "HEAD", path: path.to_owned(), range: None, if_match: None };
+    let mut request = Request {
+        is_head: method == "HEAD",
+        path: path.to_owned(),
+        range: None,
+        if_match: None,
+        authorization: None,
+    };
     loop {
         let mut line = String::new();
         reader.read_line(&mut line)?;
         let Some((name, value)) = line.trim().split_once(": ") else { return Ok(Some(request)) };
         match name.to_ascii_lowercase().as_str() {
             "range" => request.range = Some(value.to_owned()),
+            "authorization" => request.authorization = Some(value.to_owned()),
             "if-match" => request.if_match = Some(value.to_owned()),
             _ => {}
         }
@@ -137,6 +165,16 @@ fn answer(request: &Request, stream: &mut TcpStream, state: &Mutex<State>) -> Re
     let mut state = state.lock().unwrap();
     let (asked, faults) = (state.asked, state.faults);
     state.asked += 1;
+    state.authorization.clone_from(&request.authorization);
+    if faults.forbids {
+        drop(state);
+        return refuse(stream);
+    }
+    if faults.silent.is_some_and(|(from, to)| (from..to).contains(&asked)) {
+        drop(state);
+        std::thread::sleep(Duration::from_secs(600));
+        return Ok(false);
+    }
     let hits = |range: Option<(usize, usize)>| range.is_some_and(|(from, to)| (from..to).contains(&asked));
     let is_new = faults.changes.is_some_and(|changes| asked >= changes);
     let tag = if is_new { "\"new\"" } else { "\"old\"" };
@@ -153,24 +191,53 @@ fn answer(request: &Request, stream: &mut TcpStream, state: &Mutex<State>) -> Re
         _ if hits(faults.busy) => (503, 0..0),
         _ if !request.path.starts_with("/data/file%201.parquet") => (404, 0..0),
         _ if is_other => (412, 0..0),
+        _ if faults.knows_no_head && request.is_head => (405, 0..0),
         Some(range) if range.is_empty() => (416, 0..0),
         Some(range) => (206, range),
         None => (200, 0..len),
     };
-    let mut head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n", body.len());
+    let told = body.clone();
+    let body = if faults.gives_more && status == 206 { body.start..len } else { body };
+    let mut head = format!("HTTP/1.1 {status} x\r\n");
+    head += &match faults.hides_length && !request.is_head {
+        true => "connection: close\r\n".to_owned(),
+        false => format!("content-length: {}\r\n", body.len()),
+    };
     head += &format!("last-modified: Mon, 06 Jul 2026 10:00:{} GMT\r\n", if is_new { "01" } else { "00" });
     if !faults.has_no_tags {
         head += &format!("etag: {tag}\r\n");
     }
     if status == 206 {
-        head += &format!("content-range: bytes {}-{}/{len}\r\n", body.start, body.end - 1);
+        let size = if faults.hides_size { "*".to_owned() } else { len.to_string() };
+        head += &format!("content-range: bytes {}-{}/{size}\r\n", told.start, told.end - 1);
     }
     stream.write_all((head + "\r\n").as_bytes())?;
     let is_cut = hits(faults.cut) && !body.is_empty() && !request.is_head;
     let given = if request.is_head { 0..0 } else { body.clone() };
     let given = if is_cut { given.start..given.end - given.len().div_ceil(2) } else { given };
     state.answers.push(Answer { status, bytes: given.len() });
-    stream.write_all(&state.file[given])?;
+    let given = state.file[given].to_vec();
+    drop(state);
+    match faults.pieces {
+        Some((size, pause)) => given.chunks(size).try_for_each(|piece| {
+            stream.write_all(piece)?;
+            std::thread::sleep(pause);
+            Ok::<_, std::io::Error>(())
+        })?,
+        None => stream.write_all(&given)?,
+    }
     stream.flush()?;
-    Ok(!is_cut)
+    Ok(!is_cut && !faults.hides_length)
 }
+
+/// Refuses a request at such length that no client may read it all.
+fn refuse(stream: &mut TcpStream) -> Result<bool> {
+    stream.write_all(b"HTTP/1.1 403 x\r\nconnection: close\r\n\r\n")?;
+    for _ in 0..ENDLESS >> 20 {
+        stream.write_all(&[b'x'; 1 << 20])?;
+    }
+    Ok(false)
+}
+
+/// More than a test has time for, were it read.
+const ENDLESS: usize = 1 << 34;

@@ -1,7 +1,9 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
 
 use crate::failure::Failure;
+use crate::file_name;
 use crate::remote::is_url;
+use marquetry_base::text_without_secrets;
 use marquetry_verify::{Finding, RULES, Report, Rule, Severity};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -22,7 +24,7 @@ impl Document {
     pub(super) fn add_failure(&mut self, file: &Path, failure: &Failure) {
         self.failures.push(json!({
             "level": "error",
-            "message": {"text": failure.to_string()},
+            "message": {"text": text_without_secrets(&failure.to_string())},
             "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri(file)}}}],
         }));
     }
@@ -100,9 +102,9 @@ fn level(severity: Severity) -> &'static str {
 /// what no URI may have in it.
 fn uri(file: &Path) -> String {
     if is_url(file) {
-        return encoded(&file.display().to_string(), b":/?#[]@!$&'()*+,;=%");
+        return encoded(&file_name::shown(file), b":/?#[]@!$&'()*+,;=%");
     }
-    let text = file.display().to_string().replace('\\', "/");
+    let text = file_name::shown(file).replace('\\', "/");
     let mut out = String::new();
     if file.is_absolute() {
         out.push_str(if text.starts_with('/') { "file://" } else { "file:///" });
@@ -128,7 +130,10 @@ mod tests {
         let cases = [
             ("a b/c:d.parquet", "a%20b/c%3Ad.parquet"),
             ("/a/100%.parquet", "file:///a/100%25.parquet"),
-            ("http://127.0.0.1:8931/a%20b.parquet?x=1&y", "http://127.0.0.1:8931/a%20b.parquet?x=1&y"),
+            (
+                "http://me:pass@127.0.0.1:8931/a%20b.parquet?x=1&y",
+                "http://***@127.0.0.1:8931/a%20b.parquet?***",
+            ),
             ("s3://bucket/a b/\u{fc}.parquet", "s3://bucket/a%20b/%C3%BC.parquet"),
         ];
         for (path, expected) in cases {

@@ -1,0 +1,160 @@
+//! Hides passwords, signatures and tokens of URLs in names and messages.
+
+use std::borrow::Cow;
+
+/// `name` without its secrets, if it is a URL as a whole: user and password become `***`, and so does a query. Other names,
+/// such as those of local files, stay as they are.
+///
+/// ```
+/// # use marquetry_base::url_without_secrets;
+/// assert_eq!(url_without_secrets("https://me:pass@host/a.parquet?sig=1"), "https://***@host/a.parquet?***");
+/// assert_eq!(url_without_secrets("s3://bucket/part-?.parquet"), "s3://bucket/part-?.parquet");
+/// ```
+pub fn url_without_secrets(name: &str) -> Cow<'_, str> {
+    match scheme_at_start(name) {
+        Some(scheme) => Cow::Owned(redacted(scheme, &name[scheme.len() + SEPARATOR.len()..])),
+        None => Cow::Borrowed(name),
+    }
+}
+
+/// `text` with [`url_without_secrets`] done to each URL in it. A URL ends at a space, a quotation mark or an angle bracket.
+pub fn text_without_secrets(text: &str) -> Cow<'_, str> {
+    if !text.contains(SEPARATOR) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(separator) = rest.find(SEPARATOR) {
+        let scheme_len = rest[..separator].bytes().rev().take_while(|&byte| is_of_scheme(byte)).count();
+        let (before, scheme) = rest[..separator].split_at(separator - scheme_len);
+        let after = &rest[separator + SEPARATOR.len()..];
+        let (url, behind) = after.split_at(after.find(ends_url).unwrap_or(after.len()));
+        out += before;
+        out += &redacted(scheme, url);
+        rest = behind;
+    }
+    out += rest;
+    Cow::Owned(out)
+}
+
+const SEPARATOR: &str = "://";
+
+const HIDDEN: &str = "***";
+
+fn is_of_scheme(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+fn ends_url(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || matches!(c, '"' | '<' | '>' | '`')
+}
+
+fn scheme_at_start(name: &str) -> Option<&str> {
+    let (scheme, _) = name.split_once(SEPARATOR)?;
+    (!scheme.is_empty() && scheme.bytes().all(is_of_scheme)).then_some(scheme)
+}
+
+/// A URL in which what follows the scheme is `rest`.
+fn redacted(scheme: &str, rest: &str) -> String {
+    let (user, rest) = split_user(scheme, rest);
+    let user = if user { "***@" } else { "" };
+    let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    let (path, query) = split_query(is_web, rest);
+    let query = query.map(|mark| format!("{mark}{HIDDEN}")).unwrap_or_default();
+    format!("{scheme}{SEPARATOR}{user}{path}{query}")
+}
+
+/// Whether there is a user, with or without a password, before the host; and what follows.
+fn split_user<'a>(scheme: &str, rest: &'a str) -> (bool, &'a str) {
+    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
+    if let Some(at) = authority.rfind('@') {
+        // What stands before the host of Azure's file system is the container.
+        let is_container =
+            matches!(scheme, "abfs" | "abfss" | "wasb" | "wasbs") && !authority[..at].contains(':');
+        return if is_container { (false, rest) } else { (true, &rest[at + 1..]) };
+    }
+    // A password with a character that ends the authority leaves what is no port.
+    let port = authority.rsplit_once(':').map(|(host, port)| (host, port));
+    let is_port = |(host, port): (&str, &str)| {
+        port.bytes().all(|byte| byte.is_ascii_digit()) || host.starts_with('[') && port.ends_with(']')
+    };
+    match port {
+        Some(port) if !is_port(port) => match rest.rfind('@') {
+            Some(at) => (true, &rest[at + 1..]),
+            // The start of a URL that was cut off: what is no port may be the start of a password.
+            None => (true, &rest[authority.len()..]),
+        },
+        _ => (false, rest),
+    }
+}
+
+/// The path, and the character that begins what is hidden. Keys of stores may have question marks, and they are patterns
+/// there: only what looks like parameters is hidden.
+fn split_query(is_web: bool, rest: &str) -> (&str, Option<char>) {
+    let marks = rest.char_indices().filter(|(_, c)| matches!(c, '?' | '#'));
+    for (at, mark) in marks {
+        let after = &rest[at + 1..];
+        let name_len = after.bytes().take_while(|byte| is_of_parameter(*byte)).count();
+        let is_parameter = name_len > 0 && after[name_len..].starts_with('=');
+        if is_parameter || is_web && mark == '?' && !after.is_empty() {
+            return (&rest[..at], Some(mark));
+        }
+    }
+    (rest, None)
+}
+
+fn is_of_parameter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'%' | b'[' | b']')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_urls_are_hidden() {
+        for (name, shown) in [
+            ("http://h/x.parquet", "http://h/x.parquet"),
+            ("http://me:pass@h:80/x", "http://***@h:80/x"),
+            ("http://token@h/x", "http://***@h/x"),
+            ("http://me:pa@ss@h/x", "http://***@h/x"),
+            ("http://me:pa/ss@h/x", "http://***@h/x"),
+            ("http://me:pa?ss@h/x", "http://***@h/x"),
+            ("HTTPS://h/x?X-Amz-Signature=a&sig=b c", "HTTPS://h/x?***"),
+            ("https://h/x?abc", "https://h/x?***"),
+            ("https://h/x#token=1", "https://h/x#***"),
+            ("https://h/x#1.parquet", "https://h/x#1.parquet"),
+            ("https://h?sig=1", "https://h?***"),
+            ("https://[::1]:80/x@y", "https://[::1]:80/x@y"),
+            ("https://[::1]/x@y", "https://[::1]/x@y"),
+            ("http://h/me@there.parquet", "http://h/me@there.parquet"),
+            ("http://me:pa/?sig", "http://***@/?***"),
+            ("s3://key:secret@bucket/x", "s3://***@bucket/x"),
+            ("s3://bucket/part-?.parquet", "s3://bucket/part-?.parquet"),
+            ("s3://bucket/year=?/x.parquet", "s3://bucket/year=?/x.parquet"),
+            ("s3://bucket/x?versionId=1&sig=2", "s3://bucket/x?***"),
+            ("abfss://data@account.dfs.core.windows.net/x", "abfss://data@account.dfs.core.windows.net/x"),
+            ("abfss://data:key@account.dfs.core.windows.net/x", "abfss://***@account.dfs.core.windows.net/x"),
+            ("a b.parquet", "a b.parquet"),
+            ("what? http://h/x?sig=1", "what? http://h/x?sig=1"),
+        ] {
+            assert_eq!(url_without_secrets(name), shown);
+        }
+    }
+
+    #[test]
+    fn every_url_of_a_text_is_hidden() {
+        for (text, shown) in [
+            ("no URL", "no URL"),
+            ("error (http://me:pass@h/x?sig=1), twice", "error (http://***@h/x?*** twice"),
+            (
+                "\"https://h/x?sig=1\" and ftp://me:pass@h/y: gone",
+                "\"https://h/x?***\" and ftp://***@h/y: gone",
+            ),
+            ("://", "://"),
+            ("ä://ü@ö", "ä://***@ö"),
+        ] {
+            assert_eq!(text_without_secrets(text), shown);
+        }
+    }
+}

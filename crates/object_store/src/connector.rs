@@ -1,0 +1,173 @@
+//! An HTTP client that trusts no server: error texts are cut, lists are bounded, and time runs only while nothing comes.
+
+use async_trait::async_trait;
+use futures::TryStreamExt;
+use http_body_util::{BodyExt, Limited};
+use object_store::client::{
+    ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
+    HttpResponseBody, HttpService, ReqwestConnector,
+};
+use object_store::{ClientOptions, HeaderMap, HeaderValue, Result};
+use std::collections::HashMap;
+use std::fmt::{self, Debug, Formatter};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Connects with a timeout of progress instead of one for whole requests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CautiousConnector {
+    /// How long nothing may come.
+    pub(crate) patience: Duration,
+}
+
+impl HttpConnector for CautiousConnector {
+    fn connect(&self, options: &ClientOptions) -> Result<HttpClient> {
+        let mut options = options.clone();
+        let is_default = |key: ClientConfigKey| {
+            options.get_config_value(&key) == ClientOptions::default().get_config_value(&key)
+        };
+        // What the user's environment says holds. Otherwise a body may take as long as it keeps coming.
+        let (has_no_timeout, has_no_read_timeout) =
+            (is_default(ClientConfigKey::Timeout), is_default(ClientConfigKey::ReadTimeout));
+        if has_no_timeout {
+            options = options.with_timeout_disabled();
+        }
+        if has_no_read_timeout {
+            options = options.with_read_timeout(self.patience);
+        }
+        let inner = ReqwestConnector::default().connect(&options)?;
+        Ok(HttpClient::new(CautiousClient { inner, patience: self.patience, sizes: Mutex::default() }))
+    }
+}
+
+struct CautiousClient {
+    inner: HttpClient,
+    patience: Duration,
+    /// Sizes of files whose server leaves them out of the answers to ranges, by URL.
+    sizes: Mutex<HashMap<String, u64>>,
+}
+
+impl Debug for CautiousClient {
+    /// Without URLs, which may have secrets.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CautiousClient").field("patience", &self.patience).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl HttpService for CautiousClient {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let (is_get, is_head) = (request.method() == "GET", request.method() == "HEAD");
+        let url = request.uri().to_string();
+        let range = text_of(request.headers(), "range").map(str::to_owned);
+        let response = self.inner.execute(request).await?;
+        let (mut parts, body) = response.into_parts();
+        let status = parts.status.as_u16();
+        let body = match (status, &range) {
+            (400.., _) => error_text(body, self.patience).await.into(),
+            // It is read no further than was asked for by who asked.
+            (206, Some(range)) => {
+                self.complete(&url, range, &mut parts.headers);
+                body
+            }
+            (200..=299, None) if is_get => {
+                let bounded = Limited::new(body, MOST_LISTED);
+                HttpResponseBody::new(
+                    bounded.map_err(|error| HttpError::new_boxed(HttpErrorKind::Decode, error)),
+                )
+            }
+            _ => body,
+        };
+        if is_head && let Some(size) = text_of(&parts.headers, "content-length").and_then(|n| n.parse().ok())
+        {
+            self.sizes().insert(url, size);
+        }
+        Ok(HttpResponse::from_parts(parts, body))
+    }
+}
+
+impl CautiousClient {
+    fn sizes(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds headers that may be left out because others tell the same: how many bytes come, and how many there are.
+    fn complete(&self, url: &str, asked: &str, headers: &mut HeaderMap) {
+        let Some((first, last, total)) = text_of(headers, "content-range").and_then(content_range) else {
+            return;
+        };
+        // The length of an answer to a range is not that of the file.
+        if !headers.contains_key("content-length") {
+            headers.insert("content-length", HeaderValue::from(last - first + 1));
+        }
+        if total.is_some() {
+            return;
+        }
+        let is_suffix = asked.trim().strip_prefix("bytes=").is_some_and(|range| range.starts_with('-'));
+        let size = match is_suffix {
+            true => Some(last + 1),
+            false => self.sizes().get(url).copied(),
+        };
+        if let Some(size) = size
+            && let Ok(value) = HeaderValue::from_str(&format!("bytes {first}-{last}/{size}"))
+        {
+            self.sizes().insert(url.to_owned(), size);
+            headers.insert("content-range", value);
+        }
+    }
+}
+
+fn text_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// The first and the last byte of `bytes a-b/n`, and `n` unless that is `*`.
+fn content_range(text: &str) -> Option<(u64, u64, Option<u64>)> {
+    let (range, total) = text.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let is_range = first <= last && last < u64::MAX;
+    let total = if total.trim() == "*" { None } else { Some(total.trim().parse().ok()?) };
+    is_range.then_some((first, last, total))
+}
+
+/// The beginning of what a server says of an error, as far as it comes in time.
+async fn error_text(body: HttpResponseBody, patience: Duration) -> String {
+    let mut text = Vec::new();
+    let mut pieces = body.bytes_stream();
+    let read = async {
+        while text.len() < MOST_ERROR_TEXT
+            && let Ok(Some(piece)) = pieces.try_next().await
+        {
+            text.extend_from_slice(&piece[..piece.len().min(MOST_ERROR_TEXT - text.len())]);
+        }
+    };
+    // What has come by then is all there is.
+    let _ = tokio::time::timeout(patience, read).await;
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Stores list 1,000 or 5,000 files an answer, each with a few hundred bytes.
+const MOST_LISTED: usize = 64 << 20;
+
+/// Enough for the XML that stores say errors in; of it a part is shown.
+const MOST_ERROR_TEXT: usize = 4 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_ranges() {
+        for (text, expected) in [
+            ("bytes 0-9/20", Some((0, 9, Some(20)))),
+            ("bytes 5-5/*", Some((5, 5, None))),
+            ("bytes */20", None),
+            ("bytes 9-0/20", None),
+            ("bytes 0-18446744073709551615/*", None),
+            ("0-9/20", None),
+        ] {
+            assert_eq!(content_range(text), expected, "{text}");
+        }
+    }
+}
