@@ -5,6 +5,7 @@
 //! the column, the file reader the file. Known parts are never overwritten, because the innermost layer
 //! knows best.
 
+use crate::printable::Printable;
 use crate::url_secrets::url_without_secrets;
 use std::borrow::Cow;
 use std::fmt;
@@ -251,8 +252,8 @@ impl fmt::Display for Error {
             write!(f, ": {source}")?;
         }
         let mut parts = Vec::new();
-        parts.extend(place.file.as_ref().map(|file| format!("file {file}")));
-        parts.extend(place.column.as_ref().map(|column| format!("column {column}")));
+        parts.extend(place.file.as_ref().map(|file| format!("file {}", Printable(file))));
+        parts.extend(place.column.as_ref().map(|column| format!("column {}", Printable(column))));
         parts.extend(place.row_group.map(|row_group| format!("row group {row_group}")));
         parts.extend(place.page.map(|page| format!("page {page}")));
         parts.extend(place.offset.map(|offset| format!("byte {offset}")));

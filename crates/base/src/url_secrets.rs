@@ -74,7 +74,7 @@ fn split_user<'a>(scheme: &str, rest: &'a str) -> (bool, &'a str) {
         return if is_container { (false, rest) } else { (true, &rest[at + 1..]) };
     }
     // A password with a character that ends the authority leaves what is no port.
-    let port = authority.rsplit_once(':').map(|(host, port)| (host, port));
+    let port = authority.rsplit_once(':');
     let is_port = |(host, port): (&str, &str)| {
         port.bytes().all(|byte| byte.is_ascii_digit()) || host.starts_with('[') && port.ends_with(']')
     };

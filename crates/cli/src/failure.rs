@@ -1,7 +1,7 @@
 //! What goes wrong, its line on standard error, and the exit code.
 
 use crate::file_name;
-use crate::table::printable;
+use crate::printable::printable;
 use arrow_schema::ArrowError;
 use marquetry::errors::{Error, ErrorKind};
 use marquetry_base::text_without_secrets;

@@ -1,6 +1,6 @@
 //! The names of files as they are shown: without the secrets of URLs, and without what steers a terminal.
 
-use crate::table::printable;
+use crate::printable::printable;
 use marquetry_base::url_without_secrets;
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 //! cli       the command line: options and subcommands
 //! args      arguments that several commands share
 //! help      texts of help, as wide as the terminal
-//! file_name  names of files as they are shown
+//! printable, file_name  text and names of files as they are shown
 //! files     patterns become files, files are opened
 //! remote    files by path or URL
 //! memory    how much of it reading and writing may take
@@ -52,6 +52,7 @@ mod losses;
 mod memory;
 mod ordered_map;
 mod output;
+mod printable;
 mod remote;
 mod report_file;
 mod rewrite;

@@ -1,8 +1,8 @@
 //! Tables of text.
 
 use crate::output::Output;
+use crate::printable::printable;
 use comfy_table::{CellAlignment, ContentArrangement, Table as ComfyTable, presets};
-use marquetry_base::Printable;
 use std::io::{self, IsTerminal};
 use unicode_width::UnicodeWidthChar;
 
@@ -71,11 +71,6 @@ impl Table {
         }
         Ok(())
     }
-}
-
-/// The text on one line, and without what would steer a terminal.
-pub(crate) fn printable(text: &str) -> String {
-    Printable(text).to_string()
 }
 
 /// A part of the whole as percent.

@@ -30,6 +30,9 @@ enum Cell {
 /// A list of a row: null, or its elements, which may be null.
 type List = Option<Vec<Option<Cell>>>;
 
+/// A map of a row: null, or its entries.
+type Entries = Option<Vec<(String, Option<i64>)>>;
+
 /// The rows of a column, and how it is asked.
 #[derive(Debug)]
 struct Column {
@@ -45,7 +48,7 @@ struct Table {
     batch: RecordBatch,
     lists: Vec<Column>,
     /// Entries of `attributes`.
-    maps: Vec<Option<Vec<(String, Option<i64>)>>>,
+    maps: Vec<Entries>,
     /// Which rows of the struct `s` are null.
     nulls: Vec<bool>,
 }
@@ -261,7 +264,9 @@ fn of_value(random: &mut Random, path: &str, is_text: bool, depth: usize) -> (Pr
     }
 }
 
-const COMPARISONS: [(Comparison, fn(&u64, &u64) -> bool); 6] = [
+type Holds = fn(&u64, &u64) -> bool;
+
+const COMPARISONS: [(Comparison, Holds); 6] = [
     (Comparison::Eq, u64::eq),
     (Comparison::Ne, u64::ne),
     (Comparison::Lt, u64::lt),
@@ -306,7 +311,7 @@ fn asked(random: &mut Random, table: &Table, depth: usize) -> Asked {
         6 => {
             let key = key(random.below(4) % 3);
             let (predicate, of) = of_value(random, "attributes", false, 0);
-            let value = |row: &Option<Vec<(String, Option<i64>)>>| {
+            let value = |row: &Entries| {
                 let entry = row.as_ref()?.iter().rev().find(|(it, _)| *it == key)?;
                 entry.1.map(Cell::Number)
             };

@@ -63,7 +63,7 @@ pub(crate) struct Selection {
     pub(crate) columns: Option<Vec<String>>,
     /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100", "url like '%shop%'", "sent < due";
     /// `explain --help` has all forms
-    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     pub(crate) condition: Option<Predicate>,
     /// Pass over so many rows first
     #[arg(long, value_name = "ROWS", default_value_t = 0)]

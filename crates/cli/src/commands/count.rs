@@ -18,7 +18,7 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     pub(crate) tables: Tables,
     /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
-    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     pub(crate) condition: Option<Predicate>,
     #[command(flatten)]
     pub(crate) values: ValueArgs,

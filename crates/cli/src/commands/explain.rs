@@ -28,7 +28,7 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     tables: Tables,
     /// Rows are wanted for which this is true, as SQL has it after WHERE: "country = 'DE' and amount > 100"
-    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     condition: Predicate,
     /// Only these columns are wanted, and all below them: dotted paths with commas between. Default: all
     #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]

@@ -3,9 +3,9 @@
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
+use crate::printable::printable;
 use crate::report_file::ReportFile;
 use crate::rewrite::{refuse_existing, report_failure};
-use crate::table::printable;
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;

@@ -7,7 +7,7 @@ use crate::commands::rules::named;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
-use crate::table::printable;
+use crate::printable::printable;
 use clap::Args as ClapArgs;
 use marquetry::errors::{Error, ErrorLocation};
 use marquetry_verify::{Finding, Level, Report, Rule, Severity, VerifyOptions, verify};

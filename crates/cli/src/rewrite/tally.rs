@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::table::printable;
+use crate::printable::printable;
 use marquetry_core::write::copy::CopiedChunk;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use super::column::Column;
 use crate::output::Output;
-use crate::table::{Table, printable, shortened, terminal_width, text_width};
+use crate::printable::printable;
+use crate::table::{Table, shortened, terminal_width, text_width};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
 use std::io;

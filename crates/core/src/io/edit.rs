@@ -1,5 +1,6 @@
 //! Changing a local file in place, so that a crash leaves the old file or the new one to be found.
 
+use super::file::regular;
 use super::{LocalFile, read_metadata};
 use crate::checkpoint::{Evidence, find_last_checkpoint};
 use crate::metadata::{ColumnChunk, ParquetMetaData};
@@ -60,6 +61,7 @@ impl FileEdit {
 
     fn begin(path: &Path, name: &str, limits: &Limits) -> Result<Self> {
         let cannot = |error| Error::caused_by(ErrorKind::Io, "cannot open the file for a change", error);
+        regular(&std::fs::metadata(path).map_err(cannot)?)?;
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(cannot)?;
         match file.try_lock() {
             Ok(()) => {}

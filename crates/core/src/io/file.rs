@@ -3,7 +3,7 @@
 use crate::source::{Source, outside};
 use bytes::{Bytes, BytesMut};
 use marquetry_base::{Error, ErrorKind, Result};
-use std::fs::File;
+use std::fs::{File, FileType, Metadata};
 use std::path::Path;
 
 /// An open local file, read with positioned reads.
@@ -18,20 +18,46 @@ impl LocalFile {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| {
-            Error::caused_by(ErrorKind::Io, "cannot open the file", error).in_file(name.as_str())
-        })?;
+        let cannot =
+            |error| Error::caused_by(ErrorKind::Io, "cannot open the file", error).in_file(name.as_str());
+        // A FIFO would be opened only once somebody writes to it.
+        let metadata = std::fs::metadata(path).map_err(cannot)?;
+        regular(&metadata).map_err(|error| error.in_file(name.as_str()))?;
+        let file = File::open(path).map_err(cannot)?;
         LocalFile::new(file).map_err(|error| error.in_file(name))
     }
 
     /// Takes a file that is open.
     pub fn new(file: File) -> Result<Self> {
         let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(Error::new(ErrorKind::Io, "is a directory, not a file"));
-        }
+        regular(&metadata)?;
         Ok(LocalFile { len: metadata.len(), file })
     }
+}
+
+/// Fails if it is something else than a file whose bytes have places.
+pub(super) fn regular(metadata: &Metadata) -> Result<()> {
+    match special_kind(metadata.file_type()) {
+        Some(kind) => Err(Error::new(ErrorKind::Io, format!("is {kind}, not a file"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn special_kind(kind: FileType) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt;
+    match kind {
+        kind if kind.is_dir() => Some("a directory"),
+        kind if kind.is_fifo() => Some("a FIFO"),
+        kind if kind.is_socket() => Some("a socket"),
+        kind if kind.is_char_device() => Some("a character device"),
+        _ => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn special_kind(kind: FileType) -> Option<&'static str> {
+    kind.is_dir().then_some("a directory")
 }
 
 impl Source for LocalFile {

@@ -3,7 +3,8 @@
 use super::left::Left;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::table::{Table, printable};
+use crate::printable::printable;
+use crate::table::Table;
 use marquetry::prune::StageReport;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

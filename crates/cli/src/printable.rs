@@ -1,0 +1,8 @@
+//! Text of files as it is shown.
+
+use marquetry_base::Printable;
+
+/// The text on one line, and without what would steer a terminal.
+pub(crate) fn printable(text: &str) -> String {
+    Printable(text).to_string()
+}
