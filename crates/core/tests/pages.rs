@@ -134,9 +134,11 @@ fn wrong_sizes() {
             let layout = with_codec(layout.clone(), codec);
             let wrong = |by: i32| damaged(&layout, |page| page.header.uncompressed_page_size += by);
             reads(&wrong(0));
-            for by in [1, -1, 1_000, 50_000_000] {
+            for by in [1, -1, 1_000] {
                 refused_page(&wrong(by), ErrorKind::Corrupt, codec.name());
             }
+            // Far more than 10 values can be: nothing is decompressed.
+            refused_page(&wrong(50_000_000), ErrorKind::Corrupt, "a page of 10 values of 4 bytes that says");
             let garbage = damaged(&layout, |page| {
                 let header = page.header.data_page_header_v2.as_ref();
                 let values = header.map_or(0, |header| header.definition_levels_byte_length as usize);

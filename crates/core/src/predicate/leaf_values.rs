@@ -13,7 +13,7 @@ pub struct LeafValues<'a> {
     pub validity: Option<&'a Bitmap>,
     /// What `values` are indices into. The predicate is evaluated once for each entry then, and looked up for the rows.
     pub dictionary: Option<&'a Dictionary>,
-    /// Definition levels, one an entry: as in [`ColumnBatch::def`](crate::read::ColumnBatch::def). Empty if nothing above the
+    /// Definition levels, one an entry: as a column batch has them. Empty if nothing above the
     /// column is nullable or a list. 255 is a row that was lost, of which nothing is known.
     pub def: &'a [u8],
     /// Repetition levels, one an entry; empty if the column is in no list.

@@ -15,6 +15,8 @@ fn schema() -> Schema {
             required int64 wall (TIMESTAMP(MILLIS,false));
             optional group person { required float height; required fixed_len_byte_array(16) id (UUID); }
             optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
+            optional group points (LIST) { repeated group list { optional group element { optional double x; } } }
+            optional group attributes (MAP) { repeated group key_value { required binary key (STRING); optional int32 value; } }
             required fixed_len_byte_array(12) span (INTERVAL);
             required boolean is_new;
             required fixed_len_byte_array(2) half (FLOAT16);
@@ -33,7 +35,22 @@ fn errors_say_what_would_do() {
         ("nam = 'x'", "no column nam; did you mean name?"),
         ("Name = 'x'", "did you mean name"),
         ("person = 1", "person is a group; a predicate asks for one of its leaves, such as person.height"),
-        ("tags.list.element = 'x'", "inside a list or a map"),
+        (
+            "tags.list.element = 'x'",
+            "inside a list or a map, so that a row has any number of values of it; write any(..)",
+        ),
+        ("tags = 'x'", "write any(..) or all(..) around its name"),
+        ("attributes = 'x'", "it is a map, so that a row has any number of entries; write [key]"),
+        ("any(attributes) = 1", "ask for attributes.key, attributes.value or attributes['a key']"),
+        ("any(points) = 1", "an element has fields; ask for one of them, such as points.x"),
+        ("any(points.y) = 1", "no column points.y; did you mean points"),
+        ("any(price) = 1", "it is in no list: ask for it without any() and all()"),
+        ("any(tags) = 5", "write it in single quotes"),
+        ("tags['x'] = 5", "it is no map, and has no keys"),
+        ("attributes[5] = 5", "write it in single quotes"),
+        ("cardinality(price) > 1", "it is no list and no map, and has no elements"),
+        ("name is empty", "it is no list and no map, and has no elements"),
+        ("nothing is empty", "no column nothing"),
         ("name = 5", "write it in single quotes"),
         ("price = '5'", "without quotes"),
         ("day = 5", "a date is written '2024-01-31'"),

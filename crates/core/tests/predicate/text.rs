@@ -85,11 +85,21 @@ fn errors_tell_the_place() {
         ("a ~ '(x'", "character 5: the regular expression is not understood: unclosed group"),
         ("a like 'x\\'", "character 8: nothing follows the backslash"),
         ("a like 'x' escape 'yz'", "character 19: the escape is one character"),
-        ("contains(a, 5)", "character 13: 5 is neither text nor bytes"),
+        ("ends_with(a, 5)", "character 14: 5 is neither text nor bytes"),
+        ("any(a) = b", "character 8: an element or a map's value is compared with literals only"),
+        ("any(a = 1 and b = 2)", "character 5: any() and all() ask for the elements of one column"),
+        ("all(any(a) = 1)", "character 5: an element or a map's value is compared with literals only"),
+        ("any(true)", "character 5: any() and all() ask for the elements of one column"),
+        ("a['k' = 1", "character 7: ] expected, = found"),
+        ("a['k'] is empty", "character 8: an element or a map's value is compared with literals only"),
+        ("cardinality(a) = 1.5", "character 18: a whole number expected, 1.5 found"),
+        ("cardinality(a) in (1)", "character 16: a comparison or between expected, in found"),
+        ("a + 1 > 2", "character 3: a predicate does not calculate"),
+        ("a * 2 > 2", "character 3: a predicate does not calculate"),
         ("a = 1 b", "character 7: and, or, or the end expected, b found"),
         ("a = 'x", "character 5: no ' closes this one"),
         ("é = ;", "character 5: ';' is not understood"),
-        ("a is 5", "character 6: null, true, false, unknown or distinct from expected, 5 found"),
+        ("a is 5", "character 6: null, true, false, unknown, empty or distinct from expected, 5 found"),
         ("a not 5", "character 7: in, between, like or ilike expected, 5 found"),
         ("lower(a) = 'x'", "character 1: no function lower"),
         ("a = date '2024-02-30'", "character 5: \"2024-02-30\" is no date"),
@@ -103,6 +113,8 @@ fn errors_tell_the_place() {
         assert!(error.message().contains(place), "{text}: {error}");
     }
     let deep = "(".repeat(5_000) + "a" + &")".repeat(5_000);
+    assert!(Predicate::parse(&deep).unwrap_err().message().contains("nested deeper"));
+    let deep = "any(".repeat(5_000) + "a" + &")".repeat(5_000);
     assert!(Predicate::parse(&deep).unwrap_err().message().contains("nested deeper"));
     let deep = "not ".repeat(5_000) + "a";
     assert!(Predicate::parse(&deep).unwrap_err().message().contains("nested deeper"));
@@ -137,6 +149,12 @@ fn no_text_makes_it_panic() {
         "escape",
         "distinct from",
         "inf",
+        "any(",
+        "all (",
+        "['k']",
+        "cardinality(",
+        "is empty",
+        "contains(",
     ];
     let random = &mut crate::data::Random(1);
     for _ in 0..20_000 {
