@@ -77,10 +77,12 @@ impl PageReader {
                 wanted = wanted.saturating_mul(2);
                 continue;
             }
-            // A string takes at least 4 bytes of the page, a view of 16, and 8 bytes more if it is gathered with offsets.
-            let factor = if self.physical == PhysicalType::ByteArray { 6 } else { 1 };
-            self.dictionary_held
-                .merge(self.options.limits.memory.reserve(bytes.len().saturating_mul(factor))?);
+            // A string takes a view of 16 bytes, 8 bytes more if it is gathered with offsets, and at least 4 of the page.
+            let held = match self.physical {
+                PhysicalType::ByteArray => n.min(bytes.len() / 4).saturating_mul(24),
+                _ => bytes.len(),
+            };
+            self.dictionary_held.merge(self.options.limits.memory.reserve(held)?);
             let dictionary = Dictionary::read(bytes.clone(), self.physical, n)?;
             match bytes.try_into_vec() {
                 Some(memory) => self.buffers.spare = memory,
