@@ -184,5 +184,8 @@ fn parts_say_what_helps_them() {
     assert_eq!(success(&["count", &wines(), "--where", &format!("year in @{years}")]).trim(), "12");
     let (code, text) = failure(&["count", &wines(), "--where", "year in @no-such-file"]);
     assert_eq!(code, 2, "{text:?}");
-    assert!(text.iter().any(|line| line.contains("character 9: ") && line.contains("no-such-file")), "{text:?}");
+    assert!(
+        text.iter().any(|line| line.contains("character 9: ") && line.contains("no-such-file")),
+        "{text:?}"
+    );
 }
