@@ -29,6 +29,7 @@ mod output_size;
 mod pages;
 mod parquet_side;
 mod parquet_write;
+mod questions;
 mod report;
 mod row;
 mod same_values;
@@ -66,6 +67,8 @@ enum Command {
     Sizes(sizes::Options),
     /// Read the rows that a condition wants, a few to all of them, clustered or anywhere
     Filter(filter::Options),
+    /// Ask for text by patterns, two columns, lists and long lists of values, beside the kernels of arrow-string and arrow-ord
+    Questions(questions::Options),
     /// Run decode, scan and write, and print the tables of README.md and bench/RESULTS.md
     Table(table::Options),
     /// Open files: decode wide footers, and read one column of thousands
@@ -88,6 +91,7 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Table(options) => return table::run(options),
         Command::Sizes(options) => return sizes::run(options).map(|()| true),
         Command::Filter(options) => return filter::run(options).map(|()| true),
+        Command::Questions(options) => return questions::run(options).map(|()| true),
         Command::Footer(options) => return footer::run(options).map(|()| true),
         Command::Codecs(options) => return codecs::run(options).map(|()| true),
         Command::Memory(options) => return memory::run(options).map(|()| true),

@@ -23,6 +23,7 @@ mod column_map;
 mod convert;
 pub mod dataset;
 pub mod evolution;
+mod literals;
 mod null_arrays;
 pub mod schema;
 mod shred;
@@ -30,6 +31,8 @@ mod shred;
 mod test_schemas;
 #[allow(unsafe_code)]
 mod trusted;
+
+pub use literals::literals;
 
 use arrow_schema::ArrowError;
 use marquetry_base::{Error, ErrorKind};

@@ -26,7 +26,7 @@ mod sink;
 pub(crate) use compact::{compact, compact_array};
 pub(crate) use destination::Destination;
 pub(crate) use lines::formatted;
-pub(crate) use names::{renamed, with_names};
+pub(crate) use names::{renamed, with_filled_names, with_unique_names};
 pub(crate) use plain::{is_int96, plain_batch, plain_columns, plain_schema};
 pub(crate) use progress::{Progress, Total};
 pub(crate) use properties::properties;

@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{Folder, failure, success, with_input};
+use command::{Folder, failure, success, wines, with_input};
 use serde_json::Value;
 
 /// Rows (i, word i % 7, i % 100 as amount, nothing each tenth row), ten row groups of 1,000.
@@ -154,4 +154,38 @@ fn a_directory_is_explained_as_one_table() {
     // Nothing is left, or everything, by partitions alone.
     assert_eq!(explained(table, "year = 1999", &["--scan"])["files_left"], 0);
     assert_eq!(explained(table, "year > 1999", &["--scan"])["matching"]["rows"], 30_000);
+}
+
+/// What each part rules out by itself, or why it does not.
+#[test]
+fn parts_say_what_helps_them() {
+    let folder = Folder::new("parts_say_what_helps_them");
+    let years = folder.write("years.txt", "1998\n2001\n\n");
+    let condition = format!("year in @{years} and any(grapes) = 'Merlot' and name like '%No%' and price < 1");
+    let json = success(&["explain", &wines(), "--where", &condition, "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let shown = |part: &serde_json::Value| {
+        let stages = part["stages"].as_array().unwrap().iter();
+        let stages = stages.map(|stage| {
+            stage["why_all"].as_str().map_or_else(|| stage["rows_left"].to_string(), str::to_owned)
+        });
+        format!("{}: {}", part["part"].as_str().unwrap(), stages.collect::<Vec<_>>().join(", "))
+    };
+    let parts: Vec<String> = json["parts"].as_array().unwrap().iter().map(shown).collect();
+    assert_eq!(
+        parts,
+        [
+            "year in ('1998', '2001'): rules out nothing, not in the file, not in the file, rules out nothing",
+            "any(grapes = 'Merlot'): rules out nothing, not in the file, rules out nothing, rules out nothing",
+            "name like '%No%': cannot help, cannot help, not in the file, cannot help",
+            "price < 1: 0, cannot help, not in the file, 0",
+        ]
+    );
+    assert_eq!(success(&["count", &wines(), "--where", &format!("year in @{years}")]).trim(), "12");
+    let (code, text) = failure(&["count", &wines(), "--where", "year in @no-such-file"]);
+    assert_eq!(code, 2, "{text:?}");
+    assert!(
+        text.iter().any(|line| line.contains("character 9: ") && line.contains("no-such-file")),
+        "{text:?}"
+    );
 }

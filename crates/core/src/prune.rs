@@ -8,6 +8,7 @@
 //! | `pages` | page index | bounds and null counts of each page | column index and offset index |
 //! | `column_pair` | both | comparisons of two columns | as they do |
 //! | `nested` | all | lists, maps and groups | as they do |
+//! | `applicable` | | which stages can decide a predicate at all | |
 //! | `extent`, `trust` | | what bounds and counts mean, and whether they are believed | |
 //! | `plan`, `ranges`, `report` | | what is known so far, ranges of rows, what was done | |
 //!
@@ -20,6 +21,7 @@
 //! PERF: pages are tried one after the other, also where the index says that bounds are sorted: to have it parsed, each
 //! page was visited anyway, and a search would have to believe the word of the writer.
 
+mod applicable;
 mod bloom;
 mod column_pair;
 mod dictionary;

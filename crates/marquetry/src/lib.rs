@@ -57,7 +57,10 @@ pub use marquetry_encoding as encoding;
 pub use marquetry_codec as codec;
 
 /// Which rows are wanted.
-pub use marquetry_core::predicate;
+pub mod predicate {
+    pub use marquetry_arrow::literals;
+    pub use marquetry_core::predicate::*;
+}
 
 /// Which rows of a row group may match a predicate, without reading them.
 pub use marquetry_core::prune;

@@ -2,14 +2,13 @@
 //! it does not have.
 
 use crate::convert::{self, NonNullSlots};
+use crate::literals::literals;
 use crate::schema::{FromArrowOptions, from_arrow};
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use arrow_cast::display::array_value_to_string;
-use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use arrow_schema::{Field, Schema as ArrowSchema};
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::nesting::SlotRanges;
-use marquetry_core::predicate::{LeafValues, Literal, Number, Predicate, col};
+use marquetry_core::predicate::{LeafValues, Literal, Predicate, col};
 use marquetry_core::schema::Schema;
 
 /// What is left of a predicate where some columns have the same value in all rows.
@@ -92,8 +91,10 @@ fn compared(predicate: &Predicate, left: &str, right: &str, known: Known<'_>) ->
         (None, None) => return Ok(None),
     };
     let literal = match value {
-        Some(value) if !value.is_null(0) => literal_of(value).map_err(|error| error.in_column(other))?,
-        _ => Literal::Null,
+        Some(value) => {
+            literals(value).map_err(|error| error.in_column(other))?.pop().unwrap_or(Literal::Null)
+        }
+        None => Literal::Null,
     };
     Ok(Some(match predicate {
         Predicate::CompareColumns { is, .. } => {
@@ -101,24 +102,6 @@ fn compared(predicate: &Predicate, left: &str, right: &str, known: Known<'_>) ->
         }
         _ => col(other).is_distinct_from_literal(literal),
     }))
-}
-
-/// The value of an array of one row as a literal.
-fn literal_of(value: &ArrayRef) -> Result<Literal> {
-    let text = array_value_to_string(value, 0).map_err(|error| Error::argument(error.to_string()))?;
-    let wrong = || Error::argument(format!("{} is not compared with other columns", value.data_type()));
-    Ok(match value.data_type() {
-        DataType::Boolean => Literal::Bool(text == "true"),
-        data_type if data_type.is_numeric() => Literal::Number(Number::parse(&text).ok_or_else(wrong)?),
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
-            let binary = arrow_cast::cast(value, &DataType::Binary);
-            let binary = binary.map_err(|error| Error::argument(error.to_string()))?;
-            Literal::Bytes(binary.as_binary::<i32>().value(0).to_vec())
-        }
-        // Text, dates, times and timestamps.
-        data_type if !data_type.is_nested() => Literal::Text(text),
-        _ => return Err(wrong()),
-    })
 }
 
 /// That of all parts together, or of any of them.

@@ -174,7 +174,11 @@ fn is_float(data_type: &DataType) -> bool {
 
 /// The value of the table's float type that a number is stored as; `None` if the type is no float.
 fn rounded(literal: &Literal, to: &DataType) -> Option<Number> {
-    let Literal::Number(number) = literal else { return None };
+    let written = match literal {
+        Literal::Text(text) => Number::parse(text),
+        _ => None,
+    };
+    let ((Literal::Number(number), _) | (_, Some(number))) = (literal, &written) else { return None };
     if !is_float(to) {
         return None;
     }

@@ -3,7 +3,8 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, DecimalOverflow, InvalidUtf8, OnCorrupt};
-use marquetry::predicate::Predicate;
+use marquetry::errors::{Error, ErrorKind};
+use marquetry::predicate::{Literal, Predicate};
 use std::path::PathBuf;
 
 /// How facts and rows are printed.
@@ -107,7 +108,16 @@ impl ValueArgs {
 
 /// What is typed after --where.
 pub(crate) fn condition(text: &str) -> Result<Predicate, String> {
-    Predicate::parse(text).map_err(|error| error.message().to_owned())
+    Predicate::parse_with_lists(text, &values_in).map_err(|error| error.message().to_owned())
+}
+
+/// The values in a file, one a line; empty lines are none.
+fn values_in(path: &str) -> Result<Vec<Literal>, Error> {
+    let text =
+        std::fs::read(path).map_err(|error| Error::caused_by(ErrorKind::Io, "cannot read the list", error));
+    let text = String::from_utf8(text.map_err(|error| error.in_file(path))?);
+    let text = text.map_err(|_| Error::argument("the list is not UTF-8").in_file(path))?;
+    Ok(text.lines().filter(|line| !line.is_empty()).map(Literal::from).collect())
 }
 
 /// What to do with text that is not UTF-8.

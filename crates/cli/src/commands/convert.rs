@@ -2,7 +2,8 @@
 
 use crate::args::{InputArgs, Report, Selection, Target, Together, WriteArgs};
 use crate::convert::{
-    Destination, Part, Progress, Sink, SizeReport, Total, formatted, properties, renamed, with_names,
+    Destination, Part, Progress, Sink, SizeReport, Total, formatted, properties, renamed, with_filled_names,
+    with_unique_names,
 };
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{self, Batches, Input, InputOptions};
@@ -92,8 +93,10 @@ fn convert_rows(
     let input = inputs::open(&args.inputs, &wanted(args, target, threads))?;
     let schema = match target {
         // Names are kept where they can be, the empty ones and those that come twice, too.
-        Target::Parquet | Target::Arrow => input.schema.clone(),
-        Target::Csv | Target::Jsonl => with_names(input.schema.clone()),
+        Target::Parquet => input.schema.clone(),
+        // Several of Arrow's readers ask for columns by name.
+        Target::Arrow => with_filled_names(input.schema.clone()),
+        Target::Csv | Target::Jsonl => with_unique_names(input.schema.clone()),
     };
     let keys = args.sort_by.iter().map(|key| SortKey::parse(key, &schema)).collect::<Result<Vec<_>, _>>()?;
     let report = report_format(args, to_stdout, output)?;
@@ -273,7 +276,7 @@ Values in JSON Lines, and in the cells of CSV:
   nested        lists [..], structs {..}; maps {..} if the keys are text, else [{\"key\":..,\"value\":..}, ..]
   null          null; in CSV an empty cell (an empty text is \"\")
 Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. In
-text a column without a name is called C and its number, and a second column of the name a is called a_1.
+text and Arrow files a column without a name is called C and its number, and in text a second column of the name a is called a_1.
 
 Examples:
   marquetry convert data.csv data.parquet

@@ -5,6 +5,7 @@
 mod advice;
 mod left;
 mod matching;
+mod parts;
 mod told;
 
 use super::heading::title;
@@ -134,6 +135,7 @@ fn explain(file: &OpenFile, predicate: &Predicate, wanted: &[usize], scan: bool)
         stages.push(told::Stage { name: stage.name(), left, asked: Some(asked) });
     }
     let counts = if scan { Some(matching.count(&kept)?) } else { None };
+    let parts = parts::parts(&matching)?;
     let advice = advice::advice(&matching, predicate, &kept, counts.as_deref());
     let matching =
         counts.map(|counts| (counts.iter().sum(), counts.iter().filter(|count| **count > 0).count()));
@@ -148,6 +150,7 @@ fn explain(file: &OpenFile, predicate: &Predicate, wanted: &[usize], scan: bool)
         predicate: predicate.to_string(),
         files: None,
         stages,
+        parts,
         matching,
         notes: notes.collect(),
         advice: advice.into_iter().map(|advice| (advice, 1)).collect(),

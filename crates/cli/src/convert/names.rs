@@ -3,16 +3,29 @@
 //! A column's name may be empty in Parquet, and several may have the same one. CSV headers and JSON objects cannot tell
 //! such columns apart: what would be lost gets another name.
 
-use crate::column_names::unique_filled_names;
+use crate::column_names::{filled_names, unique_filled_names};
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
 /// The schema with a name for every column, and none twice; itself if that is so.
-pub(crate) fn with_names(schema: SchemaRef) -> SchemaRef {
-    let given = schema.fields().iter().map(|field| field.name().as_str());
-    let names = unique_filled_names(given.clone());
-    if given.eq(names.iter().map(String::as_str)) {
+pub(crate) fn with_unique_names(schema: SchemaRef) -> SchemaRef {
+    let names = unique_filled_names(names_of(&schema));
+    with_names(schema, names)
+}
+
+/// The schema with a name for every column; itself if that is so.
+pub(crate) fn with_filled_names(schema: SchemaRef) -> SchemaRef {
+    let names = filled_names(names_of(&schema));
+    with_names(schema, names)
+}
+
+fn names_of(schema: &SchemaRef) -> impl Iterator<Item = &str> + Clone {
+    schema.fields().iter().map(|field| field.name().as_str())
+}
+
+fn with_names(schema: SchemaRef, names: Vec<String>) -> SchemaRef {
+    if names_of(&schema).eq(names.iter().map(String::as_str)) {
         return schema;
     }
     let fields =

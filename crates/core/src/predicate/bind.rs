@@ -260,9 +260,19 @@ fn nested(levels: ListLevels, is: NestedKind, is_true_of_null: bool, text: Arc<s
     BoundPredicate::of(Node::Nested(Box::new(NestedTest { levels, is, is_true_of_null, text })))
 }
 
+/// The predicate as text. PERF: a list of a million values is bound faster than it is written.
 fn text(predicate: &Predicate, is_negated: bool) -> Arc<str> {
-    match is_negated {
-        false => predicate.to_string().into(),
-        true => format!("not {predicate}").into(),
+    let not = if is_negated { "not " } else { "" };
+    match predicate {
+        Predicate::In { column, list } if list.len() > MOST_VALUES_SHOWN => {
+            let shown = Predicate::In { column: column.clone(), list: list[..MOST_VALUES_SHOWN].to_vec() };
+            let shown = shown.to_string();
+            let more = list.len() - MOST_VALUES_SHOWN;
+            format!("{not}{}, and {more} more)", shown.trim_end_matches(')')).into()
+        }
+        _ => format!("{not}{predicate}").into(),
     }
 }
+
+/// Of a list, in the text of a bound predicate.
+const MOST_VALUES_SHOWN: usize = 50;

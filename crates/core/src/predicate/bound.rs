@@ -216,7 +216,7 @@ impl fmt::Debug for BoundPredicate {
 }
 
 impl fmt::Display for BoundPredicate {
-    /// As a predicate that means the same.
+    /// As a predicate that means the same; of a list of more than 50 values only the first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (parts, word) = match self.node() {
             Node::Is(condition) => return f.write_str(&condition.text),

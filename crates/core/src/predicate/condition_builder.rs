@@ -86,9 +86,12 @@ impl ConditionBuilder {
                 Literal::Null => {}
                 literal => {
                     if let Position::At(value) = position(leaf, literal)? {
-                        let (first, last) = zeros(self.order, value);
-                        values.extend((first != last).then_some(last));
-                        values.push(first);
+                        if self.order.is_zero(&value) {
+                            let (first, last) = zeros(self.order, value);
+                            values.extend([first, last]);
+                        } else {
+                            values.push(value);
+                        }
                     }
                 }
             }

@@ -21,23 +21,21 @@ enum Words {
 impl InList {
     /// PLAIN values, which need not be sorted.
     pub(super) fn new(order: SortOrder, mut values: Vec<Vec<u8>>) -> Self {
-        values.sort_by(|a, b| order.compare(a, b).unwrap_or(Ordering::Equal));
-        values.dedup_by(|a, b| order.compare(a, b) == Some(Ordering::Equal));
-        let keys = || values.iter().map(|value| key_of(order, value).unwrap_or_default());
-        let words = match order {
-            SortOrder::Signed32 | SortOrder::Unsigned32 | SortOrder::TotalFloat | SortOrder::TotalFloat16 => {
-                let mut words: Vec<u32> = keys().map(|key| key as u32).collect();
-                words.sort_unstable();
-                Words::W32(words)
+        // PERF: words compare faster than what they are made of.
+        match values.iter().map(|value| key_of(order, value)).collect::<Option<Vec<i128>>>() {
+            Some(keys) => {
+                let mut keyed: Vec<(i128, Vec<u8>)> = keys.into_iter().zip(values).collect();
+                keyed.sort_unstable();
+                keyed.dedup_by_key(|(key, _)| *key);
+                let words = words(order, keyed.iter().map(|(key, _)| *key));
+                InList { values: keyed.into_iter().map(|(_, value)| value).collect(), words }
             }
-            SortOrder::Signed64 | SortOrder::Unsigned64 | SortOrder::TotalDouble => {
-                let mut words: Vec<u64> = keys().map(|key| key as u64).collect();
-                words.sort_unstable();
-                Words::W64(words)
+            None => {
+                values.sort_by(|a, b| order.compare(a, b).unwrap_or(Ordering::Equal));
+                values.dedup_by(|a, b| order.compare(a, b) == Some(Ordering::Equal));
+                InList { values, words: Words::None }
             }
-            _ => Words::None,
-        };
-        InList { values, words }
+        }
     }
 
     /// The values, PLAIN, in the order of the column.
@@ -62,5 +60,21 @@ impl InList {
         let first = self.values.partition_point(is_below);
         let found = self.values.get(first);
         found.is_some_and(|value| max.is_none_or(|max| order.compare(max, value) != Some(Ordering::Less)))
+    }
+}
+
+/// Keys as words, sorted as such.
+fn words(order: SortOrder, keys: impl Iterator<Item = i128>) -> Words {
+    match order {
+        SortOrder::Signed32 | SortOrder::Unsigned32 | SortOrder::TotalFloat | SortOrder::TotalFloat16 => {
+            let mut words: Vec<u32> = keys.map(|key| key as u32).collect();
+            words.sort_unstable();
+            Words::W32(words)
+        }
+        _ => {
+            let mut words: Vec<u64> = keys.map(|key| key as u64).collect();
+            words.sort_unstable();
+            Words::W64(words)
+        }
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum Piece {
     Number(String),
     /// Text in single quotes.
     Text(String),
+    /// The name of a file behind `@`, which may be in single quotes.
+    File(String),
     /// One of `( ) [ ] , . = != < <= > >= + - ~ ~* !~ !~*`.
     Sign(&'static str),
     /// The end of the text.
@@ -68,6 +70,18 @@ fn piece(rest: &str) -> Result<(Piece, usize), String> {
     let Some(first) = rest.chars().next() else { return Ok((Piece::End, 0)) };
     match first {
         '\'' => quoted(rest, '\'').map(|(text, len)| (Piece::Text(text), len)),
+        '@' if rest[1..].starts_with('\'') => {
+            quoted(&rest[1..], '\'').map(|(name, len)| (Piece::File(name), len + 1))
+        }
+        '@' => {
+            let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '\'' | '"');
+            let len = rest.find(ends).unwrap_or(rest.len());
+            if len == 1 {
+                Err("a file's name follows @".to_owned())
+            } else {
+                Ok((Piece::File(rest[1..len].to_owned()), len))
+            }
+        }
         '"' => quoted(rest, '"').map(|(name, len)| (Piece::Quoted(name), len)),
         first if is_name_start(first) => {
             let len = rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());

@@ -182,7 +182,13 @@ macro_rules! from_integers {
     ($($integer:ty),*) => {$(
         impl From<$integer> for Literal {
             fn from(value: $integer) -> Self {
-                Literal::Number(Number::parse(&value.to_string()).unwrap_or(Number::Nan))
+                let mut digits = value.to_string();
+                let is_negative = digits.starts_with('-');
+                // No number has zeros in front.
+                if is_negative || digits == "0" {
+                    digits.remove(0);
+                }
+                Literal::Number(Number::Finite { is_negative, digits, scale: 0 })
             }
         }
     )*};

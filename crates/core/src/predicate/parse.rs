@@ -11,13 +11,13 @@
 //! value      := column ("[" literal "]")?
 //! rest       := sign (literal | column) | ("~" | "~*" | "!~" | "!~*") text
 //!             | "is" "not"? ("null" | "true" | "false" | "unknown" | "empty" | "distinct" "from" (literal | column))
-//!             | "not"? ("in" list | "between" literal "and" literal | ("like" | "ilike") text ("escape" text)?)
+//!             | "not"? ("in" (list | "@" file) | "between" literal "and" literal | ("like" | "ilike") text ("escape" text)?)
 //! ```
 
 use super::lex::{INSTEAD, Piece, Token};
 use super::parser::Parser;
 use super::{Comparison, Literal, Pattern, Predicate, col};
-use marquetry_base::Result;
+use marquetry_base::{Error, Result};
 
 impl Predicate {
     /// Reads a predicate as SQL writes it after WHERE.
@@ -35,21 +35,32 @@ impl Predicate {
     ///            time '10:00'   X'0aff'
     /// ```
     ///
-    /// Dates, times, timestamps and UUIDs may be given as mere strings too. `is null`, `in`, `between`, `like` and `ilike`
+    /// Dates, times, timestamps, UUIDs, numbers and booleans may be given as mere strings too. `is null`, `in`, `between`, `like` and `ilike`
     /// may have a `not`. [`Pattern`] says what patterns are.
     ///
     /// Fails with the place of what is not understood.
     pub fn parse(text: &str) -> Result<Self> {
-        parse_predicate(text)
+        Self::parse_with_lists(text, &|_| {
+            Err(Error::argument("lists in files are not read here: write the values in parentheses"))
+        })
     }
-}
 
-fn parse_predicate(text: &str) -> Result<Predicate> {
-    let mut parser = Parser::new(text)?;
-    let out = parser.any()?;
-    match parser.peek() {
-        Piece::End => Ok(out),
-        _ => Err(parser.unexpected("and, or, or the end")),
+    /// Reads a predicate in which values may be in files: `id in @ids.txt`, `id in @'my ids.txt'`. `read_list` gives the values
+    /// of a file by its name. Values that are text do for columns of any type.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Literal, Predicate, col};
+    /// let read = |_: &str| Ok(vec![Literal::from("5"), Literal::from("7")]);
+    /// assert_eq!(Predicate::parse_with_lists("id in @ids.txt", &read)?, col("id").is_in(["5", "7"]));
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn parse_with_lists(text: &str, read_list: &dyn Fn(&str) -> Result<Vec<Literal>>) -> Result<Self> {
+        let mut parser = Parser::new(text, read_list)?;
+        let out = parser.any()?;
+        match parser.peek() {
+            Piece::End => Ok(out),
+            _ => Err(parser.unexpected("and, or, or the end")),
+        }
     }
 }
 

@@ -8,6 +8,8 @@ use marquetry_base::{Error, Result};
 /// The text, and how much of it was taken.
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
+    /// The values that are in a file.
+    pub(super) read_list: &'a dyn Fn(&str) -> Result<Vec<Literal>>,
     pub(super) tokens: Vec<Token>,
     pub(super) next: usize,
     /// How many parentheses and negations are open.
@@ -16,8 +18,8 @@ pub(super) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// Nothing was taken. Fails if the text is not made of words, numbers, strings and signs.
-    pub(super) fn new(text: &'a str) -> Result<Self> {
-        Ok(Parser { text, tokens: tokens(text)?, next: 0, depth: 0 })
+    pub(super) fn new(text: &'a str, read_list: &'a dyn Fn(&str) -> Result<Vec<Literal>>) -> Result<Self> {
+        Ok(Parser { text, read_list, tokens: tokens(text)?, next: 0, depth: 0 })
     }
 }
 
@@ -71,6 +73,11 @@ impl Parser<'_> {
     }
 
     pub(super) fn list(&mut self) -> Result<Vec<Literal>> {
+        if let Piece::File(name) = self.peek() {
+            let values = (self.read_list)(name).map_err(|error| self.wrong(error.to_string()))?;
+            self.next += 1;
+            return Ok(values);
+        }
         self.expect("(")?;
         let mut out = vec![self.literal()?];
         while self.take_sign(",") {
@@ -189,6 +196,7 @@ impl Parser<'_> {
             Piece::Quoted(name) => format!("\"{name}\""),
             Piece::Number(digits) => digits.clone(),
             Piece::Text(text) => Literal::Text(text.clone()).to_string(),
+            Piece::File(name) => format!("@{name}"),
             Piece::Sign(sign) => (*sign).to_owned(),
             Piece::End => "the end".to_owned(),
         };

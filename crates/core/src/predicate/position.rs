@@ -49,8 +49,28 @@ pub(super) fn is_ordered(leaf: &Leaf) -> bool {
     )
 }
 
+/// A number or a boolean that is written as text, as lists of values and other SQL have them.
+fn unquoted(leaf: &Leaf, literal: &Literal) -> Option<Literal> {
+    let Literal::Text(text) = literal else { return None };
+    let is_number = match (leaf.logical(), leaf.physical()) {
+        (Some(LogicalType::Float16 | LogicalType::Decimal { .. } | LogicalType::Integer { .. }), _) => true,
+        (Some(_), _) => false,
+        (None, PhysicalType::Boolean) => {
+            let word = ["false", "true"].iter().position(|word| text.eq_ignore_ascii_case(word));
+            return word.map(|word| Literal::Bool(word == 1));
+        }
+        (None, physical) => matches!(
+            physical,
+            PhysicalType::Int32 | PhysicalType::Int64 | PhysicalType::Float | PhysicalType::Double
+        ),
+    };
+    Number::parse(text).filter(|_| is_number).map(Literal::Number)
+}
+
 /// Where `literal`, which is not NULL, stands. Fails if it is of another kind than the column.
 pub(super) fn position(leaf: &Leaf, literal: &Literal) -> Result<Position> {
+    let unquoted = unquoted(leaf, literal);
+    let literal = unquoted.as_ref().unwrap_or(literal);
     let found = match (leaf.logical(), leaf.physical()) {
         (Some(LogicalType::Date), _) => of_date(literal),
         (Some(LogicalType::Time { unit, .. }), physical) => of_time(literal, *unit, physical),
@@ -208,6 +228,9 @@ fn of_integer(literal: &Literal, physical: PhysicalType, is_signed: bool) -> Fou
 }
 
 fn of_scaled(number: &Number, scale: i32, integers: Integers) -> Found {
+    if let Some(value) = small(number, scale) {
+        return Ok(integers.at(value, true));
+    }
     let floor = match floor(number, scale)? {
         Ok(floor) => floor,
         Err(Position::After(_)) => return Ok(Position::After(integers.plain(integers.max))),
@@ -244,6 +267,18 @@ struct Floor {
     magnitude: String,
     /// Whether it is the number.
     is_exact: bool,
+}
+
+/// `number` times ten to the `scale`, if that is an integer of few digits. PERF: most literals are, and lists of them are long.
+fn small(number: &Number, scale: i32) -> Option<i128> {
+    let Number::Finite { is_negative, digits, scale: own } = number else { return None };
+    let shift = scale.checked_sub(*own).filter(|shift| (0..=18).contains(shift))?;
+    if digits.len() > 18 {
+        return None;
+    }
+    let magnitude = digits.bytes().fold(0i128, |value, digit| value * 10 + i128::from(digit - b'0'));
+    let value = magnitude * 10i128.pow(shift as u32);
+    Some(if *is_negative { -value } else { value })
 }
 
 /// The integer below `number` times ten to the `scale`; what is not finite stands elsewhere.

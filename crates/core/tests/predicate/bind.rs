@@ -52,7 +52,7 @@ fn errors_say_what_would_do() {
         ("name is empty", "it is no list and no map, and has no elements"),
         ("nothing is empty", "no column nothing"),
         ("name = 5", "write it in single quotes"),
-        ("price = '5'", "without quotes"),
+        ("price = 'five'", "without quotes"),
         ("day = 5", "a date is written '2024-01-31'"),
         ("day = '2024-13-01'", "a date is written"),
         ("day < timestamp '2024-01-01 00:00Z'", "has no zone"),
@@ -67,7 +67,7 @@ fn errors_say_what_would_do() {
         let error = bind(text).unwrap_err();
         assert!(error.message().contains(message), "{text}: {error}");
     }
-    assert_eq!(bind("price = '5'").unwrap_err().place().column.as_deref(), Some("price"));
+    assert_eq!(bind("price = 'five'").unwrap_err().place().column.as_deref(), Some("price"));
 }
 
 /// Which of some values are wanted.
@@ -213,4 +213,52 @@ fn wrong_values_are_errors() {
     assert!(bound.evaluate(2, &[(1, of(&narrow))]).unwrap_err().message().contains("W32"));
     assert!(bound.evaluate(2, &[(1, of(&none))]).unwrap_err().message().contains("0 values"));
     assert!(bound.evaluate(2, &[(0, of(&narrow))]).unwrap_err().message().contains("column 1"));
+}
+
+#[test]
+fn numbers_and_booleans_may_be_text() {
+    let days = || Values::W32(vec![0, 19_753]);
+    assert_eq!(wanted("day in ('2024-01-31')", days()), [false, true]);
+    assert_eq!(wanted("small = '7'", Values::W32(vec![7, 8])), [true, false]);
+    assert_eq!(wanted("small in ('8', '300')", Values::W32(vec![7, 8])), [false, true]);
+    assert_eq!(wanted("price > '0.07'", Values::W64(vec![7, 8])), [false, true]);
+    let bits = Values::Bit(Bitmap::from_iter([true, false]));
+    assert_eq!(wanted("is_new = 'True'", bits), [true, false]);
+    for text in ["small = 'seven'", "is_new = '1'", "name = 5"] {
+        assert!(bind(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn lists_may_be_in_files() {
+    use marquetry_core::predicate::Literal;
+    let read = |name: &str| match name {
+        "ids" | "my ids" => Ok(vec![Literal::from("7"), Literal::from("9")]),
+        other => Err(marquetry_base::Error::argument(format!("no {other}"))),
+    };
+    for text in ["small in @ids", "small in @'my ids'", "not (small not in @ids)"] {
+        let bound = Predicate::parse_with_lists(text, &read).unwrap().bind(&schema()).unwrap();
+        let values = Values::W32(vec![7, 8, 9]);
+        let found = bound.evaluate(3, &[(0, LeafValues::flat(&values, None))]).unwrap();
+        assert_eq!(found, Bitmap::from_iter([true, false, true]), "{text}");
+    }
+    let error = |text: &str| Predicate::parse_with_lists(text, &read).unwrap_err().message().to_owned();
+    assert!(error("small in @none").contains("character 10: "), "{}", error("small in @none"));
+    assert!(error("small in @").contains("character 10: a file's name follows @"));
+    let error = Predicate::parse("small in @ids").unwrap_err();
+    assert!(error.message().contains("lists in files are not read here"), "{error}");
+}
+
+/// As many as people have in a list: in less than half a second, in a build that is optimized.
+#[test]
+fn a_million_values_are_bound() {
+    let ids = (0..1_000_000i64).map(|i| (i * 7_919) % 1_000_003);
+    let start = std::time::Instant::now();
+    let predicate = marquetry_core::predicate::col("price").is_in(ids);
+    let built = start.elapsed();
+    let bound = predicate.bind(&schema()).unwrap();
+    println!("built in {built:?}, bound in {:?}", start.elapsed() - built);
+    let values = Values::W64(vec![700, 701]);
+    let found = bound.evaluate(2, &[(1, LeafValues::flat(&values, None))]).unwrap();
+    assert_eq!(found, Bitmap::from_iter([true, false]));
 }

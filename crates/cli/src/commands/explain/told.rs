@@ -1,6 +1,7 @@
 //! What was found out, of a file or of all files of a table together, and how it is printed.
 
 use super::left::Left;
+use super::parts::{self, Part};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable::printable;
@@ -19,6 +20,8 @@ pub(super) struct Told {
     pub(super) files: Option<(usize, usize)>,
     /// What is left of the file, and after each stage.
     pub(super) stages: Vec<Stage>,
+    /// What each part of the predicate does by itself.
+    pub(super) parts: Vec<Part>,
     /// How many rows match, and in how many row groups.
     pub(super) matching: Option<(u64, usize)>,
     pub(super) notes: Vec<Note>,
@@ -97,6 +100,7 @@ impl Told {
                 None => self.stages.push(stage),
             }
         }
+        parts::add(&mut self.parts, other.parts);
         self.matching = match (self.matching, other.matching) {
             (Some((rows, groups)), Some((more, more_groups))) => Some((rows + more, groups + more_groups)),
             (matching, None) | (None, matching) => matching,
@@ -146,6 +150,7 @@ impl Told {
             "files_left": self.files.map(|(_, left)| left),
             "predicate": self.predicate,
             "stages": self.stages.iter().map(stage).collect::<Vec<_>>(),
+            "parts": parts::json(&self.parts),
             "matching": self.matching.map(|(rows, row_groups)| json!({"rows": rows, "row_groups": row_groups})),
             "notes": notes.collect::<Vec<_>>(),
             "advice": self.advice.iter().map(|(advice, _)| advice).collect::<Vec<_>>(),
@@ -161,6 +166,11 @@ impl Told {
             })?;
         }
         self.table().print(output)?;
+        if !self.parts.is_empty() {
+            output.line("")?;
+            parts::table(&self.parts).print(output)?;
+            output.line("")?;
+        }
         let matched = self.stages.last().map_or(0, |stage| stage.left.matched);
         if matched > 0 {
             output.line(format!(

@@ -1,0 +1,53 @@
+//! Which stages can decide anything of a predicate at all, whatever a file has.
+
+use super::report::Stage;
+use crate::predicate::{BoundPredicate, Condition, Edge, NestedKind, NestedTest, Node, Test};
+
+impl Stage {
+    /// Whether the stage can rule out rows by this predicate, or by a part of it, if a file has what the stage looks at.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::Predicate;
+    /// use marquetry_core::prune::Stage;
+    /// use marquetry_core::schema::Schema;
+    /// let schema = Schema::parse("message m { required binary name (STRING); }")?;
+    /// let ends = Predicate::parse("name like '%end'")?.bind(&schema)?;
+    /// assert!(Stage::Dictionaries.can_decide(&ends) && !Stage::Statistics.can_decide(&ends));
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn can_decide(self, predicate: &BoundPredicate) -> bool {
+        match predicate.node() {
+            Node::And(parts) | Node::Or(parts) => parts.iter().any(|part| self.can_decide(part)),
+            Node::Is(condition) => self.can_decide_one(condition),
+            // Only bounds of two columns can be compared.
+            Node::Compares(_) => self.has_bounds(),
+            Node::Nested(test) => self.can_decide_nested(test),
+        }
+    }
+
+    fn has_bounds(self) -> bool {
+        matches!(self, Stage::Statistics | Stage::PageIndex)
+    }
+
+    fn can_decide_one(self, condition: &Condition) -> bool {
+        match (self, &condition.test) {
+            (Stage::Dictionaries, test) => *test != Test::IsNull,
+            (Stage::BloomFilters, Test::In(_)) => !condition.is_negated,
+            (Stage::BloomFilters, Test::Range(Edge::Included(first), Edge::Included(last))) => {
+                first == last && !condition.is_negated
+            }
+            (Stage::BloomFilters, _) => false,
+            // A pattern without a beginning is between no bounds.
+            (Stage::Statistics | Stage::PageIndex, Test::Pattern(matcher)) => !matcher.prefix().is_empty(),
+            (Stage::Statistics | Stage::PageIndex, _) => true,
+        }
+    }
+
+    fn can_decide_nested(self, test: &NestedTest) -> bool {
+        match &test.is {
+            NestedKind::Elements { of, .. } => self.can_decide(of),
+            NestedKind::AtKey { key, value, .. } => self.can_decide(key) || self.can_decide(value),
+            NestedKind::Cardinality { .. } | NestedKind::Presence { .. } => self.has_bounds(),
+        }
+    }
+}
