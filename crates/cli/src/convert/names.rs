@@ -57,10 +57,10 @@ mod tests {
             vec![array.clone(), array.clone(), array],
         );
         let batch = batch.unwrap();
-        let schema = with_names(batch.schema());
+        let schema = with_unique_names(batch.schema());
         let batch = renamed(batch, &schema).unwrap();
         let names: Vec<_> = batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
         assert_eq!(names, ["a", "C1", "a_1"]);
-        assert!(Arc::ptr_eq(&with_names(schema.clone()), &schema));
+        assert!(Arc::ptr_eq(&with_unique_names(schema.clone()), &schema));
     }
 }
