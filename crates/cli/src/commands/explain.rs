@@ -44,6 +44,8 @@ Each line tells what is left of the file after a stage: row groups, rows, and th
 be read of the predicate's columns and the wanted ones. `read`, `reads` and `time` are what the stage itself cost, `by` are
 the columns that it learnt something of, and in how many row groups. Pages are skipped where the file has an offset index.
 
+Below stands what each part of the predicate leaves of all rows, by one stage alone; or why it leaves all of them.
+
 What would help is concluded from what the file says of itself: bounds that are missing or overlap, indexes that are not
 there. With --scan the rows that match are counted, which tells how near to the best this is.
 
@@ -51,12 +53,13 @@ A directory is one table: partitions rule out files, then the stages are those o
 
 Predicates: = != < <= > >=, in (..), between .. and .., is null, is true, is distinct from, and, or, not; a < b of two columns;
 (a, b) > (1, 'x'). Text: like 'a%b_', ilike, escape '!', ~ 'regular expression', ~* without regard to case, starts_with(a, 'x'),
-ends_with, contains, regexp_like. Floats: is_nan(a).
+ends_with, contains, regexp_like. Floats: is_nan(a). Lists: any(a) = 1, all(a) > 0, any(points.x > 1 and points.x < 2),
+contains(a, 1), cardinality(a) > 3, a is empty; maps: a['key'] = 1. Values in a file, one a line: a in @values.txt.
 Columns: name, a.b for field b of struct a, \"any name\". Literals: 1.5, 'text', true, date '2024-01-31', timestamp '2024-01-31
-10:00:00Z', X'0aff'; dates, times and UUIDs may be mere 'text'. NaN is equal to nothing; NULL makes nothing true.
+10:00:00Z', X'0aff'; dates, times, UUIDs and numbers may be mere 'text'. NaN is equal to nothing; NULL makes nothing true.
 
 JSON: {file, files, files_left, predicate, stages: [{stage, row_groups, row_groups_matched, rows, bytes, pages_asked, pages_left, bytes_read,
-reads, seconds, columns: [{column, row_groups}]}], matching: {rows, row_groups} (null without --scan), notes: [{file, row_group,
+reads, seconds, columns: [{column, row_groups}]}], parts: [{part, rows, stages: [{stage, rows_left, why_all}]}], matching: {rows, row_groups} (null without --scan), notes: [{file, row_group,
 column, stage, message}], advice: [text]}; the first stage, \"file\", has read nothing. `files` and each note's `file` are null
 unless there are many.
 
