@@ -13,7 +13,9 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow60_array::cast::AsArray;
 use arrow60_array::types::Int64Type;
-use arrow60_array::{Array, BooleanArray, Float64Array, RecordBatch as RecordBatch60, Scalar, StringArray};
+use arrow60_array::{
+    Array, BooleanArray, Float64Array, RecordBatch as RecordBatch60, Scalar, StringArray, StringViewArray,
+};
 use arrow60_schema::ArrowError;
 use bytes::Bytes;
 use clap::Args;
@@ -129,7 +131,7 @@ fn questions(sf: f64) -> Vec<Question> {
             move |batch| arrow60_ord::cmp::lt(batch.column(0), batch.column(1)),
         ),
         question("lineitem", "l_shipinstruct like '%BACK%'", &["l_shipinstruct"], move |batch| {
-            arrow60_string::like::contains(&column(batch), &literal("BACK"))
+            arrow60_string::like::contains(&column(batch), &StringViewArray::new_scalar("BACK"))
         }),
         of_ids,
         question("nested", "any(points.x) > 0.9", &["points.list.element.x"], |batch| {

@@ -5,7 +5,7 @@
 //! | `literal`, `literal_text` | values as a user writes them |
 //! | `builder` | a [`Predicate`] is built of columns and literals |
 //! | `lex`, `parser`, `parse`, `display`, `name` | text becomes a [`Predicate`], and a [`Predicate`] text |
-//! | `pattern`, `like` | patterns of text, and how they are matched |
+//! | `pattern`, `like`, `ignoring_case` | patterns of text, and how they are matched |
 //! | `bind`, `path`, `bound`, `condition_builder`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
 //! | `column_comparison` | two columns compared with each other |
 //! | `nested`, `list_levels` | lists, maps and structs, by their levels |
@@ -41,6 +41,7 @@ mod condition;
 mod condition_builder;
 mod display;
 mod evaluate;
+mod ignoring_case;
 mod in_list;
 mod leaf_values;
 mod lex;

@@ -1,5 +1,6 @@
 //! Patterns of text: LIKE, ILIKE, regular expressions, and text that is anywhere or at the end.
 
+use super::ignoring_case::TextIgnoringCase;
 use super::like::LikeMatcher;
 use super::literal::Literal;
 use memchr::memmem::Finder;
@@ -42,6 +43,7 @@ enum How {
     Like(LikeMatcher),
     Regex(Regex),
     Contains(Box<Finder<'static>>),
+    ContainsIgnoringCase(TextIgnoringCase),
     EndsWith(Vec<u8>),
 }
 
@@ -57,7 +59,13 @@ impl Pattern {
                 (anywhere.unwrap_or(How::Like(like)), prefix)
             }
             Pattern::ILike(pattern) => {
-                (How::Regex(regex(&LikeMatcher::new(pattern)?.to_regex(), true)?), Vec::new())
+                let like = LikeMatcher::new(pattern)?;
+                let text = like.anywhere().and_then(|finder| TextIgnoringCase::new(finder.needle()));
+                let how = match text {
+                    Some(text) => How::ContainsIgnoringCase(text),
+                    None => How::Regex(regex(&like.to_regex(), true)?),
+                };
+                (how, Vec::new())
             }
             Pattern::Regex(pattern) => (How::Regex(regex(pattern, false)?), prefix_of_regex(pattern)),
             Pattern::RegexIgnoringCase(pattern) => (How::Regex(regex(pattern, true)?), Vec::new()),
@@ -133,6 +141,7 @@ impl Matcher {
             How::Like(like) => like.is_match(value),
             How::Regex(regex) => regex.is_match(value),
             How::Contains(finder) => finder.find(value).is_some(),
+            How::ContainsIgnoringCase(text) => text.is_in(value),
             How::EndsWith(end) => value.ends_with(end),
         }
     }

@@ -1,0 +1,68 @@
+//! Text that is looked for without regard to the case of ASCII letters.
+
+use memchr::memchr2_iter;
+
+/// PERF: a search for the letter that is rarest in most texts, in both of its forms, and a comparison where it is found.
+#[derive(Debug, Clone)]
+pub(super) struct TextIgnoringCase {
+    /// In lower case.
+    text: Vec<u8>,
+    /// Where its rarest byte is.
+    rarest: usize,
+}
+
+/// Letters and others, the most frequent first.
+const FREQUENT: &[u8] = b" etaoinsrhldcumfpgwybv.,-/_:01234256789xkjqz";
+
+impl TextIgnoringCase {
+    /// `None` if the folding of Unicode has other forms of its characters: `K` is U+212A, too, and `s` U+017F.
+    pub(super) fn new(text: &[u8]) -> Option<Self> {
+        let text = text.to_ascii_lowercase();
+        if !text.is_ascii() || text.iter().any(|byte| matches!(byte, b'k' | b's')) {
+            return None;
+        }
+        let rank = |byte: u8| FREQUENT.iter().position(|known| *known == byte).unwrap_or(FREQUENT.len());
+        let rarest = (0..text.len()).max_by_key(|at| rank(text[*at]))?;
+        Some(TextIgnoringCase { text, rarest })
+    }
+
+    /// Whether it is anywhere in `value`.
+    pub(super) fn is_in(&self, value: &[u8]) -> bool {
+        let byte = self.text[self.rarest];
+        memchr2_iter(byte, byte.to_ascii_uppercase(), value).any(|at| {
+            let start = at.checked_sub(self.rarest);
+            let found = start.and_then(|start| value.get(start..start + self.text.len()));
+            found.is_some_and(|found| found.eq_ignore_ascii_case(&self.text))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use regex::bytes::RegexBuilder;
+
+    #[test]
+    fn it_finds_what_a_regular_expression_finds() {
+        let words = [
+            "google", "GooGle", "gogle", "", "l", "Größe", "é", "page=17", "Z", "\u{212a}", "\u{17f}", "aAaB",
+        ];
+        for needle in ["google", "a", "aab", "z", "17", "ab", "page=1", "ele", "oo"] {
+            let regex = RegexBuilder::new(needle).case_insensitive(true).build().unwrap();
+            let text = TextIgnoringCase::new(needle.as_bytes()).unwrap();
+            for a in words {
+                for b in words {
+                    let value = format!("{a}{b}{a}");
+                    assert_eq!(
+                        text.is_in(value.as_bytes()),
+                        regex.is_match(value.as_bytes()),
+                        "{needle} {value}"
+                    );
+                }
+            }
+        }
+        for other in ["", "ask", "S", "ä"] {
+            assert!(TextIgnoringCase::new(other.as_bytes()).is_none(), "{other}");
+        }
+    }
+}
