@@ -104,13 +104,17 @@ fn faults_of(seed: u64) -> Result<(), TestCaseError> {
 #[test]
 fn a_predicate_is_asked_about_what_is_whole() {
     // With the columns that each looks at.
-    const PREDICATES: [(&str, &[&str]); 6] = [
+    const PREDICATES: [(&str, &[&str]); 10] = [
         ("id >= 100 and id < 900", &["id"]),
         ("few = 'city 3' or float > 300", &["few", "float"]),
         ("many is null and group.number > 20", &["many", "group.number"]),
         ("not few in ('city 1', 'city 2') and float is not null", &["few", "float"]),
         ("id < 0", &["id"]),
         ("many is not null or group.number < 100", &["many", "group.number"]),
+        ("any(list) < 300 and not all(list) > 100", &["list"]),
+        ("cardinality(list) > 1 or float > 300", &["list", "float"]),
+        ("list is null", &["list"]),
+        ("list is not empty and id > 50", &["list", "id"]),
     ];
     // All, others than those that predicates look at, one of a struct of which they look at another one, none.
     const COLUMNS: [Option<&[&str]>; 4] = [None, Some(&["list", "float"]), Some(&["group.tags"]), Some(&[])];

@@ -1,7 +1,8 @@
 //! A column's values with nulls in place of the rows that are lost.
 
 use marquetry_base::Result;
-use marquetry_core::read::ColumnBatch;
+use marquetry_core::predicate::LeafValues;
+use marquetry_core::read::{ColumnBatch, ReadTarget};
 use marquetry_encoding::{Bitmap, Values};
 use std::ops::Range;
 
@@ -13,17 +14,13 @@ pub(super) struct NullPadded {
     pub(super) rep: Vec<u8>,
 }
 
-/// The definition level of a row that is lost: no column has it.
-const LOST: u8 = u8::MAX;
-
 impl NullPadded {
-    /// Those of `batch`, which has the rows of the `pieces`, in order. All rows are those of the `runs`. `element_level` is
-    /// the definition level from which on an entry has a slot.
+    /// Those of `batch`, which has the rows of the `pieces`, in order, as `target` says. All rows are those of the `runs`.
     pub(super) fn new(
         batch: &ColumnBatch,
         runs: &[Range<u64>],
         pieces: &[Range<u64>],
-        element_level: u8,
+        target: &ReadTarget,
     ) -> Result<Self> {
         let mut out = NullPadded {
             values: batch.values.shape().empty(),
@@ -31,17 +28,17 @@ impl NullPadded {
             def: Vec::new(),
             rep: Vec::new(),
         };
-        let mut next = Next { batch, entry: 0, slot: 0, element_level };
+        let mut next = Next { batch, target, entry: 0, slot: 0 };
         for run in runs {
             let mut row = run.start;
             let inside = pieces.iter().filter(|piece| run.start <= piece.start && piece.end <= run.end);
             for piece in inside {
-                out.push_lost(batch, (piece.start - row) as usize);
+                out.push_lost(target, (piece.start - row) as usize);
                 let (entries, slots) = next.rows((piece.end - piece.start) as usize);
                 out.push(batch, entries, slots)?;
                 row = piece.end;
             }
-            out.push_lost(batch, (run.end - row) as usize);
+            out.push_lost(target, (run.end - row) as usize);
         }
         Ok(out)
     }
@@ -57,16 +54,16 @@ impl NullPadded {
         Ok(())
     }
 
-    fn push_lost(&mut self, batch: &ColumnBatch, rows: usize) {
+    fn push_lost(&mut self, target: &ReadTarget, rows: usize) {
         // A row of a list has no slot then.
-        if batch.rep.is_empty() {
+        if target.max_rep == 0 {
             self.values.push_nulls(rows);
             self.validity.push_run(false, rows);
         } else {
             self.rep.resize(self.rep.len() + rows, 0);
         }
-        if !batch.def.is_empty() {
-            self.def.resize(self.def.len() + rows, LOST);
+        if target.keep_levels {
+            self.def.resize(self.def.len() + rows, LeafValues::LOST);
         }
     }
 }
@@ -74,22 +71,22 @@ impl NullPadded {
 /// What was not taken yet of a batch.
 struct Next<'a> {
     batch: &'a ColumnBatch,
+    target: &'a ReadTarget,
     entry: usize,
     slot: usize,
-    element_level: u8,
 }
 
 impl Next<'_> {
     /// The entries and the slots of the next rows.
     fn rows(&mut self, rows: usize) -> (Range<usize>, Range<usize>) {
         let (entry, slot) = (self.entry, self.slot);
-        if self.batch.rep.is_empty() {
+        if self.target.max_rep == 0 {
             (self.entry, self.slot) = (entry + rows, slot + rows);
         } else {
             let starts = self.batch.rep[entry..].iter().enumerate().filter(|(_, rep)| **rep == 0);
             let end = starts.map(|(at, _)| entry + at).nth(rows);
             self.entry = end.unwrap_or(self.batch.rep.len());
-            let has_slot = |def: &&u8| **def >= self.element_level;
+            let has_slot = |def: &&u8| **def >= self.target.repeated_ancestor_def_level;
             self.slot = slot + self.batch.def[entry..self.entry].iter().filter(has_slot).count();
         }
         (entry..self.entry, slot..self.slot)

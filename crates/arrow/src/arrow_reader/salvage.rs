@@ -17,7 +17,7 @@ use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::fetch::chunk_ranges;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::page::PageOptions;
-use marquetry_core::read::{ChunkDamage, ColumnBatch, ColumnReader, SkipThenRead, find_damage};
+use marquetry_core::read::{ChunkDamage, ColumnBatch, ColumnReader, ReadTarget, SkipThenRead, find_damage};
 use marquetry_core::source::Source;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -251,13 +251,13 @@ impl SalvageReader {
         &self,
         root: usize,
         batch: &ColumnBatch,
-        element_level: u8,
+        target: &ReadTarget,
         chosen: &SalvagedRows,
     ) -> Result<Option<NullPadded>> {
         let Some(group) = &self.group else { return Ok(None) };
         let whole = row_ranges::subtract(&chosen.runs, &group.lost[root]);
         let is_whole = row_ranges::count(&whole) == row_ranges::count(&chosen.runs);
-        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole, element_level)).transpose()
+        (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole, target)).transpose()
     }
 
     /// The array of a field with a null for each chosen row that is lost in it.

@@ -72,7 +72,7 @@ impl SalvageFilter {
             for (leaf, _, target) in root.columns.iter().filter(|column| self.looks_at(column.0)) {
                 let failed = |error| RootError { root: number, leaf: None, error };
                 let batch = buffers.batch(*leaf).map_err(failed)?;
-                let gaps = salvage.with_gaps(number, batch, target.repeated_ancestor_def_level, chosen);
+                let gaps = salvage.with_gaps(number, batch, target, chosen);
                 expanded.push((*leaf, batch, gaps.map_err(failed)?));
             }
         }

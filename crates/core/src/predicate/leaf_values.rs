@@ -14,13 +14,16 @@ pub struct LeafValues<'a> {
     /// What `values` are indices into. The predicate is evaluated once for each entry then, and looked up for the rows.
     pub dictionary: Option<&'a Dictionary>,
     /// Definition levels, one an entry: as a column batch has them. Empty if nothing above the
-    /// column is nullable or a list. 255 is a row that was lost, of which nothing is known.
+    /// column is nullable or a list. [`LOST`](Self::LOST) is a row that was lost, of which nothing is known.
     pub def: &'a [u8],
     /// Repetition levels, one an entry; empty if the column is in no list.
     pub rep: &'a [u8],
 }
 
 impl<'a> LeafValues<'a> {
+    /// The definition level of a row that was lost: no column has it.
+    pub const LOST: u8 = u8::MAX;
+
     /// Values of a column that is in no list or group.
     pub fn flat(values: &'a Values, validity: Option<&'a Bitmap>) -> Self {
         LeafValues { values, validity, dictionary: None, def: &[], rep: &[] }
