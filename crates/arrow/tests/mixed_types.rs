@@ -134,6 +134,61 @@ fn a_column_that_is_always_null_in_one_file() {
     }
 }
 
+/// Lists of which the files have other elements, or none at all; a column that is always null stands for a list, too.
+#[test]
+fn lists_of_several_types() {
+    use arrow_array::ListArray;
+    use arrow_array::types::{Float32Type, Int32Type};
+    let floats = [Some(vec![Some(0.1f32), None]), Some(vec![]), None, Some(vec![Some(3.0)])];
+    let floats: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(floats));
+    let doubles = [Some(vec![Some(0.1), Some(3.5)]), Some(vec![Some(0.1f32 as f64)])];
+    let doubles: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(doubles));
+    let longs = [Some(vec![Some(3)])];
+    let integers: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(longs));
+    let (folder, dataset) = table(vec![doubles, floats, integers]);
+    let lacking =
+        RecordBatch::try_from_iter([("y", Arc::new(Int32Array::from(vec![1, 2])) as ArrayRef)]).unwrap();
+    let path = folder.path().join("9.parquet");
+    let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), lacking.schema(), None).unwrap();
+    writer.write(&lacking).unwrap();
+    writer.close().unwrap();
+    let with_lacking = Dataset::open([folder.path()]).unwrap().union_by_name(true);
+    for (filter, rows, of_lacking) in [
+        ("any(x) = 0.1", 1, 0),
+        // Of one element, and of any two.
+        ("any(x > 0.1 and x < 0.2)", 2, 0),
+        ("any(x) > 0.1 and any(x) < 0.2", 3, 0),
+        ("any(x) = 3", 2, 0),
+        ("all(x) >= 3", 3, 0),
+        ("not any(x) > 100", 5, 0),
+        ("cardinality(x) = 1", 3, 0),
+        ("x is empty", 1, 0),
+        ("x is null", 1, 2),
+        ("x is not null", 6, 0),
+    ] {
+        assert_eq!(count(&dataset, filter), Ok(rows), "{filter}");
+        assert_eq!(
+            count(&with_lacking, filter),
+            Ok(rows + of_lacking),
+            "{filter}, with a file that lacks it"
+        );
+    }
+    let nulls: ArrayRef = Arc::new(NullArray::new(2));
+    let tags: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)])]));
+    for columns in [vec![nulls.clone(), tags.clone()], vec![tags, nulls]] {
+        let (_folder, dataset) = table(columns);
+        for (filter, rows) in [
+            ("any(x) = 1", 1),
+            ("not any(x) = 2", 1),
+            ("cardinality(x) < 9", 1),
+            ("x is not empty", 1),
+            ("x is null", 2),
+        ] {
+            assert_eq!(count(&dataset, filter), Ok(rows), "{filter}");
+        }
+    }
+}
+
 #[test]
 fn types_that_cannot_be_one_are_an_error_of_counting_too() {
     let longs: ArrayRef = Arc::new(arrow_array::Int64Array::from(vec![1]));

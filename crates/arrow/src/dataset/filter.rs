@@ -46,13 +46,10 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         Predicate::Or(parts) => return parts_of(parts, is_opposite, is_opposite, known),
         Predicate::AtKey { of, .. } => return of_map(predicate, of, is_opposite, known),
         Predicate::Elements { .. } | Predicate::Cardinality { .. } | Predicate::IsEmpty { .. } => {
-            // No partition is a list: it is one that the file does not have, and null.
-            for column in predicate.columns() {
-                if known(column)?.is_some() {
-                    return Ok(Rest::None);
-                }
-            }
-            return Ok(Rest::Some(negated(predicate.clone())));
+            return match is_absent(predicate, known)? {
+                true => Ok(Rest::None),
+                false => Ok(Rest::Some(negated(predicate.clone()))),
+            };
         }
         Predicate::Compare { column, .. }
         | Predicate::In { column, .. }
@@ -67,6 +64,8 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         // All else that is asked of nulls is unknown.
         Some(None) => matches!(predicate, Predicate::IsNull { .. }),
         Some(Some(value)) if value.is_null(0) => matches!(predicate, Predicate::IsNull { .. }),
+        // A default that is a list or a struct is there, and nothing else is asked of it.
+        Some(Some(value)) if value.data_type().is_nested() => matches!(predicate, Predicate::Not(_)),
         Some(Some(value)) => is_true(&predicate, column, &value)?,
     };
     Ok(if is_true { Rest::All } else { Rest::None })
@@ -74,12 +73,26 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
 
 /// That of the value at a map's key, which is null where the file does not have the map.
 fn of_map(predicate: &Predicate, of: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Rest> {
-    for column in of.columns() {
-        if known(column)?.is_some() {
-            return part(of, is_opposite, &|_| Ok(Some(None)));
+    match is_absent(of, known)? {
+        true => part(of, is_opposite, &|_| Ok(Some(None))),
+        false => Ok(Rest::Some(if is_opposite { !predicate.clone() } else { predicate.clone() })),
+    }
+}
+
+/// Whether the file does not have the list or map that a predicate names, which is null then: no partition is one. Fails if
+/// it has a default instead.
+fn is_absent(predicate: &Predicate, known: Known<'_>) -> Result<bool> {
+    for column in predicate.columns() {
+        match known(column)? {
+            None => {}
+            Some(Some(value)) if !value.is_null(0) => {
+                let message = "a file lacks it, and its default is no list or map that a predicate could ask";
+                return Err(Error::argument(message).in_column(column));
+            }
+            Some(_) => return Ok(true),
         }
     }
-    Ok(Rest::Some(if is_opposite { !predicate.clone() } else { predicate.clone() }))
+    Ok(false)
 }
 
 /// A comparison of two columns, of which at least one is known, as one of a column with a literal; `None` if none is known.

@@ -33,6 +33,10 @@ fn predicate() -> impl Strategy<Value = Option<String>> {
         (0i64..50).prop_map(|i| format!("name = 'name {i}'")),
         (0i64..3000).prop_map(|i| format!("id < {i} or name is null")),
         (0i64..3000, 0f64..3000.).prop_map(|(i, price)| format!("id >= {i} and price < {price}")),
+        (0i64..3000).prop_map(|i| format!("any(list) = {i}")),
+        (0i64..3000).prop_map(|i| format!("all(list) < {i} and id > {}", i / 2)),
+        (0i64..4).prop_map(|n| format!("cardinality(list) > {n} or list is null")),
+        Just("list is not empty and price > 1000".to_owned()),
         Just("id >= 0".to_owned()),
         Just("id < 0".to_owned()),
     ];

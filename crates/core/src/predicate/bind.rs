@@ -150,6 +150,10 @@ impl Binder<'_> {
             return Err(Error::argument("any() and all() ask for the elements of one column"));
         };
         self.outside(of)?;
+        // Nothing is known of the elements of a list that is always null.
+        if self.is_always_null(first) {
+            return Ok(BoundPredicate::never());
+        }
         let column = element_column(self.schema, first)?;
         let of = Binder { element: Some(column), ..self }.bind(of, is_negated)?;
         let is_all = (quantifier == Quantifier::All) != is_negated;
@@ -171,6 +175,9 @@ impl Binder<'_> {
         let &[path] = columns.as_slice() else {
             return Err(Error::argument("the value of a map is compared with literals only"));
         };
+        if self.is_always_null(path) {
+            return self.bind(of, is_negated);
+        }
         let (key_column, value_column) = map_at(self.schema, path)?;
         let at = |column| Binder { element: Some(column), ..self };
         let value = at(value_column).bind(of, is_negated)?;
@@ -189,7 +196,11 @@ impl Binder<'_> {
         is: Comparison,
         count: u64,
     ) -> Result<BoundPredicate> {
-        let list = self.list(predicate, column)?;
+        self.outside(predicate)?;
+        if self.is_always_null(column) {
+            return Ok(BoundPredicate::never());
+        }
+        let list = self.list(column)?;
         let range = match is {
             Comparison::Eq | Comparison::Ne => Some((count, count)),
             Comparison::Lt => count.checked_sub(1).map(|most| (0, most)),
@@ -205,16 +216,25 @@ impl Binder<'_> {
     }
 
     fn emptiness(self, predicate: &Predicate, is_negated: bool, column: &str) -> Result<BoundPredicate> {
-        let levels = ListLevels::of(self.schema, self.list(predicate, column)?);
+        self.outside(predicate)?;
+        if self.is_always_null(column) {
+            return Ok(BoundPredicate::never());
+        }
+        let levels = ListLevels::of(self.schema, self.list(column)?);
         let element = levels.outermost().unwrap_or(1);
         let (least, most) = if is_negated { (element, u8::MAX - 1) } else { (element - 1, element - 1) };
         let is = NestedKind::Presence { least, most };
         Ok(nested(levels, is, false, text(predicate, is_negated)))
     }
 
+    /// Whether a column of this path has no values, so that it may stand for one of any type, lists among them.
+    fn is_always_null(self, path: &str) -> bool {
+        let column = flat_column(self.schema, path).map(|column| self.schema.column(column));
+        column.is_ok_and(|leaf| leaf.logical() == Some(&LogicalType::Null))
+    }
+
     /// A column whose levels are those of the list at `path`.
-    fn list(self, predicate: &Predicate, path: &str) -> Result<usize> {
-        self.outside(predicate)?;
+    fn list(self, path: &str) -> Result<usize> {
         match list_at(self.schema, path)? {
             Some(list) => Ok(list.first_leaf()),
             None => {
