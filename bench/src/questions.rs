@@ -185,13 +185,11 @@ fn peer_scan(file: &Bytes, question: &Question, counts: bool) -> Result<usize> {
     let asked = read(&question.columns);
     let mut all = asked.clone();
     all.union(&read(&others_of(question, counts)));
-    let schema = builder.schema().clone();
     let roots: Vec<&str> =
         question.columns.iter().map(|name| name.split('.').next().unwrap_or(name)).collect();
     let indexes = |batch: &RecordBatch60| -> Vec<usize> {
         roots.iter().filter_map(|name| batch.schema().index_of(name).ok()).collect()
     };
-    drop(schema);
     let mut rows = 0;
     for batch in builder.with_projection(all).build()? {
         let batch = batch?;

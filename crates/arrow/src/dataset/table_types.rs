@@ -50,30 +50,38 @@ fn map_value_type(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
+/// The type of what a predicate asks for inside of a column of some type.
+type Inner<'a> = &'a dyn Fn(&DataType) -> Option<&DataType>;
+
 impl TableTypes<'_> {
     /// What is true of the file's own values where `predicate` is true of those that the table has of them.
     ///
     /// Fails if a column's type in the file cannot become that of the table.
     pub(super) fn predicate_of_file(&self, predicate: &Predicate) -> Result<Predicate> {
+        self.of_values(predicate, &|data_type| Some(data_type))
+    }
+
+    /// The same of values inside of columns: `inner` is their type.
+    fn of_values(&self, predicate: &Predicate, inner: Inner<'_>) -> Result<Predicate> {
         let all = |parts: &[Predicate]| {
-            parts.iter().map(|part| self.predicate_of_file(part)).collect::<Result<Vec<_>>>()
+            parts.iter().map(|part| self.of_values(part, inner)).collect::<Result<Vec<_>>>()
         };
         let column = match predicate {
-            Predicate::Not(inner) => return Ok(!self.predicate_of_file(inner)?),
+            Predicate::Not(of) => return Ok(!self.of_values(of, inner)?),
             Predicate::And(parts) => return Ok(Predicate::And(all(parts)?)),
             Predicate::Or(parts) => return Ok(Predicate::Or(all(parts)?)),
             // Values of two columns compare without rounding, whatever their types.
             Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
-                self.evolved(left)?;
-                self.evolved(right)?;
+                self.evolved(left, inner)?;
+                self.evolved(right, inner)?;
                 return Ok(predicate.clone());
             }
             Predicate::Elements { quantifier, of } => {
-                let of = Box::new(self.nested_of_file(of, &|data_type| Some(value_type(data_type)))?);
+                let of = Box::new(self.of_values(of, &|data_type| Some(value_type(data_type)))?);
                 return Ok(Predicate::Elements { quantifier: *quantifier, of });
             }
             Predicate::AtKey { key, of } => {
-                return Ok(self.nested_of_file(of, &map_value_type)?.at_key(key.clone()));
+                return Ok(self.of_values(of, &map_value_type)?.at_key(key.clone()));
             }
             Predicate::Cardinality { .. } | Predicate::IsEmpty { .. } => return Ok(predicate.clone()),
             Predicate::Compare { column, .. }
@@ -83,43 +91,18 @@ impl TableTypes<'_> {
             | Predicate::IsNull { column }
             | Predicate::IsNan { column } => column,
         };
-        match self.evolved(column)? {
+        match self.evolved(column, inner)? {
             Some((from, to)) => Ok(of_file(predicate, from, to)),
             None => Ok(predicate.clone()),
         }
     }
 
-    /// A predicate of what is in lists or maps, the type of which `inner` says.
-    fn nested_of_file(
-        &self,
-        predicate: &Predicate,
-        inner: &dyn Fn(&DataType) -> Option<&DataType>,
-    ) -> Result<Predicate> {
-        let all = |parts: &[Predicate]| {
-            parts.iter().map(|part| self.nested_of_file(part, inner)).collect::<Result<Vec<_>>>()
-        };
-        match predicate {
-            Predicate::Not(of) => return Ok(!self.nested_of_file(of, inner)?),
-            Predicate::And(parts) => return Ok(Predicate::And(all(parts)?)),
-            Predicate::Or(parts) => return Ok(Predicate::Or(all(parts)?)),
-            _ => {}
-        }
-        let columns = predicate.columns();
-        let Some(path) = columns.first() else { return Ok(predicate.clone()) };
-        let to =
-            self.table.iter().find(|field| field.name() == path).and_then(|field| inner(field.data_type()));
-        let from = type_at(self.file, path).and_then(inner);
-        let (Some(from), Some(to)) = (from, to) else { return Ok(predicate.clone()) };
-        match self.promoted(path, from, to)? {
-            true => Ok(of_file(predicate, from, to)),
-            false => Ok(predicate.clone()),
-        }
-    }
-
-    /// A column's type in the file and in the table, if they are two.
-    fn evolved(&self, path: &str) -> Result<Option<(&DataType, &DataType)>> {
+    /// The types of a column's values in the file and in the table, if they are two.
+    fn evolved(&self, path: &str, inner: Inner<'_>) -> Result<Option<(&DataType, &DataType)>> {
         let to = self.table.iter().find(|field| field.name() == path).map(|field| Field::data_type(field));
-        let (Some(from), Some(to)) = (type_at(self.file, path), to) else { return Ok(None) };
+        let (Some(from), Some(to)) = (type_at(self.file, path).and_then(inner), to.and_then(inner)) else {
+            return Ok(None);
+        };
         Ok(self.promoted(path, from, to)?.then_some((from, to)))
     }
 
