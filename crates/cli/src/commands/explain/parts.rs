@@ -54,18 +54,19 @@ pub(super) fn parts(matching: &Matching) -> Result<Vec<Part>, Error> {
 
 fn of_part(matching: &Matching, part: &BoundPredicate) -> Result<Part, Error> {
     let metadata = &matching.metadata;
-    let rows = metadata.row_groups().map(|group| group.num_rows()).sum();
+    // What a footer claims may be more than can be counted.
+    let rows = metadata.row_groups().fold(0u64, |rows, group| rows.saturating_add(group.num_rows()));
     let mut stages = [Share { rows, why_all: None }; 4];
     for (share, stage) in stages.iter_mut().zip(Stage::ALL) {
         let (options, report) = (PruneOptions::only(stage), &mut PruneReport::default());
         share.rows = 0;
         for row_group in 0..metadata.num_row_groups() {
             let kept = prune_row_group(&*matching.source, metadata, row_group, part, &options, report)?;
-            share.rows += match kept {
+            share.rows = share.rows.saturating_add(match kept {
                 RowGroupMatch::None => 0,
                 RowGroupMatch::All => metadata.row_group(row_group).num_rows(),
                 RowGroupMatch::Some(ranges) => ranges.iter().map(|range| range.end - range.start).sum(),
-            };
+            });
         }
         share.why_all = (share.rows == rows).then(|| match stage.can_decide(part) {
             false => Why::Kind,
@@ -95,9 +96,9 @@ pub(super) fn add(parts: &mut Vec<Part>, others: Vec<Part>) {
             parts.push(other);
             continue;
         };
-        part.rows += other.rows;
+        part.rows = part.rows.saturating_add(other.rows);
         for (share, other) in part.stages.iter_mut().zip(other.stages) {
-            share.rows += other.rows;
+            share.rows = share.rows.saturating_add(other.rows);
             share.why_all = match (share.why_all, other.why_all) {
                 (Some(a), Some(b)) if a == b => Some(a),
                 (Some(_), Some(_)) => Some(Why::NoUse),
